@@ -1,0 +1,72 @@
+# Everything one does with this repository. `make` alone lists it.
+# Each target does its own set-up; nothing but Python >= 3.11, git and make is needed for `run` and `test`.
+
+PYTHON ?= python3
+# More arguments for pytest: `make test ARGS="-k brief -x"`
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Newer than its prerequisites when there is nothing to install.
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
+
+# pyright's wrapper would otherwise ask the network whether there is a newer one.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup run test test-clients check format bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+setup: $(STAMP) ## Make .venv with the package and its tools (at once when nothing changed)
+	@echo "ready: $(BIN)/holdfast"
+
+run: $(STAMP) ## See it work: a recorded session loses its context and gets it back
+	@$(BIN)/holdfast demo
+
+test: $(STAMP) ## Run the tests
+	@$(BIN)/python -m pytest --quiet --numprocesses 2 $(ARGS)
+
+test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
+	@$(BIN)/python tests/clients/install.py
+	@tests/clients/run $(ARGS)
+
+check: $(STAMP) ## Check style and types: ruff, mypy, pyright
+	@echo "ruff check"    && $(BIN)/ruff check --quiet .
+	@echo "ruff format"   && $(BIN)/ruff format --quiet --check .
+	@echo "mypy"          && $(BIN)/mypy --no-error-summary
+	@echo "pyright"       && $(BIN)/pyright --level error
+
+format: $(STAMP) ## Rewrite the code as `check` wants it, where that can be done by rule
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format --quiet .
+
+bench: $(STAMP) ## Measure what Holdfast costs
+	@set -e; for bench in benchmarks/[a-z]*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
+
+clean: ## Remove everything that make and the tools made
+	@rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): $(BIN)/python pyproject.toml $(wildcard requirements/*.txt)
+	@echo "installing into $(VENV)"
+	@$(PIP) install --requirement requirements/dev.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Runs when there is no working interpreter there: none yet, or the one it was made with is gone.
+$(BIN)/python:
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo "error: there is no \`$(PYTHON)\`" >&2; \
+	  echo "hint: install Python 3.11 or later, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: Holdfast needs Python 3.11 or later; \`$(PYTHON)\` is $$("$(PYTHON)" -V 2>&1)" >&2; \
+	  echo "hint: name a later one: make PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "error: \`$(PYTHON)\` cannot make virtual environments" >&2; \
+	  echo "hint: on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@echo "making $(VENV)"
+	@"$(PYTHON)" -m venv --clear $(VENV)

@@ -1,0 +1,63 @@
+"""The commands there are: what each is for in one line, and where it stands.
+
+Listing them loads none of them; the one that is called is loaded alone, so that every command starts fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command: the module and the name that hold it, and its line in the list."""
+
+    module: str
+    name: str
+    summary: str
+
+    def load(self) -> click.Command:
+        """The command itself."""
+        found: click.Command = getattr(import_module(f"{__package__}.{self.module}"), self.name)
+        return found
+
+
+COMMANDS: Final = {
+    "demo": Entry("demo", "demo", "See it work: a recorded session loses its context and gets it back."),
+    "setup": Entry("setup", "setup", "Connect the harnesses on this machine to Holdfast."),
+    "unsetup": Entry("setup", "unsetup", "Undo setup: every file is again what it was."),
+    "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
+    "brief": Entry("brief", "brief", "Show what the next session would be given back."),
+    "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),
+    "checkpoints": Entry("checkpoints", "checkpoints", "List checkpoints, the newest first."),
+    "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
+    "up": Entry("daemon", "up", "Start the daemon."),
+    "down": Entry("daemon", "down", "Stop the daemon."),
+    "restart": Entry("daemon", "restart", "Stop the daemon and start it again."),
+    "status": Entry("daemon", "status", "Say whether the daemon runs."),
+    "logs": Entry("logs", "logs", "Print the end of the daemon's log."),
+    "config": Entry("config", "config", "Show the settings in effect and where each comes from."),
+    "prune": Entry("prune", "prune", "Remove what has served its time."),
+    "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),
+    "hook": Entry("hook", "hook", "Deliver one letter from stdin, as a harness would."),
+    "hook-command": Entry("hook", "hook_command", "Print the command line that setup gives to a harness."),
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and loads the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        return entry.load() if entry else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])

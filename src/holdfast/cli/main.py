@@ -1,0 +1,109 @@
+"""The command line's door: it calls the command, and whatever goes wrong becomes a sentence and an exit status.
+
+What the commands do stands in modules of their own; `commands` says which there are.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from holdfast import __version__
+from holdfast.cli.commands import LazyGroup
+from holdfast.errors import HoldfastError
+
+INTERRUPTED = 130
+LOG_BYTES = 1_000_000
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
+def holdfast() -> None:
+    """Holdfast keeps a coding agent's work alive when its context window dies.
+
+    \b
+    Examples:
+      holdfast setup           connect the harnesses on this machine
+      holdfast brief           what the next session would be given back
+      holdfast doctor          check that everything works
+    """
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the command that the words name, and leave with its exit status."""
+    words = sys.argv[1:] if words is None else words
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A transcript may hold anything; what cannot be written is shown as an escape, never a crash.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = _status(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = _unheard()
+    except Exception as error:  # A door: a person gets a sentence, the log gets the traceback.
+        status = _unexpected(error)
+    # To a harness any status but 0 may forbid what the hook was told about.
+    sys.exit(0 if words[:1] == ["hook"] else status)
+
+
+def _status(words: Sequence[str]) -> int:
+    try:
+        return int(holdfast.main(list(words), prog_name="holdfast", standalone_mode=False) or 0)
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 1
+    except click.Abort:
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except HoldfastError as error:
+        click.echo(f"error: {error.message}", err=True)
+        if error.hint:
+            click.echo(f"\nhint: {error.hint}", err=True)
+        return 1
+
+
+def _unheard() -> int:
+    """Nobody reads any more. The interpreter would complain when it flushes at its end, so it is given a sink."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _unexpected(error: Exception) -> int:
+    from holdfast.core.redact import redact
+
+    where = _keep_traceback()
+    click.echo(f"error: this should not have happened: {redact(f'{type(error).__name__}: {error}')}", err=True)
+    click.echo(f"\nhint: {where}; please report it", err=True)
+    return 1
+
+
+def _keep_traceback() -> str:
+    """Write the traceback of what is being handled to the log; the words that say where it is."""
+    import traceback
+    from datetime import UTC, datetime
+
+    from holdfast import config
+    from holdfast.core.redact import redact
+
+    text = f"{datetime.now(UTC).isoformat(timespec='seconds')} {redact(traceback.format_exc())}\n"
+    try:
+        log = config.home(os.environ) / "logs" / "cli.log"
+        _append(log, text)
+    except (OSError, HoldfastError) as error:
+        return f"the traceback could not be written: {error}"
+    return f"the traceback is in `{log}`"
+
+
+def _append(log: Path, text: str) -> None:
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        log.replace(log.with_name(f"{log.name}.1"))
+    with open(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,129 @@
+"""Checkpoint: the durable picture of a session at one moment; its text is its digest.
+
+A checkpoint is taken, never edited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.core.events import Action
+from holdfast.core.evidence import CommandRun, FileTouch, Trail
+from holdfast.core.session import Session, Trigger, consume
+from holdfast.core.text import elapsed, one_line, shortened
+
+PROMPTS_SHOWN = 5
+FILES_SHOWN = 20
+COMMANDS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A row of `session_checkpoints`."""
+
+    id: str
+    session: str
+    harness: str
+    project: str
+    project_normalized: str
+    project_id: str
+    worktree_id: str
+    trigger: Trigger
+    digest: str
+    prompt_count: int
+    memory_queries: tuple[str, ...]
+    recent_remembers: tuple[str, ...]
+    window: int
+    created_at: int
+    words: str = ""
+    """What the agent, a person or the harness said in their own words, if anything."""
+
+
+def take(session: Session, trigger: Trigger, words: str, id: str, at: int) -> tuple[Session, Checkpoint]:
+    """A checkpoint of the session as it is, and the session with nothing pending."""
+    checkpoint = Checkpoint(
+        id=id,
+        session=session.key,
+        harness=session.harness,
+        project=session.project.path,
+        project_normalized=session.project.normalized,
+        project_id=session.project.project_id,
+        worktree_id=session.project.worktree_id,
+        trigger=trigger,
+        digest=digest(session, trigger, words, at),
+        prompt_count=session.prompts_told,
+        memory_queries=session.pending_queries,
+        recent_remembers=session.pending_remembers,
+        window=session.window,
+        created_at=at,
+        words=words,
+    )
+    return consume(session, at), checkpoint
+
+
+def digest(session: Session, trigger: Trigger, words: str, at: int) -> str:
+    """The checkpoint's text: an agent's own words verbatim, otherwise what was seen, with the harness's words if it gave any."""
+    if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
+        return words
+    sections = [_head(session, at), _memory_activity(session), *_evidence(session.trail)]
+    if words:
+        sections.append(f"### Session Context\n{words.strip()}")
+    return "\n\n".join(section for section in sections if section)
+
+
+def _head(session: Session, at: int) -> str:
+    return (
+        "## Session Checkpoint\n"
+        f"Project: {session.project.path}\n"
+        f"Prompts: {session.prompts_told} | Duration: {elapsed(at - session.started_at)}"
+    )
+
+
+def _memory_activity(session: Session) -> str:
+    lines = ["### Memory Activity Since Last Checkpoint"]
+    if session.pending_queries:
+        lines.append("Queries: " + "; ".join(session.pending_queries))
+    if session.pending_remembers:
+        lines.append("Remembered: " + "; ".join(one_line(text) for text in session.pending_remembers))
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _evidence(trail: Trail) -> list[str]:
+    return [
+        _rows("### Last Prompts", [shortened(one_line(said.text), 300) for said in trail.prompts[-PROMPTS_SHOWN:]]),
+        _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
+        _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),
+        _rows("### To-dos", [f"[{todo.status}] {one_line(todo.text)}" for todo in trail.todos]),
+        f"### Last Statement\n{shortened(trail.statement.text, 600)}" if trail.statement else "",
+    ]
+
+
+def file_line(touch: FileTouch) -> str:
+    """One file in one line: what was done to it, and how often."""
+    times = f" ({touch.times}×)" if touch.times > 1 else ""
+    return f"{_DONE[touch.action]} `{touch.path}`{times}"
+
+
+_DONE: Final = {
+    Action.READ: "read",
+    Action.EDIT: "edited",
+    Action.WRITE: "wrote",
+    Action.DELETE: "deleted",
+}
+
+
+def command_line(run: CommandRun) -> str:
+    """One command in one line: its outcome first."""
+    command = f"`{shortened(one_line(run.command), 160)}`"
+    if run.ok is None:
+        return f"started: {command}"
+    if run.ok:
+        return f"ok: {command}"
+    status = f" (exit {run.exit_status})" if run.exit_status is not None else ""
+    reason = f": {run.reason}" if run.reason else ""
+    return f"failed{status}: {command}{reason}"
+
+
+def _rows(title: str, rows: list[str]) -> str:
+    return "\n".join([title, *(f"- {row}" for row in rows)]) if rows else ""

@@ -1,0 +1,262 @@
+"""Events: what happened in a session, in our own words.
+
+A harness's hooks and transcripts are translated into these values and nothing else enters the core. An event is known by
+session, record id and revision, whoever reports it, so that a replay changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any, TypeAlias, TypeVar
+
+MAIN = "main"
+"""The agent a person talks to; any other agent name is a subagent's id."""
+
+
+class Origin(StrEnum):
+    """Whose words an event carries."""
+
+    HUMAN = "human"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    HARNESS = "harness"
+    OURS = "ours"
+    """Text that we injected: never evidence, never a prompt."""
+
+
+class Source(StrEnum):
+    """Why a session started."""
+
+    STARTUP = "startup"
+    RESUME = "resume"
+    FORK = "fork"
+    CLEAR = "clear"
+    COMPACT = "compact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """What every event has: whose session and agent, when, and under which record it is known."""
+
+    session: str
+    record: str
+    at: int
+    origin: Origin
+    agent: str = MAIN
+    parent: str = ""
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted(Happened):
+    source: Source
+    model: str = ""
+    previous: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt(Happened):
+    """`turn` is the harness's own id of the turn that the prompt belongs to; several prompts may share one."""
+
+    text: str
+    turn: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantText(Happened):
+    text: str
+
+
+class Action(StrEnum):
+    """What a tool does to its subject, the same for every harness."""
+
+    READ = "read"
+    WRITE = "write"
+    EDIT = "edit"
+    DELETE = "delete"
+    RUN = "run"
+    SEARCH = "search"
+    DELEGATE = "delegate"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled(Happened):
+    """The agent asked for a tool; `subject` is what it works on (a file's path, a command), `detail` the rest."""
+
+    call: str
+    tool: str
+    action: Action
+    subject: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolReturned(Happened):
+    call: str
+    ok: bool
+    exit_status: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    text: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TodosChanged(Happened):
+    todos: tuple[Todo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage(Happened):
+    """Tokens of one model request as the harness recorded them; `window` is 0 where it did not say."""
+
+    input: int
+    output: int
+    cache_read: int = 0
+    cache_written: int = 0
+    window: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChanged(Happened):
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionImminent(Happened):
+    trigger: str
+    instructions: str = ""
+    session_context: str = ""
+
+
+class Sign(StrEnum):
+    """By which of its signs a compaction became known; one compaction gives several."""
+
+    START = "start"
+    HOOK = "hook"
+    BOUNDARY = "boundary"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted(Happened):
+    sign: Sign
+    summary: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubagentStarted(Happened):
+    subagent: str
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubagentStopped(Happened):
+    subagent: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered(Happened):
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestGiven(Happened):
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefSeen(Happened):
+    """The transcript shows text of ours: the brief reached the model."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded(Happened):
+    """The agent stopped and waits for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnded(Happened):
+    reason: str
+
+
+Event: TypeAlias = (
+    SessionStarted
+    | Prompt
+    | AssistantText
+    | ToolCalled
+    | ToolReturned
+    | TodosChanged
+    | Usage
+    | ModelChanged
+    | CompactionImminent
+    | Compacted
+    | SubagentStarted
+    | SubagentStopped
+    | Remembered
+    | DigestGiven
+    | BriefSeen
+    | TurnEnded
+    | SessionEnded
+)
+
+KINDS: tuple[type[Event], ...] = (
+    SessionStarted,
+    Prompt,
+    AssistantText,
+    ToolCalled,
+    ToolReturned,
+    TodosChanged,
+    Usage,
+    ModelChanged,
+    CompactionImminent,
+    Compacted,
+    SubagentStarted,
+    SubagentStopped,
+    Remembered,
+    DigestGiven,
+    BriefSeen,
+    TurnEnded,
+    SessionEnded,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that could not be read: counted and shown, never raised."""
+
+    reason: str
+    where: str = ""
+
+
+_FREE_TEXT = frozenset(
+    {"text", "subject", "detail", "instructions", "session_context", "summary", "task", "reason"}
+)
+_E = TypeVar("_E", bound=Happened)
+
+
+def map_text(event: _E, change: Callable[[str], str]) -> _E:
+    """The same event with every free text changed; ids, names and numbers stay."""
+    changed: dict[str, Any] = {}
+    for field in fields(event):
+        if field.name in _FREE_TEXT:
+            text = getattr(event, field.name)
+            new = change(text)
+            if new != text:
+                changed[field.name] = new
+    if isinstance(event, TodosChanged):
+        todos = tuple(Todo(change(todo.text), todo.status) for todo in event.todos)
+        if todos != event.todos:
+            changed["todos"] = todos
+    return replace(event, **changed) if changed else event

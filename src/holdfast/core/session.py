@@ -1,0 +1,306 @@
+"""Session: one conversation in a harness as durable state, and how an event changes it.
+
+`advance` decides; nothing here looks, waits or writes. What has to be done about an event comes back as effects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeAlias
+
+from holdfast.core.events import (
+    BriefSeen,
+    Compacted,
+    CompactionImminent,
+    DigestGiven,
+    Event,
+    ModelChanged,
+    Origin,
+    Prompt,
+    Remembered,
+    SessionEnded,
+    SessionStarted,
+    Sign,
+    Source,
+)
+from holdfast.core.evidence import Trail, follow, swapped, told_by_letter, twin
+from holdfast.core.text import query_terms, shortened
+from holdfast.core.world import GitState, Project
+
+QUERIES_PENDING = 20
+REMEMBERS_PENDING = 10
+COMPACTIONS_KEPT = 4
+SAME_COMPACTION_MS = 120_000
+"""Signs of one compaction arrive within seconds; two compactions are never known to be this close without all signs."""
+
+
+class Phase(StrEnum):
+    LIVE = "live"
+    ENDED = "ended"
+    ORPHANED = "orphaned"
+    """Its harness is gone and said nothing."""
+
+
+class Trigger(StrEnum):
+    """Why a checkpoint is taken."""
+
+    PERIODIC = "periodic"
+    PRE_COMPACTION = "pre_compaction"
+    AGENT = "agent"
+    EXPLICIT = "explicit"
+    SESSION_END = "session_end"
+    CLEAR = "clear"
+    ORPHAN = "orphan"
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process, known by pid and start time so that a reused pid is another process."""
+
+    pid: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """One compaction and the signs by which it became known so far."""
+
+    at: int
+    signs: tuple[Sign, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A checkpoint that is due but may wait a moment for more to come."""
+
+    trigger: Trigger
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the user's settings say about checkpoints."""
+
+    prompt_interval: int = 10
+    time_interval_ms: int = 900_000
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Everything that must survive about a session; the whole of it is durable."""
+
+    key: str
+    harness: str
+    project: Project
+    started_at: int
+    last_event_at: int
+    phase: Phase = Phase.LIVE
+    ended_at: int = 0
+    end_reason: str = ""
+    process: Process | None = None
+    transcript: str = ""
+    model: str = ""
+    prompt_count: int = 0
+    waiting: tuple[Prompt, ...] = ()
+    """Prompts that a letter told and the transcript has not shown yet."""
+    prompts_at_checkpoint: int = 0
+    last_checkpoint_at: int = 0
+    changed_at: int = 0
+    """When something last happened that is worth keeping."""
+    unsaved: bool = False
+    """Whether that is in no checkpoint yet."""
+    pending_queries: tuple[str, ...] = ()
+    pending_remembers: tuple[str, ...] = ()
+    due: Due | None = None
+    window: int = 0
+    compactions: tuple[Compaction, ...] = ()
+    compaction_announced: bool = False
+    briefed_window: int = -1
+    unanswered: Source | None = None
+    """A start that was heard of, but too late to answer."""
+    git: GitState | None = None
+    trail: Trail = Trail()
+
+    @property
+    def prompts_told(self) -> int:
+        """How many prompts are known, by transcript or by letter."""
+        return self.prompt_count + len(self.waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeCheckpoint:
+    """Take a checkpoint now; `words` are the agent's or the harness's own and go into its digest."""
+
+    trigger: Trigger
+    words: str = ""
+
+
+Effect: TypeAlias = TakeCheckpoint
+
+
+def begin(key: str, harness: str, project: Project, at: int) -> Session:
+    """A session that nothing is known of yet."""
+    return Session(key, harness, project, started_at=at, last_event_at=at, last_checkpoint_at=at)
+
+
+def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
+    """The session after an event that it has not seen, and what to do about it."""
+    session = replace(
+        session,
+        started_at=min(session.started_at, event.at) if event.at else session.started_at,
+        last_event_at=max(session.last_event_at, event.at),
+    )
+    match event:
+        case Prompt(agent="main", origin=Origin.HUMAN):
+            return _prompted(session, event, policy), ()
+        case SessionStarted():
+            return _started(session, event), ()
+        case Compacted():
+            return _compacted(session, event)
+        case CompactionImminent():
+            words = event.session_context or event.instructions
+            announced = replace(session, compaction_announced=True)
+            return announced, _take(announced, Trigger.PRE_COMPACTION, words)
+        case SessionEnded():
+            return _ended(session, event)
+        case Remembered(text=text):
+            return record_remember(session, text, event.at), ()
+        case DigestGiven(text=text):
+            trigger = Trigger.EXPLICIT if event.origin is Origin.HUMAN else Trigger.AGENT
+            return session, (TakeCheckpoint(trigger, text),)
+        case BriefSeen():
+            return replace(session, briefed_window=session.window), ()
+        case ModelChanged(model=model):
+            return replace(session, model=model), ()
+        case _:
+            return _worked(session, event), ()
+
+
+def revise(session: Session, event: Event) -> Session:
+    """The session after a later revision of an event that it has seen: nothing counts twice."""
+    return replace(session, trail=follow(session.trail, event))
+
+
+def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
+    """The session after a letter told a prompt that the transcript will show; it counts at once, and once."""
+    if twin(session.trail, prompt) is not None:
+        return session
+    heard = record_prompt(_worked(session, prompt), prompt.text, prompt.at)
+    return _due(replace(heard, waiting=(*heard.waiting, prompt)), policy, prompt.at)
+
+
+def record_prompt(session: Session, text: str, at: int) -> Session:
+    """The content words of one more prompt, kept as a query."""
+    terms = query_terms(text)
+    queries = (*session.pending_queries, terms)[-QUERIES_PENDING:] if terms else session.pending_queries
+    return replace(session, pending_queries=queries, changed_at=max(session.changed_at, at), unsaved=True)
+
+
+def record_remember(session: Session, text: str, at: int) -> Session:
+    """One more thing that was said to be worth remembering."""
+    remembers = (*session.pending_remembers, shortened(text, 500))[-REMEMBERS_PENDING:]
+    return replace(session, pending_remembers=remembers, changed_at=max(session.changed_at, at), unsaved=True)
+
+
+def should_checkpoint(session: Session, policy: Policy, now: int) -> bool:
+    """Whether enough prompts or enough time with something new in it have passed."""
+    if session.prompts_told - session.prompts_at_checkpoint >= policy.prompt_interval:
+        return True
+    return session.unsaved and now - session.last_checkpoint_at >= policy.time_interval_ms
+
+
+def consume(session: Session, at: int) -> Session:
+    """The session after a checkpoint took what was pending."""
+    return replace(
+        session,
+        prompts_at_checkpoint=session.prompts_told,
+        last_checkpoint_at=at,
+        unsaved=False,
+        pending_queries=(),
+        pending_remembers=(),
+        due=None,
+    )
+
+
+def clear(session: Session, phase: Phase, at: int, reason: str) -> Session:
+    """The session when it is over; what it knew stays."""
+    return replace(session, phase=phase, ended_at=at, end_reason=reason, due=None)
+
+
+def tick(session: Session, policy: Policy, now: int) -> Session:
+    """The session after time has passed: a checkpoint may have come due with no prompt to say so."""
+    return _due(session, policy, now) if session.phase is Phase.LIVE else session
+
+
+def brief_owed(session: Session) -> bool:
+    """Whether the session was compacted and the brief for its present window is not known to have arrived."""
+    return session.window > 0 and session.briefed_window < session.window
+
+
+def _prompted(session: Session, event: Prompt, policy: Policy) -> Session:
+    session = _revived(session, event.at)
+    told = twin(session.trail, event)
+    if told is None:
+        heard = record_prompt(_worked(session, event), event.text, event.at)
+        return _due(replace(heard, prompt_count=heard.prompt_count + 1), policy, event.at)
+    waiting = tuple(prompt for prompt in session.waiting if prompt.record != told.record)
+    shown = session.prompt_count + len(session.waiting) - len(waiting)
+    trail = session.trail if told_by_letter(event.record) else swapped(session.trail, told, event)
+    return replace(session, waiting=waiting, prompt_count=shown, trail=trail)
+
+
+def _due(session: Session, policy: Policy, at: int) -> Session:
+    if session.due is None and should_checkpoint(session, policy, at):
+        return replace(session, due=Due(Trigger.PERIODIC, at))
+    return session
+
+
+def _worked(session: Session, event: Event) -> Session:
+    trail = follow(session.trail, event)
+    if trail is session.trail:
+        return session
+    return replace(session, trail=trail, changed_at=max(session.changed_at, event.at), unsaved=True)
+
+
+def _started(session: Session, event: SessionStarted) -> Session:
+    return replace(_revived(session, event.at), model=event.model or session.model, unanswered=event.source)
+
+
+def _revived(session: Session, at: int) -> Session:
+    """A session that goes on after its end is live again; records written before the end are not a sign of that."""
+    if session.phase is Phase.LIVE or at <= session.ended_at:
+        return session
+    return replace(session, phase=Phase.LIVE, ended_at=0, end_reason="")
+
+
+def _compacted(session: Session, event: Compacted) -> tuple[Session, tuple[Effect, ...]]:
+    known = next(
+        (
+            one
+            for one in reversed(session.compactions)
+            if event.sign not in one.signs and abs(event.at - one.at) <= SAME_COMPACTION_MS
+        ),
+        None,
+    )
+    if known is not None:
+        seen = replace(known, signs=(*known.signs, event.sign))
+        rest = tuple(seen if one is known else one for one in session.compactions)
+        return replace(session, compactions=rest), ()
+    # A compaction that no hook announced: its state is only safe if we take it now.
+    effects = () if session.compaction_announced else _take(session, Trigger.PRE_COMPACTION, "")
+    compactions = (*session.compactions, Compaction(event.at, (event.sign,)))[-COMPACTIONS_KEPT:]
+    after = replace(session, window=session.window + 1, compactions=compactions, compaction_announced=False)
+    return after, effects
+
+
+def _ended(session: Session, event: SessionEnded) -> tuple[Session, tuple[Effect, ...]]:
+    trigger = Trigger.CLEAR if event.reason == Source.CLEAR else Trigger.SESSION_END
+    return clear(session, Phase.ENDED, event.at, event.reason), _take(session, trigger, "")
+
+
+def _take(session: Session, trigger: Trigger, words: str) -> tuple[Effect, ...]:
+    """A session in which nothing happened needs no checkpoint."""
+    if session.trail.is_empty() and not words and not session.pending_remembers:
+        return ()
+    return (TakeCheckpoint(trigger, words),)

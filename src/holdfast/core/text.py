@@ -1,0 +1,75 @@
+"""Text: shortening and reading prose by rule, the same everywhere.
+
+Nothing here knows where a text comes from or where it goes.
+"""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"#?\w[\w./:#-]*\w|#?\w")
+_SPACES = re.compile(r"\s+")
+_FAILURE = re.compile(
+    r"(?:^|\b)(?:\w*Error\b|\w*Exception\b|error[:\[ ]|fatal[: ]|FAILED\b|FAIL\b|E\s{2,}|panic|not found|No such|denied|cannot\b|Traceback)",
+)
+_STOP_WORDS = frozenset(
+    """a about after again all also am an and any are as at be because been before being but by can could did do does
+    doing don't for from get go had has have here him his how i i'd i'll i'm if in into is it it's its just let let's like
+    make me more my need no not now of off on once only or other our out over please same she should so some such than
+    that that's the their them then there these they this those to too under until up us use using very want was we well
+    were what when where which while who why will with would yes you your""".split()
+)
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space made one space."""
+    return _SPACES.sub(" ", text).strip()
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, or its beginning up to a whole word within the limit, with an ellipsis that says so."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    if limit <= 1:
+        return "…"[:limit]
+    cut = text[: limit - 1]
+    space = max(cut.rfind(" "), cut.rfind("\n"))
+    if space > limit // 2:
+        cut = cut[:space]
+    return cut.rstrip() + "…"
+
+
+def query_terms(text: str, limit: int = 12) -> str:
+    """The content words of a prompt in order, each once, identifiers and paths whole."""
+    seen: dict[str, str] = {}
+    for match in _WORD.finditer(text):
+        word = match.group()
+        folded = word.lower()
+        if folded not in _STOP_WORDS and (len(word) > 1 or word.isdigit()) and folded not in seen:
+            seen[folded] = word
+            if len(seen) == limit:
+                break
+    return " ".join(seen.values())
+
+
+def first_line_of_failure(text: str) -> str:
+    """The line that says why something failed: the last that names an error, otherwise the last that says anything."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if _FAILURE.search(line) and not line.startswith("Exit code")]
+    chosen = named[-1] if named else (lines[-1] if lines else "")
+    return shortened(one_line(chosen), 200)
+
+
+def elapsed(milliseconds: int) -> str:
+    """A length of time in words a person reads at a glance: `45 s`, `12 min`, `3 h 5 min`, `2 days`."""
+    seconds = max(0, milliseconds) // 1000
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes = seconds // 60
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours // 24} days"

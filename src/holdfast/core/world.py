@@ -1,0 +1,126 @@
+"""The world around a session: whose work it is, and what branch, HEAD and files look like.
+
+Values and one comparison. Looking at the world is `engine.world`'s work; nothing here reads a file. An empty
+text means "unknown", and the unknown never counts as a difference: a brief may doubt only what has been seen.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Whose work a directory belongs to.
+
+    Directories of one repository share a `project_id`; those of one worktree also a `worktree_id`.
+    """
+
+    path: str
+    """The directory as it was given, for showing."""
+    normalized: str
+    """Its real path; the given path where there is none."""
+    project_id: str
+    worktree_id: str
+    root: str
+    """The top of the worktree; outside git the directory itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitState:
+    """What a repository's own files say at one moment."""
+
+    branch: str
+    """Without `refs/heads/`; empty when detached or unknown."""
+    head: str
+    """The full hash; empty when unborn or unknown."""
+    dirty: tuple[str, ...]
+    """Tracked files that look changed, relative to the root; capped."""
+    last_commits: tuple[str, ...]
+    """Subjects, newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """One file as it is on disk."""
+
+    path: str
+    exists: bool
+    modified_at: int
+    """Milliseconds since 1970; 0 for a file that is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything seen in one look; `git` is None outside a repository, unreadable files are left out."""
+
+    git: GitState | None
+    files: tuple[FileState, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchMoved:
+    """Another branch is checked out; an empty `after` is a detached HEAD."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMoved:
+    """Another commit is checked out."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileGone:
+    """A file that was there is not."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanged:
+    """A file was written after the moment asked about."""
+
+    path: str
+    modified_at: int
+
+
+Difference: TypeAlias = BranchMoved | HeadMoved | FileGone | FileChanged
+
+
+def differences(then: GitState | None, now: World, since: int) -> tuple[Difference, ...]:
+    """Name what is no longer as it was: git against `then`, files against the time `since` (milliseconds).
+
+    Ask only about files that existed then: one that never did is reported gone.
+    """
+    return (*_moves(then, now.git), *_file_differences(now.files, since))
+
+
+def _moves(then: GitState | None, now: GitState | None) -> tuple[Difference, ...]:
+    if then is None or now is None or not _is_known(then) or not _is_known(now):
+        return ()
+    moves: list[Difference] = []
+    if then.branch != now.branch:
+        moves.append(BranchMoved(then.branch, now.branch))
+    # An empty head is an unborn branch or an unreadable ref, and these cannot be told apart.
+    if then.head and now.head and then.head != now.head:
+        moves.append(HeadMoved(then.head, now.head))
+    return tuple(moves)
+
+
+def _is_known(state: GitState) -> bool:
+    """A detached HEAD has no branch, an unborn branch has no head; one with neither could not be read."""
+    return bool(state.branch or state.head)
+
+
+def _file_differences(files: tuple[FileState, ...], since: int) -> tuple[Difference, ...]:
+    found: list[Difference] = []
+    for file in files:
+        if not file.exists:
+            found.append(FileGone(file.path))
+        elif file.modified_at > since:
+            found.append(FileChanged(file.path, file.modified_at))
+    return tuple(found)

@@ -1,0 +1,105 @@
+"""The client's end of the wire: what the command line needs to speak to the daemon and to start it.
+
+Standard library only, and no import of ours but the wire: this is loaded by commands that must be quick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from holdfast.daemon import wire
+from holdfast.errors import DaemonAway
+
+PASSED_ON = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TMPDIR",
+    "XDG_RUNTIME_DIR",
+    "SYSTEMROOT",
+)
+START_TIME = 10.0
+
+
+def ask(home: Path, verb: str, timeout: float = 10.0, **body: Any) -> dict[str, Any]:
+    """The daemon's answer to a control request; DaemonAway if there is none to give it."""
+    try:
+        with _knock(home, timeout) as connection:
+            connection.sendall(wire.control(verb, json.dumps(body).encode(), _token(home)))
+            connection.shutdown(socket.SHUT_WR)
+            received = b""
+            while chunk := connection.recv(65536):
+                received += chunk
+    except (OSError, ValueError) as error:
+        raise DaemonAway(f"the daemon does not answer: {error}", "start it with `holdfast up`") from error
+    answer = wire.answered(received)
+    if answer is None:
+        raise DaemonAway("the daemon's answer was not complete", "look at `holdfast logs`")
+    found: dict[str, Any] = json.loads(answer)
+    return found
+
+
+def is_up(home: Path) -> bool:
+    """Whether a daemon answers."""
+    try:
+        ask(home, "status", timeout=2.0)
+    except DaemonAway:
+        return False
+    return True
+
+
+def start(home: Path) -> None:
+    """Start the daemon, detached, and wait until it answers."""
+    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    environment |= {name: value for name, value in os.environ.items() if name.startswith("HOLDFAST_")}
+    environment["HOLDFAST_HOME"] = str(home)
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "holdfast.daemon"],
+        cwd="/",
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        umask=0o077,
+    )
+    until = time.monotonic() + START_TIME
+    while time.monotonic() < until:
+        if is_up(home):
+            return
+        if child.poll() not in (None, 0):
+            raise DaemonAway("the daemon stopped as soon as it was started", "the reason is in `holdfast logs`")
+        time.sleep(0.02)
+    raise DaemonAway("the daemon did not open its door in time", "look at `holdfast logs`")
+
+
+def _knock(home: Path, timeout: float) -> socket.socket:
+    kind, _, place = (home / "run" / "door").read_text(encoding="utf-8").strip().partition(" ")
+    if kind == "tcp":
+        return socket.create_connection(("127.0.0.1", int(place)), timeout)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(timeout)
+    try:
+        connection.connect(place)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _token(home: Path) -> str:
+    with contextlib.suppress(OSError):
+        return (home / "run" / "token").read_text(encoding="utf-8").strip()
+    return ""

@@ -1,0 +1,46 @@
+"""The lock: one daemon for one home, as long as the process lives and not a moment longer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+class Lock:
+    """Holds the home's lock file; the system lets go of it when the process ends, however it ends."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        """Let another daemon have the home."""
+        os.close(self._descriptor)
+
+
+def take_lock(home: Path) -> Lock | None:
+    """The home's lock, or None if a daemon has it."""
+    run = home / "run"
+    run.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(run / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            _lock_on_windows(descriptor)
+    except OSError:
+        os.close(descriptor)
+        return None
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, f"{os.getpid()}\n".encode())
+    return Lock(descriptor)
+
+
+def _lock_on_windows(descriptor: int) -> None:
+    import msvcrt  # there only
+
+    msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]

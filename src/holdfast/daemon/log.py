@@ -1,0 +1,34 @@
+"""The log: what the daemon did and what went wrong, redacted, rotated, in the home."""
+
+from __future__ import annotations
+
+import logging
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from holdfast.core.redact import redact
+
+LOG_BYTES = 1_000_000
+LOGS_KEPT = 3
+
+
+class _Redacting(logging.Formatter):
+    """Formats a record whole, traceback and all, before anything of it is written."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
+
+def open_log(home: Path) -> logging.Logger:
+    """The daemon's logger, writing to the home."""
+    directory = home / "logs"
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    keeper = RotatingFileHandler(
+        directory / "daemon.log", maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8", errors="replace"
+    )
+    keeper.setFormatter(_Redacting("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("holdfast.daemon")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.handlers = [keeper]
+    return logger

@@ -1,0 +1,86 @@
+"""The composition root: everything that lives long is made here and passed on.
+
+The hook's door opens first; the store is opened by the worker, and what is heavy only when it is needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from holdfast import config
+from holdfast.daemon.door import Door, close_door, open_door
+from holdfast.daemon.housekeeping import House
+from holdfast.daemon.lock import Lock, take_lock
+from holdfast.daemon.log import open_log
+from holdfast.daemon.reception import Reception
+from holdfast.daemon.socket import serve
+from holdfast.daemon.watch import Watch
+from holdfast.daemon.worker import Urgency, Worker
+from holdfast.errors import HoldfastError
+
+
+def main() -> int:
+    """Run the daemon of the home until it is idle or told to stop; 0 also if another has the home already."""
+    os.umask(0o077)
+    home = config.home(os.environ)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = take_lock(home)
+    if lock is None:
+        return 0
+    log = open_log(home)
+    try:
+        return asyncio.run(_live(home, lock, log))
+    except HoldfastError as error:
+        log.error("%s (%s)", error.message, error.hint)
+        return 1
+
+
+async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in ("SIGTERM", "SIGINT"):
+        loop.add_signal_handler(getattr(signal, name), stop.set)
+    door = open_door(home, os.environ.get("HOLDFAST_DOOR") == "tcp")
+    worker = Worker(loop)
+    reception = Reception(home, worker, stop, log, door.note)
+    server = await _listen(door, reception, log)
+    log.info("listening at %s, process %d", door.note, os.getpid())
+    try:
+        _note_interpreter(home)
+        await worker.do(Urgency.LETTER, functools.partial(reception.open, time.time_ns() // 1_000_000))
+        watch = Watch(reception.transcript_changed, log)
+        house = House(home, reception, watch, stop, log)
+        await asyncio.gather(house.keep(), watch.run(stop))
+    finally:
+        server.close()
+        close_door(home, door)
+        await worker.do(Urgency.HOUSEKEEPING, reception.close)
+        worker.stop()
+        lock.release()
+        log.info("stopped, process %d", os.getpid())
+    if house.handing_over:
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "holdfast.daemon"])
+    return 0
+
+
+async def _listen(door: Door, reception: Reception, log: logging.Logger) -> asyncio.AbstractServer:
+    greet = functools.partial(serve, token=door.token, answer=reception.answer, log=log)
+    if door.socket_path is None:
+        return await asyncio.start_server(greet, sock=door.listener)
+    return await asyncio.start_unix_server(greet, sock=door.listener)
+
+
+def _note_interpreter(home: Path) -> None:
+    """Say which Python can start us, for hooks that find nobody at home."""
+    note = home / "bin" / "interpreter"
+    note.parent.mkdir(mode=0o700, exist_ok=True)
+    beside = note.with_name(f".interpreter.{os.getpid()}")
+    beside.write_text(f"{sys.executable}\n", encoding="utf-8")
+    beside.replace(note)

@@ -1,0 +1,195 @@
+"""The reception: takes requests from the door to the engine, and the answers back.
+
+It holds the desk, which the worker's thread alone may use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import time
+import uuid
+from pathlib import Path
+
+from holdfast import __version__, config, harnesses
+from holdfast.config import Config
+from holdfast.core.session import Process, Session
+from holdfast.core.world import Project
+from holdfast.daemon import spool, wire
+from holdfast.daemon.worker import Urgency, Worker
+from holdfast.engine import maintain
+from holdfast.engine.desk import Desk
+from holdfast.engine.receive import listen, receive
+from holdfast.engine.transcripts import Readable, find, read_on
+from holdfast.errors import ConfigError, HarnessUnknown, StoreCorrupt
+from holdfast.harnesses.base import Envelope
+from holdfast.stores.sqlite import open_store, set_aside
+
+ANSWER_TIME = 0.6
+"""How long a letter may read its transcript before it is answered with what is known; the hook waits 1 s."""
+
+
+class Reception:
+    """Answers letters and control requests by giving the worker its jobs."""
+
+    def __init__(self, home: Path, worker: Worker, stop: asyncio.Event, log: logging.Logger, note: str) -> None:
+        self._home = home
+        self._worker = worker
+        self._stop = stop
+        self._log = log
+        self._note = note
+        self._desk: Desk | None = None
+        self._opened_at = 0
+        self.last_letter_at = time.monotonic()
+
+    def open(self, at: int) -> None:
+        """Open the store; one that is corrupt is set aside and a new one begun. Worker's thread."""
+        path, backups = self._home / "store.db", self._home / "backups"
+        try:
+            store = open_store(path, backups, at)
+        except StoreCorrupt as error:
+            aside = set_aside(path, at)
+            self._log.error("%s; it was set aside as %s and a new store was begun", error.message, aside)
+            store = open_store(path, backups, at)
+        self._opened_at = at
+        self._desk = Desk(
+            store=store,
+            harness=harnesses.get,
+            config=self._config,
+            user_home=Path.home(),
+            clock=_now,
+            new_id=lambda: str(uuid.uuid4()),
+        )
+
+    def close(self) -> None:
+        """Let go of the store. Worker's thread."""
+        if self._desk is not None:
+            self._desk.store.close()
+
+    @property
+    def desk(self) -> Desk:
+        """The desk; only the worker's thread may use it."""
+        if self._desk is None:
+            raise RuntimeError("the store is not open yet")
+        return self._desk
+
+    async def answer(self, request: wire.Request) -> bytes:
+        """The answer to a request."""
+        if request.kind == "control":
+            return json.dumps(await self._control(request)).encode()
+        self.last_letter_at = time.monotonic()
+        until = time.monotonic() + ANSWER_TIME
+        envelope = envelope_of(request)
+        return await self._worker.do(
+            Urgency.LETTER, lambda: receive(self.desk, envelope, request.body, lambda: time.monotonic() < until)
+        )
+
+    async def transcript_changed(self, path: Path) -> None:
+        """Read a transcript on, when nothing more urgent is to be done."""
+        await self._worker.do(Urgency.TRANSCRIPT, lambda: self._read_on(path))
+
+    async def drain(self) -> int:
+        """Take in the letters that hooks left in the spool; how many."""
+        taken = 0
+        for path, request in spool.letters(self._home):
+            if request is not None:
+                envelope = envelope_of(request)
+                body = request.body
+                await self._worker.do(
+                    Urgency.SPOOL, lambda e=envelope, b=body: _listened(self.desk, e, b, self._log)
+                )
+            path.unlink(missing_ok=True)
+            taken += 1
+        return taken
+
+    async def flush(self, waited_ms: int) -> int:
+        """Take the checkpoints that have been due that long."""
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.flush(self.desk, waited_ms))
+
+    async def finalise_orphans(self) -> list[str]:
+        """Close the sessions whose harness is gone."""
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.finalise_orphans(self.desk))
+
+    async def prune(self) -> maintain.Pruned:
+        """Remove what has served its time."""
+        days = self._loaded(None).continuity.retention_days
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.prune(self.desk, days))
+
+    async def live_sessions(self) -> list[Session]:
+        """The sessions that are not over."""
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: self.desk.store.live_sessions())
+
+    async def catch_up(self) -> None:
+        """Read every live session's transcript on."""
+        for session in await self.live_sessions():
+            if session.transcript:
+                await self.transcript_changed(Path(session.transcript))
+
+    def idle_exit_minutes(self) -> int:
+        """After how long without sessions the daemon ends."""
+        return self._loaded(None).daemon.idle_exit_minutes
+
+    async def _control(self, request: wire.Request) -> dict[str, object]:
+        match request.fields.get("verb"):
+            case "status":
+                return {
+                    "pid": os.getpid(),
+                    "version": __version__,
+                    "door": self._note,
+                    "started_at": self._opened_at,
+                    "spooled": spool.waiting(self._home),
+                }
+            case "flush":
+                drained = await self.drain()
+                await self.catch_up()
+                return {"letters": drained, "checkpoints": await self.flush(0)}
+            case "stop":
+                self._stop.set()
+                return {"stopping": True}
+            case verb:
+                return {"error": f"no such request: {verb}"}
+
+    def _read_on(self, path: Path) -> None:
+        for session in self.desk.store.live_sessions():
+            if session.transcript == str(path) and isinstance(find(str(path), (path.parent,)), Readable):
+                read_on(self.desk, session.key, session.harness, session.project, path, lambda: True)
+
+    def _config(self, project: Project) -> Config:
+        return self._loaded(project)
+
+    def _loaded(self, project: Project | None) -> Config:
+        """The settings; where they cannot be used, the defaults, because a hook must still be answered."""
+        root = Path(project.root) if project else None
+        project_id = project.project_id if project else None
+        try:
+            return config.load(self._home, root, project_id, os.environ).config
+        except ConfigError as error:
+            self._log.warning("%s; the defaults are used", error.message)
+            return Config()
+
+
+def envelope_of(request: wire.Request) -> Envelope:
+    """What the hook said about its letter."""
+    fields = request.fields
+    at, (pid, _, start) = fields.get("at", ""), fields.get("process", "").partition(" ")
+    return Envelope(
+        id=fields.get("id", ""),
+        harness=fields.get("harness", ""),
+        at=int(at) if at.isdigit() else _now(),
+        process=Process(int(pid), int(start or 0)) if pid.isdigit() and (start or "0").isdigit() else None,
+        previous=fields.get("previous", ""),
+        environment={name[4:]: value for name, value in fields.items() if name.startswith("env.")},
+    )
+
+
+def _listened(desk: Desk, envelope: Envelope, letter: bytes, log: logging.Logger) -> None:
+    try:
+        listen(desk, envelope, letter, lambda: True)
+    except HarnessUnknown as error:
+        log.warning("a spooled letter was left out: %s", error.message)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,54 @@
+"""The socket: one request, one answer, then the connection closes.
+
+Nothing that a letter holds or that goes wrong with it may stop the daemon; a request that cannot be answered is closed
+without an answer, and the hook keeps its letter in the spool.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Awaitable, Callable
+
+from holdfast.daemon import wire
+
+READ_TIME = 5.0
+
+Answer = Callable[[wire.Request], Awaitable[bytes]]
+
+
+async def serve(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    *,
+    token: str,
+    answer: Answer,
+    log: logging.Logger,
+) -> None:
+    """Answer one connection."""
+    try:
+        request = await asyncio.wait_for(_read(reader), READ_TIME)
+        if request is not None and _allowed(request, token):
+            writer.write(wire.answer(await answer(request)))
+            await writer.drain()
+    except (ConnectionError, TimeoutError):
+        log.info("a connection was dropped")
+    except Exception:  # A door: one bad request must not take the daemon down with it.
+        log.exception("a request could not be answered")
+    finally:
+        writer.close()
+
+
+async def _read(reader: asyncio.StreamReader) -> wire.Request | None:
+    received = bytearray()
+    while chunk := await reader.read(1 << 16):
+        received += chunk
+        if len(received) > wire.BODY_LIMIT:
+            return None
+    return wire.parse(bytes(received))
+
+
+def _allowed(request: wire.Request, token: str) -> bool:
+    """A Unix socket is guarded by its file's mode; TCP by the token."""
+    return not token or hmac.compare_digest(request.fields.get("token", "").encode(), token.encode())

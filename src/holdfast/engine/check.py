@@ -1,0 +1,36 @@
+"""Check: what a brief is about to say, held against the world as it is now.
+
+What is no longer as it was left is marked, never silently dropped and never passed on as true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from holdfast.core.brief import Told
+from holdfast.core.events import Action
+from holdfast.core.world import BranchMoved, FileChanged, FileGone, HeadMoved, differences
+from holdfast.engine.world import look
+
+GRACE_MS = 2_000
+"""A harness writes its record of an edit a moment after the file itself."""
+
+
+def checked(told: Told) -> Told:
+    """The same, with marks for files and notices for branch and HEAD that are not as the session left them."""
+    session = told.session
+    paths = tuple(touch.path for touch in session.trail.files if touch.action is not Action.DELETE)
+    world = look(session.project, paths)
+    marks: dict[str, str] = {}
+    notices: list[str] = []
+    for difference in differences(session.git, world, session.changed_at + GRACE_MS):
+        match difference:
+            case FileGone(path=path):
+                marks[path] = "gone since"
+            case FileChanged(path=path):
+                marks[path] = "changed since"
+            case BranchMoved(before=before, after=after):
+                notices.append(f"the branch was `{before or 'detached'}`, now it is `{after or 'detached'}`.")
+            case HeadMoved(before=before, after=after):
+                notices.append(f"HEAD was {before[:10]} when last seen, now it is {after[:10]}.")
+    return replace(told, marks=marks, notices=tuple(notices))

@@ -1,0 +1,33 @@
+"""The desk: what the engine's verbs share, made once and passed to each of them.
+
+It holds ways to reach things and no state of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.config import Config
+from holdfast.core.session import Policy
+from holdfast.core.world import Project
+from holdfast.harnesses.base import Harness
+from holdfast.stores.base import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A store, the harnesses, the settings that hold for a project, the user's home, a clock and a source of ids."""
+
+    store: Store
+    harness: Callable[[str], Harness]
+    config: Callable[[Project], Config]
+    user_home: Path
+    clock: Callable[[], int]
+    new_id: Callable[[], str]
+
+    def policy(self, project: Project) -> Policy:
+        """What the settings say about checkpoints in this project."""
+        continuity = self.config(project).continuity
+        return Policy(continuity.prompt_interval, continuity.time_interval_ms)

@@ -1,0 +1,400 @@
+"""Git, read from its own files: whose repository this is, its branch, HEAD, last commits and tracked files.
+
+Git itself is never run: a repository's config names programs that git would start (fsmonitor, filters,
+hooks); see docs/decisions/0002. Nothing here touches the working files (`engine.world` looks at those) or the
+environment. A repository is hostile ground: only regular files within a size limit are read, no link inside a
+git directory is followed, and a pointer to a git directory elsewhere counts only if that place points back.
+Whatever cannot be read is an empty value, never an exception.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from holdfast.core.world import Project
+
+MAX_COMMITS: Final = 5
+MAX_SUBJECT: Final = 200
+MAX_INDEX: Final = 64 * 1024 * 1024
+MAX_TRACKED: Final = 100_000  # a look at as many files takes about a second, and someone may be waiting
+MAX_PACKED_REFS: Final = 16 * 1024 * 1024
+MAX_CONFIG: Final = 1024 * 1024
+MAX_POINTER: Final = 8 * 1024
+REFLOG_TAIL: Final = 64 * 1024
+_UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository as seen from one worktree: its top, its own git directory, and the one shared by all.
+
+    All are real paths. In a bare repository the root is the git directory.
+    """
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a directory belongs: its real path, the top of its work, the repository if we believe in one."""
+
+    directory: Path
+    root: Path
+    repository: Repository | None
+
+
+class TrackedFile(NamedTuple):
+    """A file or link in the index, with its kind (`stat.S_IF…`), size and time when git last saw it clean."""
+
+    name: str
+    kind: int
+    modified_ns: int
+    """0 if git never looked at the file. The seconds, like the size, are kept modulo 2**32."""
+    size: int
+    is_unsettled: bool
+    """In conflict, or only announced to the index."""
+
+
+Choice: TypeAlias = Callable[[TrackedFile], bool]
+
+
+def identity(path: str) -> Project:
+    """Whose work a directory belongs to: by its git directories, or outside git by the directory itself."""
+    place = find(path)
+    if place is None:
+        return Project(path, path, _short_hash(path), _short_hash(path), path)
+    git_dirs = place.repository or Repository(place.root, place.root, place.root)
+    project_id, worktree_id = _short_hash(str(git_dirs.common_dir)), _short_hash(str(git_dirs.git_dir))
+    return Project(path, str(place.directory), project_id, worktree_id, str(place.root))
+
+
+def find(path: str) -> Place | None:
+    """The place of a directory, found by climbing as git does but not across a mount point; None if gone.
+
+    A `.git` that points elsewhere and is not confirmed from there ends the climb without a repository:
+    otherwise a directory could pass for another project and be given its briefs.
+    """
+    directory = _real(path) if path else None
+    if directory is None:
+        return None
+    for here in (directory, *directory.parents):
+        repository = _repository_at(here)
+        if repository is not None or _kind(here / ".git") in (stat.S_IFREG, stat.S_IFLNK):
+            return Place(directory, here, repository)
+        if os.path.ismount(here):
+            break
+    return Place(directory, directory, None)
+
+
+def head(repository: Repository) -> tuple[str, str]:
+    """Branch and commit. Detached: no branch; unborn: no commit; unreadable: neither."""
+    if not _keeps_refs_in_files(repository):
+        return "", ""
+    pointer = _read_line(repository.git_dir / "HEAD")
+    if _OBJECT_ID.match(pointer):
+        return "", pointer.decode("ascii")
+    name = _ref_named_by(pointer)
+    if not name:
+        return "", ""
+    return shown(name.removeprefix("refs/heads/")), _resolve(name, repository.common_dir)
+
+
+def last_commits(repository: Repository) -> tuple[str, ...]:
+    """Subjects of the commits made in this worktree, newest first; one that was amended away is left out."""
+    if not _keeps_refs_in_files(repository):
+        return ()
+    tail = _read_end(repository.git_dir / "logs" / "HEAD", REFLOG_TAIL) or b""
+    subjects: list[str] = []
+    amended: set[bytes] = set()
+    for line in reversed(tail.split(b"\n")):
+        entry = _COMMIT.match(line)
+        if entry is None:
+            continue
+        if entry["how"] == b"amend":
+            amended.add(entry["old"])
+        if entry["new"] not in amended:
+            subjects.append(shown(os.fsdecode(entry["subject"]))[:MAX_SUBJECT])
+        if len(subjects) == MAX_COMMITS:
+            break
+    return tuple(subjects)
+
+
+def tracked(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ...]:
+    """Names of the tracked files that are chosen, up to a limit; none if the index cannot be relied on."""
+    settings = _settings(repository.git_dir, repository.common_dir)
+    index = _read(repository.git_dir / "index", MAX_INDEX)
+    hash_size = _HASH_SIZES.get(settings.get("extensions.objectformat", "sha1"))
+    if index is None or hash_size is None or not _owns_its_root(repository, settings):
+        return ()
+    try:
+        return _chosen_in(index, hash_size, chosen, limit)
+    except (ValueError, IndexError, struct.error):
+        return ()
+
+
+def shown(text: str) -> str:
+    """A name or subject as text that fits on one line and can be stored, whatever bytes it was made of."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def _repository_at(here: Path) -> Repository | None:
+    """The repository whose worktree begins here, or whose git directory this is."""
+    git_dir = _git_dir_of(here)
+    common = _common_dir(git_dir) if git_dir is not None else None
+    if git_dir is not None and common is not None and _is_git_dir(git_dir, common):
+        repository = Repository(here, git_dir, common)
+        return repository if _points_back(repository) else None
+    common = _common_dir(here)
+    return Repository(here, here, common) if common is not None and _is_git_dir(here, common) else None
+
+
+def _git_dir_of(here: Path) -> Path | None:
+    """Where `.git` leads: itself if it is a directory, else what the file or link names; not yet believed."""
+    dot_git = here / ".git"
+    if _kind(dot_git) != stat.S_IFREG:
+        return _real(dot_git)
+    pointer = _read(dot_git, MAX_POINTER) or b""
+    return _named_by(pointer.removeprefix(b"gitdir: "), here) if pointer.startswith(b"gitdir: ") else None
+
+
+def _common_dir(git_dir: Path) -> Path | None:
+    """The directory that all worktrees share; None if a claim to share another's does not hold.
+
+    Only `<common>/worktrees/<name>` may name `<common>`: a stranger cannot place a directory there.
+    """
+    claim = git_dir / "commondir"
+    if not os.path.lexists(claim):
+        return git_dir
+    common = _named_by(_read(claim, MAX_POINTER) or b"", git_dir)
+    return common if common is not None and git_dir.parent == common / "worktrees" else None
+
+
+def _is_git_dir(git_dir: Path, common_dir: Path) -> bool:
+    return all(map(os.path.lexists, (git_dir / "HEAD", common_dir / "objects", common_dir / "refs")))
+
+
+def _points_back(repository: Repository) -> bool:
+    """Whether the git directory knows this worktree. One inside it, as most are, is its own witness."""
+    root, git_dir = repository.root, repository.git_dir
+    if git_dir != repository.common_dir:
+        pointer = _read(git_dir / "gitdir", MAX_POINTER) or b""
+        return _named_by(os.path.dirname(pointer.rstrip(b"\r\n")), git_dir) == root  # noqa: PTH120 (bytes)
+    return git_dir.is_relative_to(root) or _configured_root(git_dir, _settings(git_dir, git_dir)) == root
+
+
+def _owns_its_root(repository: Repository, settings: dict[str, str]) -> bool:
+    """Whether the index describes the files under the root: not if bare, nor with another root set."""
+    if repository.git_dir != repository.common_dir:
+        return True
+    is_bare = repository.root == repository.git_dir or settings.get("core.bare") in _YES
+    return not is_bare and _configured_root(repository.git_dir, settings) in (None, repository.root)
+
+
+def _configured_root(git_dir: Path, settings: dict[str, str]) -> Path | None:
+    """What `core.worktree` names (submodules have it); None where it is not set."""
+    return _named_by(os.fsencode(settings.get("core.worktree", "")), git_dir)
+
+
+_YES: Final = ("true", "yes", "on", "1")
+_SECTION: Final = re.compile(r'\s*+\[\s*+([\w.-]++)(?:\s*+("(?:[^"\\]|\\.)*+"))?\s*+\]')
+_SETTING: Final = re.compile(r'\s*([A-Za-z][\w-]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;]*)))?')
+
+
+def _settings(git_dir: Path, common_dir: Path) -> dict[str, str]:
+    """The repository's own settings as `section.key`; no subsections, no includes."""
+    settings = _parse_settings(_read(common_dir / "config", MAX_CONFIG) or b"")
+    if settings.get("extensions.worktreeconfig") in _YES:
+        settings |= _parse_settings(_read(git_dir / "config.worktree", MAX_CONFIG) or b"")
+    return settings
+
+
+def _parse_settings(text: bytes) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    section = ""
+    for line in os.fsdecode(text).split("\n"):
+        opened = _SECTION.match(line)
+        if opened:
+            section = "" if opened[2] else opened[1].lower()
+        found = _SETTING.match(line, opened.end() if opened else 0)
+        if section and found:
+            quoted, plain = found[2], found[3]
+            value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else (plain or "true").strip()
+            settings[f"{section}.{found[1].lower()}"] = value
+    return settings
+
+
+def _keeps_refs_in_files(repository: Repository) -> bool:
+    """A reftable keeps refs and reflog in a format of its own; what lies about as plain files is a decoy."""
+    settings = _settings(repository.git_dir, repository.common_dir)
+    return settings.get("extensions.refstorage", "files") == "files"
+
+
+_OBJECT_ID: Final = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_REF_PART: Final = r"/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+(?<!\.lock)(?<!\.)"
+_REF_NAME: Final = re.compile(rf"refs(?:{_REF_PART})+\Z")
+_COMMIT: Final = re.compile(
+    rb"(?P<old>[0-9a-f]+) (?P<new>[0-9a-f]+) [^\t]*\tcommit(?: \((?P<how>[a-z-]+)\))?: (?P<subject>.*)"
+)
+
+
+def _ref_named_by(line: bytes) -> str:
+    name = os.fsdecode(line.removeprefix(b"ref:").strip())
+    return name if line.startswith(b"ref:") and _REF_NAME.match(name) and ".." not in name else ""
+
+
+def _resolve(name: str, common_dir: Path) -> str:
+    """The commit a ref stands for, loose before packed. An unreadable loose ref hides a stale packed one."""
+    for _ in range(5):
+        path = common_dir / name
+        if _kind(path) in (0, stat.S_IFDIR):
+            return _packed(name, common_dir)
+        line = _read_line(path)
+        if _OBJECT_ID.match(line):
+            return line.decode("ascii")
+        name = _ref_named_by(line)
+        if not name:
+            return ""
+    return ""
+
+
+def _packed(name: str, common_dir: Path) -> str:
+    packed = _read(common_dir / "packed-refs", MAX_PACKED_REFS) or b""
+    line = rb"^([0-9a-f]{40}|[0-9a-f]{64}) " + re.escape(os.fsencode(name)) + rb"\r?$"
+    found = re.search(line, packed, re.MULTILINE)
+    return found[1].decode("ascii") if found else ""
+
+
+_STAT: Final = struct.Struct(">8x II 8x I 8x I")  # mtime in seconds and nanoseconds, mode, size
+_HASH_SIZES: Final = {"sha1": 20, "sha256": 32}
+_ASSUME_VALID, _EXTENDED, _STAGE = 0x8000, 0x4000, 0x3000
+_SKIP_WORKTREE, _INTENT_TO_ADD = 0x4000, 0x2000
+_MAX_NAME: Final = 4096
+_UNSAFE_NAME: Final = re.compile(rb"(?:\A|/)(?:\.{0,2}|\.git)(?:/|\Z)", re.IGNORECASE)
+_COMPRESSED: Final = 4
+
+
+def _chosen_in(index: bytes, hash_size: int, chosen: Choice, limit: int) -> tuple[str, ...]:
+    signature, version, count = struct.unpack_from(">4sII", index)
+    if signature != b"DIRC" or version not in (2, 3, _COMPRESSED):
+        raise ValueError("not an index of a known version")
+    if count > MAX_TRACKED:
+        raise ValueError("more files than there is time to look at")
+    offset, name = 12, b""
+    names: dict[str, None] = {}
+    for _ in range(count):
+        flags_at = offset + _STAT.size + hash_size
+        flags, following = struct.unpack_from(">HH", index, flags_at)
+        name_at, extended = (flags_at + 4, following) if flags & _EXTENDED else (flags_at + 2, 0)
+        name, end = _name_at(index, name_at, name if version == _COMPRESSED else None)
+        if len(names) < limit:
+            file = _tracked_file(name, _STAT.unpack_from(index, offset), flags, extended)
+            if file is not None and chosen(file):
+                names[shown(file.name)] = None
+        offset = end if version == _COMPRESSED else offset + ((end - offset + 7) & ~7)
+    _refuse_needed_extensions(index, offset, len(index) - hash_size)
+    return tuple(names)
+
+
+def _tracked_file(name: bytes, stat_data: tuple[int, ...], flags: int, extended: int) -> TrackedFile | None:
+    """What an entry says; None for a submodule, a folded directory, and what git was told not to look at."""
+    seconds, nanoseconds, mode, size = stat_data
+    kind = stat.S_IFMT(mode)
+    if kind not in (stat.S_IFREG, stat.S_IFLNK) or flags & _ASSUME_VALID or extended & _SKIP_WORKTREE:
+        return None
+    if _UNSAFE_NAME.search(name):
+        raise ValueError("a name that leaves the worktree")
+    is_unsettled = bool(flags & _STAGE or extended & _INTENT_TO_ADD)
+    return TrackedFile(os.fsdecode(name), kind, seconds * 1_000_000_000 + nanoseconds, size, is_unsettled)
+
+
+def _name_at(index: bytes, at: int, previous: bytes | None) -> tuple[bytes, int]:
+    """The name at an offset and the offset behind its NUL; a compressed one begins like the previous name."""
+    kept = b""
+    if previous is not None:
+        dropped, at = _varint(index, at)
+        kept = previous[: max(0, len(previous) - dropped)]
+    end = index.index(b"\0", at, at + _MAX_NAME)
+    name = kept + index[at:end]
+    if len(name) > _MAX_NAME:
+        raise ValueError("a longer name than any file has")
+    return name, end + 1
+
+
+def _varint(index: bytes, at: int) -> tuple[int, int]:
+    number = index[at] & 0x7F
+    while index[at] & 0x80:
+        at += 1
+        number = ((number + 1) << 7) | (index[at] & 0x7F)
+        if number > _MAX_NAME:
+            raise ValueError("more to drop than any name has")
+    return number, at + 1
+
+
+def _refuse_needed_extensions(index: bytes, offset: int, end: int) -> None:
+    """An extension in lower case changes what the entries mean: `link` keeps most of them in another file."""
+    while offset < end:
+        signature, size = struct.unpack_from(">4sI", index, offset)
+        if signature[:1].islower() and signature != b"sdir":
+            raise ValueError("an index that cannot be read alone")
+        offset += 8 + size
+
+
+_PLAINLY: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+def _read(path: Path, limit: int) -> bytes | None:
+    """A regular file within a size limit, whole; None for anything else."""
+    content = _read_end(path, limit + 1)
+    return content if content is not None and len(content) <= limit else None
+
+
+def _read_line(path: Path) -> bytes:
+    return (_read(path, MAX_POINTER) or b"").rstrip(b"\r\n ")
+
+
+def _read_end(path: Path, limit: int) -> bytes | None:
+    """The last bytes of a regular file that no link leads to. Opening never waits, not even at a FIFO."""
+    try:
+        if _real(path.parent) != path.parent:
+            return None
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _PLAINLY)) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return None
+            file.seek(max(0, found.st_size - limit))
+            return file.read(limit)
+    except (OSError, ValueError):
+        return None
+
+
+def _named_by(pointer: bytes, base: Path) -> Path | None:
+    """The real path that a pointer names, relative to where git reads it from; None if it is not there."""
+    target = pointer.rstrip(b"\r\n")
+    return _real(base / os.fsdecode(target)) if target else None
+
+
+def _real(path: str | Path) -> Path | None:
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except (OSError, ValueError):
+        return None
+
+
+def _kind(path: Path) -> int:
+    """What kind of file this is, as `stat.S_IF…`; 0 for none."""
+    try:
+        return stat.S_IFMT(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return 0
+
+
+def _short_hash(path: str) -> str:
+    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,90 @@
+"""Maintain: what time alone calls for, with no letter to say so.
+
+Checkpoints that are due, sessions whose harness is gone, and rows that have served their time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.core.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
+from holdfast.engine.desk import Desk
+from holdfast.engine.processes import alive
+from holdfast.engine.record import Arrival, perform, record
+from holdfast.engine.transcripts import Readable, find, read_on
+
+DEBOUNCE_MS = 2_500
+"""How long a due checkpoint waits for more of the same to come."""
+DAY_MS = 86_400_000
+NEWEST_KEPT_DAYS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """How much was removed because it had served its time."""
+
+    checkpoints: int
+    sessions: int
+
+
+def flush(desk: Desk, waited_ms: int = DEBOUNCE_MS) -> int:
+    """Take the checkpoints that have been due for at least that long; how many were taken."""
+    return sum(_flushed(desk, session.key, waited_ms) for session in desk.store.live_sessions())
+
+
+def _flushed(desk: Desk, key: str, waited_ms: int) -> int:
+    now = desk.clock()
+    with desk.store.writing():
+        session = desk.store.session(key)
+        if session is None:
+            return 0
+        ticked = tick(session, desk.policy(session.project), now)
+        taken = 0
+        if ticked.due is not None and now - ticked.due.since >= waited_ms:
+            ticked = perform(desk, ticked, TakeCheckpoint(ticked.due.trigger), now)
+            taken = 1
+        if ticked is not session:
+            desk.store.put_session(ticked)
+    return taken
+
+
+def finalise_orphans(desk: Desk) -> list[str]:
+    """Close the sessions whose harness is gone without a word; their keys."""
+    gone = [
+        session
+        for session in desk.store.live_sessions()
+        if session.process is not None and not alive(session.process.pid, session.process.start)
+    ]
+    return [finalise(desk, session).key for session in gone]
+
+
+def finalise(desk: Desk, session: Session) -> Session:
+    """Read what the session's transcript still holds, take a checkpoint, and call the session orphaned."""
+    path = Path(session.transcript) if session.transcript else None
+    if path is not None and isinstance(find(session.transcript, (path.parent,)), Readable):
+        read_on(desk, session.key, session.harness, session.project, path, lambda: True)
+    session = desk.store.session(session.key) or session
+    if session.waiting:
+        arrival = Arrival(session.key, session.harness, session.project, events=session.waiting)
+        session = record(desk, arrival)
+    now = desk.clock()
+    with desk.store.writing_durably():
+        session = desk.store.session(session.key) or session
+        if session.phase is not Phase.LIVE:
+            return session
+        session = clear(session, Phase.ORPHANED, now, "orphaned")
+        if not session.trail.is_empty():
+            session = perform(desk, session, TakeCheckpoint(Trigger.ORPHAN), now)
+        desk.store.put_session(session)
+    return session
+
+
+def prune(desk: Desk, retention_days: int) -> Pruned:
+    """Remove checkpoints past their days, and sessions of which not even the newest checkpoint is kept any more."""
+    now = desk.clock()
+    newest_before = now - NEWEST_KEPT_DAYS * DAY_MS
+    with desk.store.writing():
+        checkpoints = desk.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
+        sessions = desk.store.prune_sessions(newest_before)
+    return Pruned(checkpoints, sessions)

@@ -1,0 +1,117 @@
+"""Receive: a letter comes in, what it says is kept, and the harness gets its answer.
+
+The transcript is the log and a hook is a bell: first the transcript is read on, then what only the letter knows is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from holdfast.config import excluded
+from holdfast.core.events import Event, Prompt, SessionEnded, SessionStarted, Skipped, Source
+from holdfast.core.session import Session
+from holdfast.core.world import GitState, Project
+from holdfast.engine import resume
+from holdfast.engine.desk import Desk
+from holdfast.engine.git import identity
+from holdfast.engine.record import Arrival, record
+from holdfast.engine.transcripts import Found, Missing, Readable, Refused, find, read_on
+from holdfast.engine.world import git_state
+from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.stores.base import Lineage
+
+
+@dataclass(frozen=True, slots=True)
+class Listened:
+    """A letter that was understood and kept."""
+
+    heard: Heard
+    session: Session
+
+
+def receive(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> bytes:
+    """Keep what a letter says and give the harness its answer, empty if there is none."""
+    listened = listen(desk, envelope, letter, in_time)
+    if listened is None or listened.heard.ask not in (Ask.START, Ask.PROMPT):
+        return b""
+    harness = desk.harness(envelope.harness)
+    brief = resume.answer(desk, listened.heard, listened.session, harness.answer_limit)
+    return harness.render_reply(listened.heard, brief)
+
+
+def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> Listened | None:
+    """Keep what a letter says; None if it says nothing that is ours to keep."""
+    harness = desk.harness(envelope.harness)
+    heard = harness.parse_hook(letter, envelope)
+    if isinstance(heard, Skipped):
+        with desk.store.writing():
+            desk.store.count_skipped(f"letter: {heard.reason}", 1)
+        return None
+    project = identity(heard.cwd)
+    config = desk.config(project)
+    if not config.continuity.enabled or excluded(config, project.normalized):
+        return None
+    transcript = find(heard.transcript, harness.transcript_roots(desk.user_home, envelope.environment))
+    if isinstance(transcript, Readable):
+        read_on(desk, heard.session, harness.name, project, transcript.path, in_time)
+    told = _told(heard, transcript, desk.store.session(heard.session))
+    arrival = Arrival(
+        session=heard.session,
+        harness=harness.name,
+        project=project,
+        events=told.events,
+        waiting=told.waiting,
+        process=envelope.process,
+        transcript="" if isinstance(transcript, Refused) else heard.transcript,
+        git=_seen(project, heard),
+    )
+    return Listened(heard, _related(desk, record(desk, arrival), heard))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    events: tuple[Event, ...]
+    waiting: tuple[Prompt, ...]
+
+
+def _told(heard: Heard, transcript: Found, known: Session | None) -> _Told:
+    """What to take from the letter itself, given what the transcript can and cannot show.
+
+    A harness may create its transcript only after the first prompt's hook has returned, so a missing one is given until the
+    next letter to show a prompt; where there is none to open, the letter's word is taken at once.
+    """
+    waiting = tuple(event for event in heard.stand_ins if isinstance(event, Prompt))
+    others = tuple(event for event in heard.stand_ins if not isinstance(event, Prompt))
+    overdue = known.waiting if known else ()
+    over = any(isinstance(event, SessionEnded) for event in heard.events)
+    match transcript:
+        case Readable():
+            return _Told((*(overdue if over else ()), *heard.events), waiting)
+        case Missing():
+            return _Told((*overdue, *others, *heard.events), waiting)
+        case Refused():
+            return _Told((*overdue, *heard.stand_ins, *heard.events), ())
+
+
+def _seen(project: Project, heard: Heard) -> GitState | None:
+    """Git as the session leaves it. At a start it is not yet the session's own doing, so it must not hide a difference."""
+    if any(isinstance(event, SessionStarted) for event in heard.events):
+        return None
+    return git_state(project)
+
+
+def _related(desk: Desk, session: Session, heard: Heard) -> Session:
+    """The session, with its lineage kept where a letter or shared records tell it."""
+    parent, kind = heard.previous, "previous"
+    if not parent and session.unanswered is Source.FORK:
+        shared = desk.store.sessions_sharing_records(session.key)
+        parent, kind = (shared[0] if shared else ""), "fork"
+    if not parent or desk.store.lineage(session.key) is not None:
+        return session
+    with desk.store.writing():
+        desk.store.add_lineage(Lineage(session.key, parent, kind, session.last_event_at))
+        if kind == "fork":
+            session = replace(session, unanswered=None)
+            desk.store.put_session(session)
+    return session

@@ -1,0 +1,207 @@
+"""Resume: which session a starting one continues, and the brief that it is given back.
+
+Lineage before the same worktree before the same project, within the window; a session whose process lives is named, never
+taken over. What is given is checked against the world first, and accounted for by a receipt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from holdfast.core.brief import Brief, Reason, Receipt, Told, compose, compose_news
+from holdfast.core.events import Sign, Source
+from holdfast.core.evidence import Said
+from holdfast.core.session import Phase, Process, Session, Trigger, brief_owed
+from holdfast.core.text import elapsed
+from holdfast.core.world import Project
+from holdfast.engine.check import checked
+from holdfast.engine.desk import Desk
+from holdfast.engine.maintain import finalise
+from holdfast.engine.processes import alive
+from holdfast.harnesses.base import Ask, Heard
+from holdfast.stores.base import Lineage
+
+HOUR_MS = 3_600_000
+SESSIONS_LOOKED_AT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The session to continue, if any, and the others of the project that must only be named."""
+
+    predecessor: Session | None
+    neighbours: tuple[Session, ...]
+
+
+def answer(desk: Desk, heard: Heard, session: Session, limit: int) -> str:
+    """The text to give back for a start or a prompt, empty if there is nothing to say. Keeps the receipt."""
+    told = _told(desk, heard, session)
+    if told is None:
+        return ""
+    budget = min(desk.config(session.project).continuity.recovery_budget_chars, limit)
+    brief = written(told, budget)
+    if not brief.text:
+        return ""
+    _account(desk, session, told, brief, budget)
+    return brief.text
+
+
+def written(told: Told, budget: int) -> Brief:
+    """The brief for what is told: the whole picture, or only the news for a model that still has its history."""
+    if told.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL):
+        return compose_news(told, budget)
+    return compose(told, budget)
+
+
+def next_brief(desk: Desk, project: Project) -> Told | None:
+    """What a session that started in this project now would be told."""
+    found = find_predecessor(desk, project, "", "", None)
+    return _continued(desk, found, Reason.STARTUP)
+
+
+def find_predecessor(
+    desk: Desk, project: Project, key: str, previous: str, process: Process | None
+) -> Found:
+    """The session that a new one in this project continues, by lineage, then worktree, then project."""
+    now = desk.clock()
+    since = now - desk.config(project).continuity.recovery_window_hours * HOUR_MS
+    sessions = [
+        session
+        for session in desk.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
+        if session.key != key and not session.trail.is_empty()
+    ]
+    if previous:
+        named = desk.store.session(previous)
+        if named is not None and named.project.project_id == project.project_id:
+            return Found(named, ())
+    busy = tuple(session for session in sessions if _is_busy(desk, session, process))
+    free = [session for session in sessions if session not in busy]
+    here = [session for session in free if session.project.worktree_id == project.worktree_id]
+    return Found(next(iter(here or free), None), busy)
+
+
+def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
+    source = heard.source
+    if heard.ask is Ask.PROMPT:
+        if brief_owed(session):
+            return _own(desk, session, Reason.LATE)
+        # A start that came by the spool could not be answered then: the first prompt carries its brief.
+        if session.prompts_told > 1 or session.unanswered not in (Source.STARTUP, Source.CLEAR):
+            return None
+        source = session.unanswered
+    match source:
+        case Source.COMPACT:
+            return _own(desk, session, Reason.COMPACT)
+        case Source.RESUME | Source.FORK if brief_owed(session):
+            return _own(desk, session, Reason.LATE)
+        case Source.RESUME:
+            return _news(desk, session, Reason.RESUME)
+        case Source.FORK | None:
+            return None
+        case Source.CLEAR:
+            return _continued(desk, _cleared(desk, session, heard.previous), Reason.CLEAR)
+        case Source.STARTUP:
+            found = find_predecessor(desk, session.project, session.key, heard.previous, session.process)
+            return _continued(desk, found, Reason.STARTUP)
+
+
+def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
+    """The session's own state, once for each of its windows.
+
+    A brief that was answered but that the transcript does not show behind the compaction never arrived, and is given again.
+    """
+    given = [
+        receipt.reason
+        for receipt in desk.store.receipts(session.key, SESSIONS_LOOKED_AT)
+        if receipt.window == session.window and receipt.predecessor == session.key
+    ]
+    shown = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
+    lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown
+    if given and not lost:
+        return None
+    return _with_words(desk, checked(Told(reason, session, desk.clock())))
+
+
+def _continued(desk: Desk, found: Found, reason: Reason) -> Told | None:
+    now = desk.clock()
+    neighbours = tuple(_named(session, now) for session in found.neighbours)
+    if found.predecessor is None:
+        if not neighbours:
+            return None
+        return Told(Reason.PARALLEL, found.neighbours[0], now, neighbours=neighbours)
+    predecessor = found.predecessor
+    if predecessor.phase is Phase.LIVE and reason is Reason.STARTUP:
+        predecessor = finalise(desk, predecessor)
+    return _with_words(desk, checked(Told(reason, predecessor, now, neighbours=neighbours)))
+
+
+def _news(desk: Desk, session: Session, reason: Reason) -> Told:
+    since = session.changed_at
+    others = desk.store.sessions_of_project(session.project.project_id, since, SESSIONS_LOOKED_AT)
+    worked = [other for other in others if other.key != session.key and other.changed_at > since]
+    now = desk.clock()
+    told = Told(reason, session, now, neighbours=tuple(_named(other, now) for other in worked))
+    return checked(told)
+
+
+def _cleared(desk: Desk, session: Session, previous: str) -> Found:
+    """The session that this same process just cleared; never simply the newest."""
+    if previous:
+        return find_predecessor(desk, session.project, session.key, previous, session.process)
+    if session.process is None:
+        return Found(None, ())
+    before = [
+        other
+        for other in desk.store.sessions_of_process(session.process, SESSIONS_LOOKED_AT)
+        if other.key != session.key and other.project.project_id == session.project.project_id
+    ]
+    predecessor = next((other for other in before if not other.trail.is_empty()), None)
+    return Found(predecessor, ())
+
+
+def _is_busy(desk: Desk, session: Session, process: Process | None) -> bool:
+    """Whether someone is at work in the session: its process lives, or may live and spoke not long ago."""
+    if session.phase is not Phase.LIVE:
+        return False
+    if session.process is not None:
+        return session.process != process and alive(session.process.pid, session.process.start)
+    idle = desk.clock() - session.last_event_at
+    return idle < desk.config(session.project).continuity.time_interval_ms
+
+
+def _named(session: Session, now: int) -> str:
+    age = elapsed(now - session.changed_at)
+    state = "is live" if session.phase is Phase.LIVE else "was"
+    return f"Session {session.key[:8]} {state} at work in `{session.project.path}` (last record {age} ago); its work is not in this brief."
+
+
+def _with_words(desk: Desk, told: Told) -> Told:
+    """With what was written down in someone's own words, newest first."""
+    checkpoints = desk.store.checkpoints_of_session(told.session.key, SESSIONS_LOOKED_AT)
+    words = tuple(
+        Said(checkpoint.words, checkpoint.created_at, checkpoint.id)
+        for checkpoint in checkpoints
+        if checkpoint.words and checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT)
+    )
+    return replace(told, words=words[:2])
+
+
+def _account(desk: Desk, session: Session, told: Told, brief: Brief, budget: int) -> None:
+    receipt = Receipt(
+        id=desk.new_id(),
+        session=session.key,
+        window=session.window,
+        reason=told.reason,
+        predecessor=told.session.key,
+        created_at=told.now,
+        budget=budget,
+        text=brief.text,
+        items=brief.items,
+    )
+    with desk.store.writing():
+        desk.store.add_receipt(receipt)
+        kept = desk.store.session(session.key)
+        if kept is not None:
+            desk.store.put_session(replace(kept, unanswered=None))
+        if told.session.key != session.key and told.reason is not Reason.PARALLEL:
+            desk.store.add_lineage(Lineage(session.key, told.session.key, told.reason.value, told.now))

@@ -1,0 +1,63 @@
+"""Everything that can go wrong, for callers who want to tell one from another.
+
+HoldfastError
+├── ConfigError            the settings cannot be used; says which file and key
+├── StoreError             the store refused
+│   ├── StoreLocked        someone else is writing; try again
+│   ├── StoreTooNew        written by a later version
+│   └── StoreCorrupt       the database cannot be read
+├── HarnessUnknown         no such harness; lists those there are
+├── TranscriptUnreadable   a transcript named by a person cannot be read
+├── SettingsUnreadable     a harness's settings file is not valid; it was left alone
+├── ManifestUnreadable     our record of what setup did cannot be read
+└── DaemonAway             the daemon does not answer
+"""
+
+
+class HoldfastError(Exception):
+    """One clear sentence for a person, and what they can do about it."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConfigError(HoldfastError):
+    """The settings cannot be used; the message names file and key."""
+
+
+class StoreError(HoldfastError):
+    """The store refused."""
+
+
+class StoreLocked(StoreError):
+    """Someone else is writing; try again."""
+
+
+class StoreTooNew(StoreError):
+    """The database was written by a later version of Holdfast."""
+
+
+class StoreCorrupt(StoreError):
+    """The database cannot be read."""
+
+
+class HarnessUnknown(HoldfastError):
+    """There is no harness of that name."""
+
+
+class TranscriptUnreadable(HoldfastError):
+    """A transcript that a person named cannot be read."""
+
+
+class SettingsUnreadable(HoldfastError):
+    """A harness's settings file is not valid; it was left alone."""
+
+
+class ManifestUnreadable(HoldfastError):
+    """Our record of what setup did cannot be read."""
+
+
+class DaemonAway(HoldfastError):
+    """The daemon does not answer."""

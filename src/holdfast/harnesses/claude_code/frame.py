@@ -1,0 +1,59 @@
+"""Frame: what all events of one record have in common.
+
+A record may tell several events; each is known by the record's id and its own number or name, so that
+reading it again gives the same ids. What the events are is for `transcript`, `tools` and `hooks` to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypedDict
+
+from holdfast.core.events import MAIN, Origin
+
+
+class Common(TypedDict):
+    """The arguments that every event takes."""
+
+    session: str
+    record: str
+    at: int
+    origin: Origin
+    agent: str
+    parent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Whose record, when, and under which id; `turn` is the turn in which it stands, where one is known."""
+
+    session: str
+    record: str
+    at: int
+    agent: str
+    parent: str
+    turn: str = ""
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the agent that a person talks to wrote or read this."""
+        return self.agent == MAIN
+
+    def block(self, number: int) -> Frame:
+        """The frame of one block of the record; the first goes by the record's own id."""
+        return replace(self, record=f"{self.record}/{number}") if number else self
+
+    def part(self, origin: Origin, name: str) -> Common:
+        """The arguments of one more event that is told here, beside the first."""
+        return self.told(origin, f"{self.record}/{name}")
+
+    def told(self, origin: Origin, record: str = "") -> Common:
+        """The arguments of an event that is told here, under an id of its own where one is given."""
+        return {
+            "session": self.session,
+            "record": record or self.record,
+            "at": self.at,
+            "origin": origin,
+            "agent": self.agent,
+            "parent": self.parent,
+        }

@@ -1,0 +1,197 @@
+"""Tools: what Claude Code's own tools do, and how they ended.
+
+Its tools' names, their inputs and the shapes of their results are known here only. Whether an outcome
+matters is the core's business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from holdfast.core.events import (
+    Action,
+    Event,
+    Origin,
+    SubagentStarted,
+    SubagentStopped,
+    Todo,
+    TodosChanged,
+    ToolCalled,
+    ToolReturned,
+)
+from holdfast.core.fence import without_ours
+from holdfast.harnesses.claude_code.frame import Frame
+from holdfast.harnesses.claude_code.records import Block
+from holdfast.harnesses.fields import capped, items, mapping, text
+
+_ACTIONS: Final[Mapping[str, Action]] = {
+    "Bash": Action.RUN,
+    "PowerShell": Action.RUN,
+    "Read": Action.READ,
+    "NotebookRead": Action.READ,
+    "Write": Action.WRITE,
+    "Edit": Action.EDIT,
+    "MultiEdit": Action.EDIT,
+    "NotebookEdit": Action.EDIT,
+    "Grep": Action.SEARCH,
+    "Glob": Action.SEARCH,
+    "LS": Action.SEARCH,
+    "WebSearch": Action.SEARCH,
+    "WebFetch": Action.SEARCH,
+    "Task": Action.DELEGATE,
+    "Agent": Action.DELEGATE,
+}
+_SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
+    Action.RUN: ("command",),
+    Action.READ: ("file_path", "notebook_path", "path"),
+    Action.WRITE: ("file_path",),
+    Action.EDIT: ("file_path", "notebook_path"),
+    Action.SEARCH: ("pattern", "query", "url", "path"),
+    Action.DELEGATE: ("description", "prompt"),
+    Action.OTHER: ("file_path", "path", "command", "query", "url"),
+}
+NOTIFICATION = "<task-notification>"
+"""How a text begins that says how something in the background ended."""
+_DETAIL_LIMIT = 2_000
+_LARGEST_EXIT = 1 << 32
+_EXIT = re.compile(r"\AExit code (\d{1,5})\b")
+_FINISHED = re.compile(r"exit code (\d{1,5})\)?\s*\Z")
+_NOTIFIED = re.compile(r"<(?P<name>tool-use-id|status|summary|result)>(?P<value>.*?)</(?P=name)>", re.DOTALL)
+
+
+def called(block: Block, frame: Frame) -> Iterator[Event]:
+    """What the agent asked for."""
+    tool, call = block.name or "", block.id or ""
+    given = _object(block.input)
+    if tool == "TodoWrite":
+        yield TodosChanged(**frame.told(Origin.ASSISTANT), todos=_todos(given.get("todos")))
+        return
+    action = _ACTIONS.get(tool, Action.OTHER)
+    subject = text(given, *_SUBJECTS[action])
+    detail = _detail(action, given, block.input)
+    yield ToolCalled(
+        **frame.told(Origin.ASSISTANT),
+        call=call,
+        tool=tool,
+        action=action,
+        subject=without_ours(subject),
+        detail=capped(without_ours(detail), _DETAIL_LIMIT),
+    )
+    if action is Action.DELEGATE:
+        task = without_ours(text(given, "description", "prompt"))
+        yield SubagentStarted(**frame.part(Origin.ASSISTANT, "agent"), subagent=call, task=task)
+
+
+def returned(block: Block, result: msgspec.Raw, frame: Frame) -> Iterator[Event]:
+    """How a call ended. One that goes on in the background has not: a notification will say."""
+    call, ok = block.tool_use_id or "", not block.is_error
+    outcome = _object(result)
+    said = without_ours(content_text(block.content))
+    if text(outcome, "backgroundTaskId") or outcome.get("status") == "async_launched":
+        return
+    output = _output(outcome)
+    yield ToolReturned(
+        **frame.told(Origin.TOOL),
+        call=call,
+        ok=ok and outcome.get("interrupted") is not True,
+        exit_status=_exit_status(block, said, outcome),
+        text=capped(said if output is None else without_ours(output)),
+    )
+    if outcome.get("status") == "completed" and "totalDurationMs" in outcome:
+        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=capped(said))
+    yield from _edited_in_shell(call, outcome, frame)
+
+
+def notified(notification: str, frame: Frame) -> Iterator[Event]:
+    """How something that went on in the background ended."""
+    # The first of each name is the harness's own; a result may quote anything.
+    told = {match["name"]: match["value"].strip() for match in reversed([*_NOTIFIED.finditer(notification)])}
+    call, summary, status = told.get("tool-use-id", ""), told.get("summary", ""), told.get("status", "")
+    if not call or status not in ("completed", "failed", "killed"):
+        return
+    said = capped(without_ours(told.get("result", "") or summary))
+    if summary.startswith("Agent "):
+        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=said)
+    found = _FINISHED.search(summary)
+    exit_status = int(found[1]) if found else None
+    yield ToolReturned(
+        **frame.told(Origin.TOOL),
+        call=call,
+        ok=status == "completed" and not exit_status,
+        exit_status=exit_status,
+        text=said,
+    )
+
+
+def content_text(content: msgspec.Raw) -> str:
+    """The text of a content that is a text, or a list of texts or blocks; images are passed over."""
+    value = _value(content)
+    if isinstance(value, str):
+        return value
+    texts = (part if isinstance(part, str) else text(mapping(part), "text") for part in items(value))
+    return "\n".join(one for one in texts if one)
+
+
+def _todos(value: object) -> tuple[Todo, ...]:
+    rows = map(mapping, items(value))
+    return tuple(Todo(text(row, "content"), text(row, "status")) for row in rows if text(row, "content"))
+
+
+def _detail(action: Action, given: Mapping[str, object], raw: msgspec.Raw) -> str:
+    match action:
+        case Action.RUN:
+            return text(given, "description")
+        case Action.SEARCH:
+            return text(given, "path", "prompt")
+        case Action.DELEGATE:
+            return text(given, "prompt")
+        case Action.OTHER:
+            return bytes(raw).decode(errors="replace") if given else ""
+        case _:
+            return ""
+
+
+def _output(outcome: Mapping[str, object]) -> str | None:
+    """A command's whole output; the message to the model may hold less of it."""
+    if not isinstance(outcome.get("stdout"), str):
+        return None
+    return "\n".join(part for part in (text(outcome, "stdout"), text(outcome, "stderr")) if part)
+
+
+def _exit_status(block: Block, said: str, outcome: Mapping[str, object]) -> int | None:
+    given = outcome.get("exitCode")
+    if isinstance(given, int) and abs(given) <= _LARGEST_EXIT:
+        return given
+    if block.is_error:
+        found = _EXIT.match(said)
+        return int(found[1]) if found else None
+    if outcome.get("interrupted") is True or "returnCodeInterpretation" in outcome:
+        return None  # it ended otherwise than with 0, and nothing says how
+    # A command's result says `is_error: false`; other tools' results leave it out.
+    return 0 if block.is_error is False and ("stdout" in outcome or not outcome) else None
+
+
+def _edited_in_shell(call: str, outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """The files that a command changed, as if each had been edited by a tool of its own."""
+    for file in map(mapping, items(mapping(outcome.get("bashEditDiff")).get("files"))):
+        if path := text(file, "filePath"):
+            own = f"{call}:{path}"
+            action = Action.WRITE if file.get("created") is True else Action.EDIT
+            asked, ended = frame.part(Origin.ASSISTANT, f"call/{path}"), frame.part(Origin.TOOL, f"end/{path}")
+            yield ToolCalled(**asked, call=own, tool="Bash", action=action, subject=path)
+            yield ToolReturned(**ended, call=own, ok=True)
+
+
+def _object(raw: msgspec.Raw) -> Mapping[str, object]:
+    return mapping(_value(raw))
+
+
+def _value(raw: msgspec.Raw) -> object:
+    try:
+        return msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        return None

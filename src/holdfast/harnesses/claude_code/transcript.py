@@ -1,0 +1,260 @@
+"""Transcript: the records of a Claude Code session as events.
+
+It reads a file from a cursor and remembers nothing else between two reads. Which records there are is in
+`records`, what the tools do in `tools`, whose words a text holds in `prompts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from holdfast.core.events import (
+    MAIN,
+    AssistantText,
+    BriefSeen,
+    Compacted,
+    Event,
+    ModelChanged,
+    Origin,
+    Prompt,
+    Sign,
+    Skipped,
+    Usage,
+)
+from holdfast.core.fence import is_ours, without_ours
+from holdfast.core.text import one_line, shortened
+from holdfast.harnesses.base import Batch
+from holdfast.harnesses.claude_code import tools
+from holdfast.harnesses.claude_code.frame import Frame
+from holdfast.harnesses.claude_code.prompts import summary_of, typed
+from holdfast.harnesses.claude_code.records import (
+    PASSED_OVER,
+    PASSED_OVER_UNREAD,
+    RECORD,
+    TOLD,
+    Attachment,
+    Kind,
+    Message,
+    Record,
+    Tokens,
+)
+from holdfast.harnesses.fields import decoded, milliseconds
+from holdfast.harnesses.lines import Line, read_lines
+
+_SUMMARISER = "agent-acompact-"
+"""How the file of the agent that writes a compaction's summary is named: it does no work of its own."""
+
+_MOST_TOKENS = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """What a record may leave to the one before it: the time, and the turn in which it stands."""
+
+    at: int = 0
+    turn: str = ""
+
+
+def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
+    """The records behind the cursor as events of this session, whatever session a record itself names."""
+    place, reached = _parsed(cursor)
+    stretch = read_lines(path, place, limit)
+    if stretch.restarted:
+        reached = _Reached()
+    agent = path.stem.removeprefix("agent-") if path.parent.name == "subagents" else MAIN
+    events: list[Event] = []
+    skipped = list(stretch.skipped)
+    for line in stretch.lines:
+        record = _record(line)
+        if isinstance(record, Skipped):
+            skipped.append(record)
+        elif record is not None:
+            reached = _after(reached, record)
+            events += _told(record, _frame(record, line, session, agent, reached))
+    written = msgspec.json.encode((stretch.cursor, reached.at, reached.turn)).decode()
+    return Batch(tuple(events), tuple(skipped), written, stretch.done)
+
+
+def subagent_transcripts(path: Path) -> tuple[Path, ...]:
+    """The regular files beside a session's transcript in which its subagents' work stands."""
+    folder = path.parent / path.stem / "subagents"
+    try:
+        found = [
+            entry for entry in folder.glob("agent-*.jsonl") if entry.is_file() and not entry.is_symlink()
+        ]
+    except OSError:
+        return ()
+    return tuple(entry for entry in sorted(found) if not entry.name.startswith(_SUMMARISER))
+
+
+def _parsed(cursor: str) -> tuple[str, _Reached]:
+    try:
+        place, at, turn = msgspec.json.decode(cursor, type=tuple[str, int, str])
+    except ValueError:
+        return "", _Reached()
+    return place, _Reached(at, turn)
+
+
+def _record(line: Line) -> Record | Skipped | None:
+    """The record on this line if it may tell something."""
+    if line.content.startswith(PASSED_OVER_UNREAD):
+        return None
+    where = f"line at byte {line.at}"
+    record = decoded(RECORD, line.content, where)
+    if isinstance(record, Skipped) or record.type in TOLD:
+        return record
+    if record.type in PASSED_OVER:
+        return None
+    kind = shortened(one_line(record.type), 40)
+    return Skipped(f"unknown record {kind}" if kind else "record without a type", where)
+
+
+def _after(reached: _Reached, record: Record) -> _Reached:
+    at = milliseconds(record.timestamp) if record.timestamp else 0
+    return _Reached(at or reached.at, record.turn or reached.turn)
+
+
+def _frame(record: Record, line: Line, session: str, agent: str, reached: _Reached) -> Frame:
+    if record.sidechain or agent != MAIN:
+        agent = record.agent or (agent if agent != MAIN else "sidechain")
+    # Every record has an id; should one ever lack it, the place where it stands is as good.
+    known = record.uuid or f"@{line.at}"
+    return Frame(session, known, reached.at, agent, record.parent or "", reached.turn)
+
+
+def _told(record: Record, frame: Frame) -> Iterable[Event]:
+    match record:
+        case Record(type="assistant", message=Message() as message):
+            # A failed request is told in the assistant's role; nobody said it.
+            return () if record.is_api_error or message.model == "<synthetic>" else _assistant(message, frame)
+        case Record(type="user", message=Message() as message):
+            return _user(record, message, frame)
+        case Record(type="attachment", attachment=Attachment() as attachment):
+            return _attached(attachment, frame)
+        case Record(type="system", subtype="compact_boundary") if frame.is_main:
+            return (_boundary(record, frame),)
+        case _:
+            return ()
+
+
+def _assistant(message: Message, frame: Frame) -> Iterator[Event]:
+    content = message.content
+    if isinstance(content, str):
+        yield from _said(content, frame)
+        content = None
+    for number, block in enumerate(content or ()):
+        if block.type == "text":
+            yield from _said(block.text or "", frame.block(number))
+        elif block.type == "tool_use":
+            yield from tools.called(block, frame.block(number))
+    if message.usage is not None:
+        yield _usage(message.usage, message.id or frame.record, frame)
+
+
+def _said(text: str, frame: Frame) -> Iterator[Event]:
+    text = without_ours(text).strip()
+    if text:
+        yield AssistantText(**frame.told(Origin.ASSISTANT), text=text)
+
+
+def _usage(tokens: Tokens, request: str, frame: Frame) -> Usage:
+    """The tokens of one request: each of its records carries them, a later one with more output."""
+    output = _count(tokens.output_tokens)
+    return Usage(
+        **frame.told(Origin.HARNESS, f"usage:{request}"),
+        revision=output,
+        input=_count(tokens.input_tokens),
+        output=output,
+        cache_read=_count(tokens.cache_read_input_tokens),
+        cache_written=_count(tokens.cache_creation_input_tokens),
+    )
+
+
+def _user(record: Record, message: Message, frame: Frame) -> Iterator[Event]:
+    content = message.content
+    if isinstance(content, str):
+        yield from _spoken(record, content, frame)
+        return
+    texts: dict[int, str] = {}
+    for number, block in enumerate(content or ()):
+        if block.type == "tool_result":
+            yield from tools.returned(block, record.result, frame.block(number))
+        elif block.type == "text" and block.text:
+            texts[number] = block.text
+    if texts:
+        # What a person sends may come in several blocks; it is known by the first.
+        yield from _spoken(record, "\n".join(texts.values()), frame.block(min(texts)))
+
+
+def _spoken(record: Record, text: str, frame: Frame) -> Iterator[Event]:
+    if record.is_summary:
+        yield from _summary(text, frame)
+    elif text.startswith(tools.NOTIFICATION):
+        yield from tools.notified(text, frame)
+    elif record.meta:
+        yield from _brief(text, frame)
+    elif record.prompt_source != "system" and _by_person(record.origin):
+        yield from _prompt(text, record.turn or "", frame)
+
+
+def _prompt(text: str, turn: str, frame: Frame) -> Iterator[Event]:
+    # What a subagent is told to do was written by the agent that started it.
+    text = typed(text)
+    if text and frame.is_main:
+        yield Prompt(**frame.told(Origin.HUMAN), text=text, turn=turn)
+
+
+def _attached(attachment: Attachment, frame: Frame) -> Iterator[Event]:
+    match attachment.type:
+        case "hook_additional_context" | "hook_success":
+            # A hook that answers in JSON has both, and the success then has no content.
+            yield from _brief(tools.content_text(attachment.content), frame)
+        case "queued_command":
+            yield from _queued(attachment, frame)
+        case "model" if frame.is_main and attachment.identity and attachment.identity.model:
+            yield ModelChanged(**frame.told(Origin.HARNESS), model=attachment.identity.model)
+        case _:
+            return
+
+
+def _queued(attachment: Attachment, frame: Frame) -> Iterator[Event]:
+    """What was sent into a running turn; it does not say into which, so that the last one named is it."""
+    text = tools.content_text(attachment.prompt)
+    if text.startswith(tools.NOTIFICATION):
+        yield from tools.notified(text, frame)
+    elif attachment.mode in (None, "prompt") and not attachment.is_meta and _by_person(attachment.origin):
+        yield from _prompt(text, frame.turn, frame)
+
+
+def _brief(text: str, frame: Frame) -> Iterator[Event]:
+    if frame.is_main and is_ours(text):
+        yield BriefSeen(**frame.told(Origin.OURS), text=text)
+
+
+def _summary(text: str, frame: Frame) -> Iterator[Event]:
+    # A subagent's window may be compacted too; the session's goes on.
+    if frame.is_main:
+        yield Compacted(**frame.told(Origin.HARNESS), sign=Sign.SUMMARY, summary=summary_of(text))
+
+
+def _boundary(record: Record, frame: Frame) -> Compacted:
+    tokens = record.compression
+    return Compacted(
+        **frame.told(Origin.HARNESS),
+        sign=Sign.BOUNDARY,
+        tokens_before=_count(tokens.before if tokens else None),
+        tokens_after=_count(tokens.after if tokens else None),
+    )
+
+
+def _count(tokens: int | None) -> int:
+    return min(max(0, tokens or 0), _MOST_TOKENS)
+
+
+def _by_person(origin: Kind | None) -> bool:
+    """Whether a text came from a person, where the record says from whom; older records do not say."""
+    return origin is None or origin.kind in (None, "human")

@@ -1,0 +1,102 @@
+"""Fields: foreign JSON read once, at the edge, without trusting it.
+
+What cannot be read becomes `Skipped`; what is missing or of another kind becomes an empty text. Which fields
+mean what is each harness's own knowledge and is not here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TypeVar, cast
+
+import msgspec
+
+from holdfast.core.events import Skipped
+
+TEXT_LIMIT = 8_000
+"""How many characters of one tool's output are worth keeping."""
+
+_NOTE_ROOM = 60
+_OBJECT: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
+_T = TypeVar("_T")
+
+
+def read_object(letter: bytes, where: str = "") -> dict[str, object] | Skipped:
+    """The JSON object in these bytes."""
+    return decoded(_OBJECT, letter, where)
+
+
+def decoded(decoder: msgspec.json.Decoder[_T], line: bytes, where: str = "") -> _T | Skipped:
+    """What the decoder makes of these bytes; a text cut in the middle of a character is mended first."""
+    try:
+        return _decoded(decoder, line)
+    except msgspec.ValidationError as error:
+        return Skipped(f"not as expected: {error}", where)
+    except RecursionError:
+        return Skipped("nested too deeply", where)
+    except ValueError:
+        return Skipped("not JSON" if line.strip() else "empty", where)
+
+
+def text(fields: Mapping[str, object], *names: str) -> str:
+    """The first of these fields that holds a text which is not empty."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """The value where it is an object, otherwise an empty one."""
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[object]:
+    """The value where it is a list, otherwise an empty one."""
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def capped(whole: str, limit: int = TEXT_LIMIT) -> str:
+    """The text, or its beginning and its end with a note of how much was left out between them."""
+    if len(whole) <= limit:
+        return whole
+    kept = max(0, limit - _NOTE_ROOM)
+    head = kept // 2
+    note = f"\n[… {len(whole) - kept} characters left out …]\n"
+    return whole[:head] + note + whole[len(whole) - (kept - head) :]
+
+
+def milliseconds(timestamp: str) -> int:
+    """An ISO 8601 time as milliseconds since 1970; 0 for anything else."""
+    try:
+        moment = datetime.fromisoformat(timestamp)
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0, round(aware.timestamp() * 1000))
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _decoded(decoder: msgspec.json.Decoder[_T], line: bytes) -> _T:
+    try:
+        return decoder.decode(line)
+    except msgspec.ValidationError:
+        raise
+    except ValueError:
+        mended = _mended(line)
+        if mended == line:
+            raise
+        return decoder.decode(mended)
+
+
+# Harnesses cut texts by UTF-16 units, so half of a pair is a daily sight; a crash leaves NUL bytes behind.
+_SURROGATES = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
+
+
+def _mended(line: bytes) -> bytes:
+    line = line.strip(b"\0 \t\r\n").decode(errors="replace").encode()
+    return _SURROGATES.sub(lambda match: rb"\ufffd" if match[1] else match[0], line)

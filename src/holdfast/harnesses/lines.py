@@ -1,0 +1,158 @@
+"""Lines: a file that a harness appends to, read line by line from a cursor.
+
+The cursor knows the file again by its inode and by what stands at its start and just before the place
+reached: a file that shrank or was replaced is read from its start. What a line means is each harness's own
+knowledge and is not here.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from holdfast.core.events import Skipped
+
+LONGEST = 32 << 20
+"""Longer lines are passed over and counted."""
+_STEP = 1 << 20
+_PRINT = 256
+"""How many bytes at each end tell one file from another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One whole line without its end, and the byte at which it begins."""
+
+    at: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Whole lines behind a cursor: from the file's start if `restarted`, up to its end if `done`."""
+
+    lines: tuple[Line, ...]
+    skipped: tuple[Skipped, ...]
+    cursor: str
+    restarted: bool
+    done: bool
+
+
+def read_lines(path: Path, cursor: str, limit: int, longest: int = LONGEST) -> Stretch:
+    """About `limit` bytes of whole lines behind the cursor (empty: from the start).
+
+    A half-written last line waits. Only a regular file is read, and no link is followed. A file that is not
+    there yet has no lines; one that cannot be opened is skipped.
+    """
+    try:
+        with _opened(path) as file:
+            return _read(file, cursor, max(1, limit), longest)
+    except FileNotFoundError:
+        return Stretch((), (), cursor, restarted=False, done=True)
+    except OSError as error:
+        reason = Skipped(f"cannot be opened: {error.strerror or error}", str(path))
+        return Stretch((), (reason,), cursor, restarted=False, done=True)
+
+
+def _opened(path: Path) -> BinaryIO:
+    # Without O_NONBLOCK a FIFO in place of the file would hold us until somebody writes to it.
+    wanted = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
+    flags = sum(getattr(os, name, 0) for name in wanted)
+    file = os.fdopen(os.open(path, os.O_RDONLY | flags), "rb", buffering=0)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(0, "not a regular file")
+    return file
+
+
+def _read(file: BinaryIO, cursor: str, limit: int, longest: int) -> Stretch:
+    state = os.fstat(file.fileno())
+    start = _resumed(file, cursor, state)
+    chunk = _chunk(file, start, state.st_size, limit, longest)
+    whole = chunk.rfind(b"\n") + 1
+    if not whole and len(chunk) > longest:
+        return _past_long_line(file, start, state)
+    lines, skipped = _split(chunk[:whole], start, longest)
+    at_end = start + len(chunk) >= state.st_size
+    if at_end and _is_object(chunk[whole:]):
+        lines.append(Line(start + whole, chunk[whole:]))
+        whole = len(chunk)
+    mark = _mark(file, start + whole, state.st_ino)
+    return Stretch(tuple(lines), tuple(skipped), mark, restarted=start == 0, done=at_end)
+
+
+def _chunk(file: BinaryIO, start: int, size: int, limit: int, longest: int) -> bytes:
+    """About `limit` bytes, more where not even one line fits; never much more than the longest line."""
+    chunk = _bytes(file, start, min(limit, size - start))
+    while b"\n" not in chunk and len(chunk) <= longest and start + len(chunk) < size:
+        more = _bytes(file, start + len(chunk), min(_STEP, size - start - len(chunk)))
+        if not more:
+            break
+        chunk += more
+    return chunk
+
+
+def _split(chunk: bytes, start: int, longest: int) -> tuple[list[Line], list[Skipped]]:
+    lines: list[Line] = []
+    skipped: list[Skipped] = []
+    at = start
+    for content in chunk.split(b"\n")[:-1]:
+        if len(content) > longest:
+            skipped.append(_too_long(at))
+        elif content and not content.isspace():
+            lines.append(Line(at, content))
+        at += len(content) + 1
+    return lines, skipped
+
+
+def _past_long_line(file: BinaryIO, start: int, state: os.stat_result) -> Stretch:
+    at = start
+    while part := _bytes(file, at, min(_STEP, state.st_size - at)):
+        end = part.find(b"\n")
+        if end >= 0:
+            at += end + 1
+            mark = _mark(file, at, state.st_ino)
+            return Stretch((), (_too_long(start),), mark, restarted=start == 0, done=at >= state.st_size)
+        at += len(part)
+    return Stretch((), (), _mark(file, start, state.st_ino), restarted=start == 0, done=True)
+
+
+def _too_long(at: int) -> Skipped:
+    return Skipped("line too long", f"line at byte {at}")
+
+
+def _is_object(line: bytes) -> bool:
+    """Whether a line without an end is a whole object all the same: nothing that follows could change it."""
+    if not line.rstrip().endswith(b"}"):
+        return False
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except (ValueError, RecursionError):
+        return False
+    return line.lstrip().startswith(b"{")
+
+
+def _resumed(file: BinaryIO, cursor: str, state: os.stat_result) -> int:
+    """The byte to go on from: the cursor's if this is still the file it was made for, otherwise the first."""
+    reached, _, _ = cursor.partition(":")
+    # Anything may stand in a store: a number with more digits than this is no place in a file.
+    offset = int(reached) if reached.isascii() and reached.isdecimal() and len(reached) < 19 else 0
+    same = 0 < offset <= state.st_size and cursor == _mark(file, offset, state.st_ino)
+    return offset if same else 0
+
+
+def _mark(file: BinaryIO, offset: int, inode: int) -> str:
+    head = zlib.crc32(_bytes(file, 0, min(_PRINT, offset)))
+    tail = zlib.crc32(_bytes(file, max(0, offset - _PRINT), min(_PRINT, offset)))
+    return f"{offset}:{inode}:{head:08x}{tail:08x}"
+
+
+def _bytes(file: BinaryIO, start: int, count: int) -> bytes:
+    file.seek(start)
+    return file.read(count)

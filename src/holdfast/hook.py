@@ -1,0 +1,300 @@
+"""The hook: carries a letter to the daemon and prints what the daemon answers.
+
+A harness runs this file whenever something happens in a session, and waits for it. So it never harms: it
+exits 0 whatever goes wrong, in bounded time, prints a complete answer or nothing, and is silent on stderr.
+It doesn't interpret letters, the daemon does; it writes in the Holdfast home only, and talks to nobody else.
+
+It is copied out of the package and must outlive it: one file, the standard library alone. What only a missing
+daemon calls for is imported there, because every import is paid for by the user's prompt.
+"""
+
+import _socket
+import os
+import sys
+import time
+
+LETTER_LIMIT = 16 * 1024 * 1024
+READING_TIME = 1.0  # seconds, like all times here; some harnesses leave our stdin open
+ANSWER_TIME = 1.0
+QUIET_TIME = 0.3  # for events whose answer nobody reads
+STARTING_TIME = 2.0
+SPOOL_FILES = 2_000
+SPOOL_BYTES = 32 * 1024 * 1024
+
+KEPT_FIELDS = frozenset(
+    "hook_event_name session_id sessionId session_key sessionKey previousSessionKey previous_session_key"
+    " transcript_path cwd source trigger reason model prompt_id agent_id agent_type stop_hook_active".split()
+)
+USERS_WORDS = frozenset({"prompt", "user_prompt", "custom_instructions"})
+# A hook's environment holds the keys of its harness. Of it the daemon is given these, and HOLDFAST_*.
+DAEMON_VARIABLES = frozenset(
+    "PATH HOME LANG LC_ALL LC_CTYPE TMPDIR XDG_RUNTIME_DIR USER LOGNAME SYSTEMROOT".split()
+)
+CONTROLS_TO_SPACES = bytes.maketrans(bytes(range(32)) + b"\x7f", b" " * 33)
+
+
+def main(path: str) -> None:
+    """Run the copy at `path`, in the home's bin, with the words of the command line that `command` builds."""
+    harness, carried, quiet = [*sys.argv[1:], "-", "-", "-"][:3]
+    run(os.path.dirname(os.path.dirname(path)), harness, tuple(carried.split(",")), tuple(quiet.split(",")))
+    os._exit(0)  # Nothing is buffered, so the interpreter's tidy end can be spared.
+
+
+def run(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...]) -> int:
+    """Carry the letter on stdin to the daemon of `home` and print its answer; always 0, the exit status.
+
+    Only the environment variables named in `carried` travel. Nobody waits for the answer to a `quiet` event.
+    """
+    # HOLDFAST_INTERNAL marks the sessions that Holdfast itself starts: they are not the user's work.
+    if os.environ.get("HOLDFAST_DISABLE") != "1" and os.environ.get("HOLDFAST_INTERNAL") != "1":
+        try:
+            carry(home, harness, carried, quiet)
+        except (Exception, KeyboardInterrupt):
+            pass  # A door: whatever failed must neither stop the user's work nor be shown to them.
+    return 0
+
+
+def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...]) -> None:
+    letter = read_letter(time.monotonic() + READING_TIME)
+    name = f"{time.time_ns()}-{os.getpid()}"
+    header = write_header(name, harness, carried)
+    is_quiet = event_name(letter) in quiet
+    answer = b""
+    try:
+        answer = ask(home, header, letter, time.monotonic() + (QUIET_TIME if is_quiet else ANSWER_TIME))
+    except ConnectionRefusedError:
+        keep(home, name, header, letter)
+        start_daemon(home)
+        if not is_quiet:
+            answer = ask_when_up(home, header, letter, time.monotonic() + STARTING_TIME)
+            # The daemon may have read it meanwhile: it knows a letter that comes twice by its id.
+            discard(f"{home}/spool/{name}.letter")
+    except (OSError, ValueError):
+        keep(home, name, header, letter)  # There is a daemon, but it is stuck: a second one would not help.
+    while answer:
+        answer = answer[os.write(1, answer) :]
+
+
+def read_letter(until: float) -> bytes:
+    """All of stdin, up to its end or `until`."""
+    try:
+        os.set_blocking(0, False)
+    except (AttributeError, OSError):
+        return read_stdin(until)  # Windows can't, or not for this: there the harness is trusted to close it.
+    try:
+        return read_stdin(until)
+    finally:
+        os.set_blocking(0, True)  # A terminal is shared with the shell that started us.
+
+
+def read_stdin(until: float) -> bytes:
+    letter = bytearray()
+    while time.monotonic() < until:
+        try:
+            chunk = os.read(0, 65536)
+        except BlockingIOError:
+            time.sleep(0.001)
+            continue
+        if not chunk:
+            break
+        letter += chunk[: LETTER_LIMIT - len(letter)]  # The rest is read all the same, to break no pipe.
+    return bytes(letter)
+
+
+def event_name(letter: bytes) -> str:
+    """The letter's `hook_event_name`, found without the cost of a JSON parser; "" where there is none."""
+    before, _, value = letter.partition(b'"hook_event_name"')[2][:200].partition(b'"')
+    return value.partition(b'"')[0].decode("utf-8", "replace") if before.strip() == b":" else ""
+
+
+def write_header(name: str, harness: str, carried: tuple[str, ...]) -> bytes:
+    """The lines that precede a letter, all but its length."""
+    found = {variable: os.environ[variable] for variable in carried if variable in os.environ}
+    pids = [value for variable, value in found.items() if variable.endswith("_PID") and value.isdecimal()]
+    pid = pids[0] if pids else str(os.getppid())
+    lines = {"id": name, "harness": harness, "at": f"{time.time_ns() // 1_000_000}"}
+    lines["process"] = f"{pid} {start_of(pid)}"
+    if "HOLDFAST_PREVIOUS_SESSION" in os.environ:
+        lines["previous"] = os.environ["HOLDFAST_PREVIOUS_SESSION"]
+    lines |= {f"env.{variable}": value for variable, value in found.items()}
+    encoded = [os.fsencode(f"{key}: {value}").translate(CONTROLS_TO_SPACES) for key, value in lines.items()]
+    return b"\n".join([b"HOLDFAST/1 letter", *encoded, b""])
+
+
+def start_of(pid: str) -> int:
+    """When a process started, in ticks: this tells it from a later one of the same number. 0 if unknown."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            # The 22nd field, counted from behind the 2nd, a name that may hold spaces and parentheses.
+            return int(stat.read().rpartition(b")")[2].split()[19])
+    except (OSError, IndexError):
+        return 0
+
+
+def ask(home: str, header: bytes, letter: bytes, until: float) -> bytes:
+    """The daemon's complete answer; `ConnectionRefusedError` where there is no daemon, else another error."""
+    connection, proof = knock(home, until)
+    try:
+        connection.sendall(b"%b%blength: %d\n\n%b" % (header, proof, len(letter), letter))
+        connection.shutdown(_socket.SHUT_WR)
+        status = answer = received = b""
+        while status != b"HOLDFAST/1 ok %d" % len(answer):
+            connection.settimeout(max(until - time.monotonic(), 0.001))
+            chunk = connection.recv(65536)
+            if not chunk:
+                raise ValueError("no answer, or a short one")
+            received += chunk
+            status, _, answer = received.partition(b"\n")
+        return answer
+    finally:
+        connection.close()
+
+
+def knock(home: str, until: float) -> tuple[_socket.socket, bytes]:
+    """A connection to the daemon, and the header line that proves we may use it."""
+    try:
+        with open(f"{home}/run/door", "rb") as door:
+            kind, _, place = os.fsdecode(door.read()).strip().partition(" ")
+        if kind == "tcp":
+            with open(f"{home}/run/token", "rb") as token:
+                proof = b"token: %b\n" % token.read().strip()
+            return connect(_socket.AF_INET, ("127.0.0.1", int(place)), until), proof
+        return connect(_socket.AF_UNIX, place, until), b""
+    except (TimeoutError, BlockingIOError):
+        raise  # Too many others wait to be let in.
+    except (OSError, ValueError, OverflowError) as error:
+        raise ConnectionRefusedError from error
+
+
+def connect(family: int, address: str | tuple[str, int], until: float) -> _socket.socket:
+    connection = _socket.socket(family)
+    try:
+        connection.settimeout(max(until - time.monotonic(), 0.001))
+        connection.connect(address)
+        return connection
+    except OSError:
+        connection.close()
+        raise
+
+
+def ask_when_up(home: str, header: bytes, letter: bytes, until: float) -> bytes:
+    """What a starting daemon answers."""
+    while time.monotonic() < until:
+        try:
+            return ask(home, header, letter, until)
+        except ConnectionRefusedError:
+            time.sleep(0.01)
+    raise TimeoutError
+
+
+def keep(home: str, name: str, header: bytes, letter: bytes) -> None:
+    """Put the letter into the spool, where the daemon finds it, with none but the fields the daemon needs."""
+    spool = f"{home}/spool"
+    try:
+        if not os.path.isdir(spool):
+            os.mkdir(spool, 0o700)
+        try:
+            kept = restrict(letter)
+        except (ValueError, TypeError, RecursionError):
+            return add_to(f"{spool}/unreadable", 1)
+        write(f"{spool}/{name}.letter", b"%blength: %d\n\n%b" % (header, len(kept), kept))
+        make_room(spool)
+    except OSError:
+        pass  # A full or read-only disk, or a home that the user deleted and we don't bring back.
+
+
+def restrict(letter: bytes) -> bytes:
+    """The letter's allowed fields, and what the user wrote only if no transcript (no link is one) has it."""
+    import json
+
+    fields: dict[str, object] = {**json.loads(letter)}
+    path = fields.get("transcript_path")
+    is_file = isinstance(path, str) and os.path.isfile(path) and not os.path.islink(path)
+    allowed = KEPT_FIELDS if is_file and os.access(str(path), os.R_OK) else KEPT_FIELDS | USERS_WORDS
+    names = [key for key in fields if key in allowed and isinstance(fields[key], str | int | None)]
+    return json.dumps({key: fields[key] for key in names}).encode()
+
+
+def make_room(spool: str) -> None:
+    """Drop the oldest letters, and what dead hooks left half-written, until the spool keeps its limits."""
+    with os.scandir(spool) as entries:  # Only a letter's name begins with a digit: the time.
+        letters = [(file.name, file.stat().st_size) for file in entries if file.name[0].isdigit()]
+    total = dropped = 0
+    for number, (name, size) in enumerate(sorted(letters, reverse=True), start=1):
+        total += size
+        if number > SPOOL_FILES or total > SPOOL_BYTES:
+            dropped += discard(f"{spool}/{name}")
+    if dropped:
+        add_to(f"{spool}/dropped", dropped)
+
+
+def discard(path: str) -> bool:
+    """Remove a file; false if it was not there."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def add_to(path: str, number: int) -> None:
+    """Add to the number in a file. Two hooks that do so in the same instant may count as one."""
+    try:
+        with open(path, "rb") as file:
+            number += int(file.read())
+    except (OSError, ValueError):
+        pass  # the first time
+    write(path, b"%d\n" % number)
+
+
+def write(path: str, content: bytes) -> None:
+    """Write a file that is complete or absent, durable, and for its owner's eyes only."""
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError:
+        discard(part)
+        raise
+
+
+def start_daemon(home: str) -> None:
+    """Start the daemon in a session of its own, tied to nothing of ours; `OSError` where there is none."""
+    import subprocess
+
+    with open(f"{home}/bin/interpreter", "rb") as file:
+        python = os.fsdecode(file.readline()).strip()
+    names = {name for name in os.environ if name in DAEMON_VARIABLES or name.startswith("HOLDFAST_")}
+    daemon = subprocess.Popen(
+        [python, "-P", "-m", "holdfast.daemon"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env={name: os.environ[name] for name in names} | {"HOLDFAST_HOME": os.path.abspath(home)},
+        umask=0o077,
+        start_new_session=True,
+        creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+    )
+    daemon.returncode = 0  # It outlives us: nobody is to wait for it, nor to warn that nobody did.
+
+
+def command(python: str, path: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...]) -> str:
+    """The command line by which a harness runs the copy of this file at `path`; for sh and for Windows.
+
+    It exits 0 when the file is gone: `python <file>` would exit 2, by which a hook forbids what it was told.
+    """
+    import shlex
+
+    program = f'"{python}"' if os.name == "nt" else shlex.quote(python)
+    # Escaped for Python, a path holds nothing that a shell would take for its own.
+    plain = (c if c.isascii() and (c.isalnum() or c in "/._- ") else f"\\U{ord(c):08x}" for c in path)
+    code = f"import os;p='{''.join(plain)}';os.path.exists(p) and exec(compile(open(p).read(),p,'exec'))"
+    return f'{program} -I -S -c "{code}" {harness} {",".join(carried) or "-"} {",".join(quiet) or "-"}'
+
+
+if __name__ == "__main__":
+    main(globals()["p"])  # The command line has put the path of this file there.

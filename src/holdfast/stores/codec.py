@@ -1,0 +1,146 @@
+"""Codec: our values as the text and bytes that a store keeps, and back.
+
+What a later minor version added is ignored and what it left out takes its default, so that going back one
+version loses nothing but the news. Which column a value goes to is the store's business.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from holdfast.core.brief import Item
+from holdfast.core.events import KINDS, Event
+from holdfast.core.session import Session
+from holdfast.errors import StoreCorrupt, StoreTooNew
+
+T = TypeVar("T")
+
+
+def encode_event(event: Event) -> str:
+    """The whole event as JSON; its kind is kept beside it."""
+    return _encode(event)
+
+
+def decode_event(kind: str, data: str) -> Event | None:
+    """The event of that kind; None if only a later version can say what happened."""
+    decoder = _EVENTS.get(kind)
+    if decoder is None:
+        return None
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        return None
+    except msgspec.DecodeError as error:
+        raise _damaged("an event", error) from error
+
+
+def kind_of(event: Event) -> str:
+    """An event's kind: `tool_called` for `ToolCalled`."""
+    return _kind(type(event))
+
+
+def encode_session(session: Session) -> str:
+    """The whole session as JSON."""
+    return _encode(session)
+
+
+def decode_session(data: str) -> Session:
+    """The session that was kept."""
+    return _decode("a session", _SESSION.decode, data)
+
+
+def encode_items(items: tuple[Item, ...]) -> str:
+    """A receipt's items as JSON."""
+    return _encode(items)
+
+
+def decode_items(data: str) -> tuple[Item, ...]:
+    """The items of a receipt."""
+    return _decode("a receipt", _ITEMS.decode, data)
+
+
+def encode_texts(texts: tuple[str, ...]) -> str:
+    """A row of texts as JSON."""
+    return _encode(texts)
+
+
+def decode_texts(data: str) -> tuple[str, ...]:
+    """A row of texts."""
+    return _decode("a row of texts", _TEXTS.decode, data)
+
+
+def clean(value: T) -> T:
+    """The same value with U+FFFD for every lone surrogate in its texts: half a character cannot be stored."""
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return cast("T", _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value))
+    if isinstance(value, tuple):
+        return cast("T", tuple(clean(part) for part in cast("tuple[object, ...]", value)))
+    if is_dataclass(value) and not isinstance(value, type):
+        parts: dict[str, Any] = {field.name: clean(getattr(value, field.name)) for field in fields(value)}
+        return replace(value, **parts)
+    return value
+
+
+def to_iso(at: int) -> str:
+    """Milliseconds since 1970 as ISO 8601 in UTC; texts of this form sort by time."""
+    return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def from_iso(text: str) -> int:
+    """Milliseconds since 1970."""
+    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
+
+
+def unit(vector: Sequence[float]) -> array[float]:
+    """The vector at length one in float32, so that a dot product is a cosine; empty if it points nowhere."""
+    length = math.hypot(*vector)
+    if not 0 < length < math.inf:
+        return array("f")
+    return array("f", [part / length for part in vector])
+
+
+def _encode(value: object) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        return msgspec.json.encode(clean(value)).decode()
+
+
+def _decode(what: str, decode: Callable[[str], T], data: str) -> T:
+    try:
+        return decode(data)
+    except msgspec.ValidationError as error:
+        raise StoreTooNew(
+            f"the store holds {what} that this version cannot read: {error}",
+            hint="upgrade with `uv tool upgrade holdfast`",
+        ) from error
+    except msgspec.DecodeError as error:
+        raise _damaged(what, error) from error
+
+
+def _damaged(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
+    return StoreCorrupt(f"the store holds {what} that is damaged: {error}")
+
+
+def _kind(event: type[Event]) -> str:
+    return _HUMP.sub("_", event.__name__).lower()
+
+
+_HUMP = re.compile(r"(?<!^)(?=[A-Z])")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EVENTS = {_kind(kind): msgspec.json.Decoder[Event](kind) for kind in KINDS}
+_SESSION = msgspec.json.Decoder(Session)
+_ITEMS = msgspec.json.Decoder(tuple[Item, ...])
+_TEXTS = msgspec.json.Decoder(tuple[str, ...])

@@ -1,0 +1,208 @@
+"""Checkpoints in SQLite, and the receipts of the briefs that were made from them."""
+
+from __future__ import annotations
+
+from holdfast.core.brief import Reason, Receipt
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.session import Trigger
+from holdfast.stores.codec import (
+    decode_items,
+    decode_texts,
+    encode_items,
+    encode_texts,
+    from_iso,
+    to_iso,
+)
+from holdfast.stores.sqlite.database import Bindings, Database, Row
+
+
+class Checkpoints:
+    """The tables `session_checkpoints` and `receipts`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_checkpoint(self, checkpoint: Checkpoint) -> None:
+        self._database.write(_ADD_CHECKPOINT, _columns(checkpoint))
+
+    def checkpoints_of_session(self, session: str, limit: int) -> list[Checkpoint]:
+        return self._checkpoints(_CHECKPOINTS_OF_SESSION, {"session": session, "limit": limit})
+
+    def checkpoints_of_project(self, project_id: str, limit: int) -> list[Checkpoint]:
+        return self._checkpoints(_CHECKPOINTS_OF_PROJECT, {"project_id": project_id, "limit": limit})
+
+    def checkpoints(self, limit: int) -> list[Checkpoint]:
+        return self._checkpoints(_CHECKPOINTS, {"limit": limit})
+
+    def trim_checkpoints(self, session: str, keep: int) -> int:
+        return self._database.write(_TRIM_CHECKPOINTS, {"session": session, "keep": keep})
+
+    def prune_checkpoints(self, before: int, newest_before: int) -> int:
+        return self._database.write(
+            _PRUNE_CHECKPOINTS, {"before": to_iso(before), "newest_before": to_iso(newest_before)}
+        )
+
+    def add_receipt(self, receipt: Receipt) -> None:
+        self._database.write(_ADD_RECEIPT, _receipt_columns(receipt))
+
+    def receipts(self, session: str, limit: int) -> list[Receipt]:
+        sql = _RECEIPTS_OF_SESSION if session else _RECEIPTS
+        bindings: Bindings = {"session": session, "limit": limit}
+        return [_receipt(row) for row in self._database.rows(sql, bindings)]
+
+    def _checkpoints(self, sql: str, bindings: Bindings) -> list[Checkpoint]:
+        return [_checkpoint(row) for row in self._database.rows(sql, bindings)]
+
+
+def _columns(checkpoint: Checkpoint) -> Bindings:
+    return {
+        "id": checkpoint.id,
+        "session": checkpoint.session,
+        "harness": checkpoint.harness,
+        "project": checkpoint.project,
+        "project_normalized": checkpoint.project_normalized,
+        "project_id": checkpoint.project_id,
+        "worktree_id": checkpoint.worktree_id,
+        "trigger": checkpoint.trigger.value,
+        "digest": checkpoint.digest,
+        "prompt_count": checkpoint.prompt_count,
+        "memory_queries": encode_texts(checkpoint.memory_queries),
+        "recent_remembers": encode_texts(checkpoint.recent_remembers),
+        "window": checkpoint.window,
+        "created_at": to_iso(checkpoint.created_at),
+        "words": checkpoint.words,
+    }
+
+
+def _checkpoint(row: Row) -> Checkpoint:
+    """In the order of `_READ`, which is the order of the fields."""
+    id, session, harness, project, normalized, project_id, worktree_id, trigger, digest, *rest = row
+    prompt_count, queries, remembers, window, created_at, words = rest
+    return Checkpoint(
+        id,
+        session,
+        harness,
+        project,
+        normalized,
+        project_id,
+        worktree_id,
+        Trigger(trigger),
+        digest,
+        prompt_count,
+        decode_texts(queries),
+        decode_texts(remembers),
+        window,
+        from_iso(created_at),
+        words,
+    )
+
+
+def _receipt_columns(receipt: Receipt) -> Bindings:
+    return {
+        "id": receipt.id,
+        "session": receipt.session,
+        "window": receipt.window,
+        "reason": receipt.reason.value,
+        "predecessor": receipt.predecessor,
+        "created_at": receipt.created_at,
+        "budget": receipt.budget,
+        "text": receipt.text,
+        "items": encode_items(receipt.items),
+    }
+
+
+def _receipt(row: Row) -> Receipt:
+    """In the order of `_READ_RECEIPT`, which is the order of the fields."""
+    id, session, window, reason, predecessor, created_at, budget, text, items = row
+    return Receipt(
+        id, session, window, Reason(reason), predecessor, created_at, budget, text, decode_items(items)
+    )
+
+
+_ADD_CHECKPOINT = """
+insert into session_checkpoints (
+    id, session_key, harness, project, project_normalized, trigger, digest, prompt_count, memory_queries,
+    recent_remembers, created_at, project_id, worktree_id, window, words
+) values (
+    :id, :session, :harness, :project, :project_normalized, :trigger, :digest, :prompt_count, :memory_queries,
+    :recent_remembers, :created_at, :project_id, :worktree_id, :window, :words
+)
+"""
+
+_READ = """
+select id, session_key, harness, project, project_normalized, project_id, worktree_id, trigger, digest,
+       prompt_count, memory_queries, recent_remembers, window, created_at, words
+  from session_checkpoints
+"""
+
+_CHECKPOINTS_OF_SESSION = f"""
+{_READ}
+ where session_key = :session
+ order by created_at desc, rowid desc
+ limit :limit
+"""
+
+_CHECKPOINTS_OF_PROJECT = f"""
+{_READ}
+ where project_id = :project_id
+ order by created_at desc, rowid desc
+ limit :limit
+"""
+
+_CHECKPOINTS = f"""
+{_READ}
+ order by created_at desc, rowid desc
+ limit :limit
+"""
+
+_TRIM_CHECKPOINTS = """
+delete from session_checkpoints
+ where id in (
+       select id
+         from session_checkpoints
+        where session_key = :session
+        order by created_at desc, rowid desc
+        limit -1 offset :keep
+       )
+"""
+
+_PRUNE_CHECKPOINTS = """
+with placed as (
+       select id,
+              created_at,
+              row_number() over (partition by session_key order by created_at desc, rowid desc) as place
+         from session_checkpoints
+     )
+delete from session_checkpoints
+ where id in (
+       select id
+         from placed
+        where created_at < iif(place = 1, :newest_before, :before)
+       )
+"""
+
+_ADD_RECEIPT = """
+insert into receipts (
+    id, session_key, window, reason, predecessor, created_at, budget, text, items
+) values (
+    :id, :session, :window, :reason, :predecessor, :created_at, :budget, :text, :items
+)
+"""
+
+_READ_RECEIPT = """
+select id, session_key, window, reason, predecessor, created_at, budget, text, items
+  from receipts
+"""
+
+_RECEIPTS_OF_SESSION = f"""
+{_READ_RECEIPT}
+ where session_key = :session
+ order by created_at desc, rowid desc
+ limit :limit
+"""
+
+_RECEIPTS = f"""
+{_READ_RECEIPT}
+ order by created_at desc, rowid desc
+ limit :limit
+"""

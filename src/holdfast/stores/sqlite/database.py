@@ -1,0 +1,131 @@
+"""Database: one connection, its transactions and the one place where our statements run.
+
+Nothing is cached, so that several processes may write: what a transaction depends on is read inside it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import apsw
+
+from holdfast.stores.codec import clean
+from holdfast.stores.sqlite.translation import translated
+
+BUSY_TIMEOUT_MS = 5_000
+
+Value: TypeAlias = int | float | str | bytes | None
+Row: TypeAlias = tuple[Any, ...]
+"""What a column holds is settled by the schema, which no checker can see."""
+Bindings: TypeAlias = Mapping[str, Value]
+
+_Execute: TypeAlias = Callable[[str, Bindings | None], Iterable[Row]]
+"""apsw writes its own types for a newer Python than our oldest."""
+
+
+class Database:
+    """A connection to a store's file. Used by one thread at a time; every error that leaves it is ours."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with translated(path):
+            self.connection = apsw.Connection(str(path))
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    def configure(self) -> None:
+        """Make the connection one that we write with."""
+        with translated(self.path):
+            _enter_wal(self.connection)
+            run(self.connection, _SETTINGS)
+
+    @contextmanager
+    def writing(self) -> Generator[None]:
+        """One transaction; it waits for other writers at its start and nowhere else."""
+        if self.connection.in_transaction:
+            raise RuntimeError("a transaction is open already")
+        with translated(self.path):
+            run(self.connection, "begin immediate")
+        try:
+            yield
+            with translated(self.path):
+                run(self.connection, "commit")
+        except BaseException:
+            self._roll_back()
+            raise
+
+    @contextmanager
+    def writing_durably(self) -> Generator[None]:
+        """One transaction that is on the disk when it ends, and with it all that was written before."""
+        run(self.connection, "pragma synchronous = full")
+        try:
+            with self.writing():
+                yield
+        finally:
+            run(self.connection, "pragma synchronous = normal")
+
+    def rows(self, sql: str, bindings: Bindings | None = None) -> list[Row]:
+        """Everything a query finds."""
+        with translated(self.path):
+            try:
+                return run(self.connection, sql, bindings)
+            except UnicodeEncodeError:
+                return run(self.connection, sql, _cleaned(bindings or {}))
+
+    def row(self, sql: str, bindings: Bindings | None = None) -> Row | None:
+        """The first row a query finds."""
+        rows = self.rows(sql, bindings)
+        return rows[0] if rows else None
+
+    def write(self, sql: str, bindings: Bindings) -> int:
+        """Change something; how many rows it changed."""
+        if not self.connection.in_transaction:
+            raise RuntimeError("a write stands outside `writing`")
+        self.rows(sql, bindings)
+        return self.connection.changes()
+
+    def _roll_back(self) -> None:
+        # A full disk ends the transaction before we can.
+        if self.connection.in_transaction:
+            with translated(self.path):
+                run(self.connection, "rollback")
+
+    def close(self) -> None:
+        with translated(self.path):
+            self.connection.close()
+
+
+def run(connection: apsw.Connection, sql: str, bindings: Bindings | None = None) -> list[Row]:
+    """Everything that one or more statements give back."""
+    execute = cast("_Execute", connection.execute)  # pyright: ignore[reportUnknownMemberType]
+    return list(execute(sql, bindings))
+
+
+def _enter_wal(connection: apsw.Connection) -> None:
+    """Processes that make a store at once meet here, and SQLite does not wait for this lock by itself."""
+    for _ in range(BUSY_TIMEOUT_MS // _PAUSE_MS):
+        try:
+            run(connection, "pragma journal_mode = wal")
+            return
+        except apsw.BusyError:
+            time.sleep(_PAUSE_MS / 1_000)
+    run(connection, "pragma journal_mode = wal")
+
+
+def _cleaned(bindings: Bindings) -> Bindings:
+    return {name: clean(value) for name, value in bindings.items()}
+
+
+_PAUSE_MS = 10
+
+# Why NORMAL, and when FULL: docs/decisions/0003-durability.md.
+_SETTINGS = """
+pragma synchronous = normal;
+pragma foreign_keys = on;
+pragma secure_delete = on;
+pragma cell_size_check = on;
+pragma journal_size_limit = 4194304;
+"""

@@ -1,0 +1,121 @@
+"""Events in SQLite, each record at its latest revision, and how far each source was read."""
+
+from __future__ import annotations
+
+from holdfast.core.events import Event
+from holdfast.stores.base import Novelty
+from holdfast.stores.codec import decode_event, encode_event, kind_of
+from holdfast.stores.sqlite.database import Bindings, Database
+
+
+class Events:
+    """The tables `messages` and `cursors`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_event(self, event: Event) -> Novelty:
+        known = self._database.row(_REVISION, {"session": event.session, "record": event.record})
+        if known is None:
+            self._database.write(_ADD_EVENT, _columns(event))
+            return Novelty.NEW
+        if known[0] >= event.revision:
+            return Novelty.KNOWN
+        self._database.write(_REVISE_EVENT, _columns(event))
+        return Novelty.REVISED
+
+    def events(self, session: str, limit: int) -> list[Event]:
+        rows = self._database.rows(_EVENTS, {"session": session, "limit": limit})
+        found = (decode_event(kind, data) for kind, data in reversed(rows))
+        return [event for event in found if event is not None]
+
+    def sessions_sharing_records(self, session: str) -> list[str]:
+        return [key for (key,) in self._database.rows(_SHARING, {"session": session})]
+
+    def cursor(self, source: str) -> str:
+        row = self._database.row(_CURSOR, {"source": source})
+        return str(row[0]) if row else ""
+
+    def put_cursor(self, source: str, cursor: str) -> None:
+        self._database.write(_PUT_CURSOR, {"source": source, "cursor": cursor})
+
+
+def _columns(event: Event) -> Bindings:
+    return {
+        "id": _message_id(event.session, event.record),
+        "session": event.session,
+        "parent": _message_id(event.session, event.parent) if event.parent else None,
+        "type": kind_of(event),
+        "timestamp": event.at,
+        "data": encode_event(event),
+        "record": event.record,
+        "revision": event.revision,
+        "agent": event.agent,
+        "origin": event.origin.value,
+    }
+
+
+def _message_id(session: str, record: str) -> str:
+    """`session#record`, with a `#` in the session's key written otherwise: no two records share an id."""
+    return f"{session.replace('%', '%25').replace('#', '%23')}#{record}"
+
+
+_REVISION = """
+select revision
+  from messages
+ where session_key = :session
+   and record_id = :record
+"""
+
+_ADD_EVENT = """
+insert into messages (
+    id, session_key, parent_id, type, timestamp, data, record_id, revision, agent, origin
+) values (
+    :id, :session, :parent, :type, :timestamp, :data, :record, :revision, :agent, :origin
+)
+"""
+
+_REVISE_EVENT = """
+update messages
+   set parent_id = :parent,
+       type      = :type,
+       timestamp = :timestamp,
+       data      = :data,
+       revision  = :revision,
+       agent     = :agent,
+       origin    = :origin
+ where session_key = :session
+   and record_id = :record
+"""
+
+_EVENTS = """
+select type, data
+  from messages
+ where session_key = :session
+ order by timestamp desc, rowid desc
+ limit :limit
+"""
+
+_SHARING = """
+select other.session_key
+  from messages as own
+  join messages as other
+    on other.record_id = own.record_id
+   and other.session_key <> own.session_key
+ where own.session_key = :session
+ group by other.session_key
+ order by count(*) desc, other.session_key
+"""
+
+_CURSOR = """
+select cursor
+  from cursors
+ where source = :source
+"""
+
+_PUT_CURSOR = """
+insert into cursors (source, cursor)
+values (:source, :cursor)
+on conflict (source) do update
+   set cursor = excluded.cursor
+"""

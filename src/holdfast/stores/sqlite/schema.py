@@ -1,0 +1,73 @@
+"""Schema: the numbered steps from an empty file to the tables of today.
+
+A step is a file in `migrations/`, applied once and whole, with a copy of the database made before. There is
+no way back but the copy.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from holdfast.errors import StoreTooNew
+from holdfast.stores.sqlite.aside import back_up
+from holdfast.stores.sqlite.database import Database, run
+from holdfast.stores.sqlite.translation import translated
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step: the version it leads to, and how."""
+
+    version: int
+    sql: str
+
+
+def shipped() -> tuple[Migration, ...]:
+    """The steps that come with this version, in order."""
+    found = [
+        Migration(int(name["version"]), file.read_text(encoding="utf-8"))
+        for file in files("holdfast.stores.sqlite").joinpath("migrations").iterdir()
+        if (name := _NAME.fullmatch(file.name))
+    ]
+    return tuple(sorted(found, key=lambda migration: migration.version))
+
+
+def refuse_later(database: Database, migrations: tuple[Migration, ...]) -> None:
+    """Leave a database alone that a later version wrote."""
+    found, ours = _version(database), migrations[-1].version
+    if found > ours:
+        raise StoreTooNew(
+            f"the store at `{database.path}` was written by a later version (schema {found}, this is {ours})",
+            hint="upgrade with `uv tool upgrade holdfast`",
+        )
+
+
+def migrate(database: Database, migrations: tuple[Migration, ...], backups: Path, at: int) -> None:
+    """Bring the database to the latest version; another process may be doing the same."""
+    for migration in migrations:
+        if _version(database) >= migration.version:
+            continue
+        with database.writing():
+            _apply(database, migration, backups, at)
+
+
+def _apply(database: Database, migration: Migration, backups: Path, at: int) -> None:
+    version = _version(database)
+    if version >= migration.version:
+        return
+    with translated(database.path):
+        if version > 0:
+            back_up(database.path, backups, version, at)
+        run(database.connection, migration.sql)
+        run(database.connection, f"pragma user_version = {migration.version}")
+
+
+def _version(database: Database) -> int:
+    row = database.row("pragma user_version")
+    return int(row[0]) if row else 0
+
+
+_NAME = re.compile(r"(?P<version>\d{4})_\w+\.sql")

@@ -1,0 +1,162 @@
+"""Sessions in SQLite: what each is now, and which session continues which."""
+
+from __future__ import annotations
+
+from holdfast.core.session import Phase, Process, Session
+from holdfast.stores.base import Lineage
+from holdfast.stores.codec import decode_session, encode_session
+from holdfast.stores.sqlite.database import Bindings, Database
+
+
+class Sessions:
+    """The tables `sessions` and `lineage`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def session(self, key: str) -> Session | None:
+        found = self._sessions(_SESSION, {"key": key})
+        return found[0] if found else None
+
+    def put_session(self, session: Session) -> None:
+        self._database.write(_PUT_SESSION, _columns(session))
+
+    def sessions(self, limit: int) -> list[Session]:
+        return self._sessions(_SESSIONS, {"limit": limit})
+
+    def sessions_of_project(self, project_id: str, since: int, limit: int) -> list[Session]:
+        wanted: Bindings = {"project_id": project_id, "since": since, "limit": limit}
+        return self._sessions(_SESSIONS_OF_PROJECT, wanted)
+
+    def sessions_of_process(self, process: Process, limit: int) -> list[Session]:
+        wanted: Bindings = {"pid": process.pid, "pid_start": process.start, "limit": limit}
+        return self._sessions(_SESSIONS_OF_PROCESS, wanted)
+
+    def live_sessions(self) -> list[Session]:
+        return self._sessions(_LIVE_SESSIONS, {"live": Phase.LIVE.value})
+
+    def prune_sessions(self, before: int) -> int:
+        over = self._database.rows(_OVER, {"live": Phase.LIVE.value, "before": before})
+        for key, transcript in over:
+            self._database.write(_DROP_SESSION, {"key": key, "transcript": transcript})
+        return len(over)
+
+    def add_lineage(self, lineage: Lineage) -> None:
+        self._database.write(
+            _ADD_LINEAGE,
+            {"child": lineage.child, "parent": lineage.parent, "kind": lineage.kind, "at": lineage.at},
+        )
+
+    def lineage(self, child: str) -> Lineage | None:
+        row = self._database.row(_LINEAGE, {"child": child})
+        return Lineage(*row) if row else None
+
+    def _sessions(self, sql: str, bindings: Bindings) -> list[Session]:
+        return [decode_session(metadata) for (metadata,) in self._database.rows(sql, bindings)]
+
+
+def _columns(session: Session) -> Bindings:
+    return {
+        "key": session.key,
+        "created_at": session.started_at,
+        "updated_at": session.last_event_at,
+        "metadata": encode_session(session),
+        "harness": session.harness,
+        "project": session.project.path,
+        "project_id": session.project.project_id,
+        "worktree_id": session.project.worktree_id,
+        "phase": session.phase.value,
+        "transcript": session.transcript,
+        "pid": session.process.pid if session.process else None,
+        "pid_start": session.process.start if session.process else None,
+    }
+
+
+_SESSION = """
+select metadata
+  from sessions
+ where key = :key
+"""
+
+_PUT_SESSION = """
+insert into sessions (
+    key, created_at, updated_at, metadata, harness, project, project_id, worktree_id, phase, transcript,
+    pid, pid_start
+) values (
+    :key, :created_at, :updated_at, :metadata, :harness, :project, :project_id, :worktree_id, :phase,
+    :transcript, :pid, :pid_start
+)
+on conflict (key) do update
+   set created_at  = excluded.created_at,
+       updated_at  = excluded.updated_at,
+       metadata    = excluded.metadata,
+       harness     = excluded.harness,
+       project     = excluded.project,
+       project_id  = excluded.project_id,
+       worktree_id = excluded.worktree_id,
+       phase       = excluded.phase,
+       transcript  = excluded.transcript,
+       pid         = excluded.pid,
+       pid_start   = excluded.pid_start
+"""
+
+_SESSIONS = """
+select metadata
+  from sessions
+ order by updated_at desc, rowid desc
+ limit :limit
+"""
+
+_SESSIONS_OF_PROJECT = """
+select metadata
+  from sessions
+ where project_id = :project_id
+   and updated_at >= :since
+ order by updated_at desc, rowid desc
+ limit :limit
+"""
+
+_SESSIONS_OF_PROCESS = """
+select metadata
+  from sessions
+ where pid = :pid
+   and pid_start = :pid_start
+ order by updated_at desc, rowid desc
+ limit :limit
+"""
+
+_LIVE_SESSIONS = """
+select metadata
+  from sessions
+ where phase = :live
+ order by updated_at desc, rowid desc
+"""
+
+_OVER = """
+select key, transcript
+  from sessions
+ where phase <> :live
+   and updated_at < :before
+"""
+
+# Its checkpoints are not here: they outlive a session by a rule of their own.
+_DROP_SESSION = """
+delete from messages  where session_key = :key;
+delete from receipts  where session_key = :key;
+delete from documents where session_key = :key;
+delete from lineage   where child = :key;
+delete from cursors   where source = :transcript;
+delete from sessions  where key = :key;
+"""
+
+_ADD_LINEAGE = """
+insert into lineage (child, parent, kind, at)
+values (:child, :parent, :kind, :at)
+on conflict (child) do nothing
+"""
+
+_LINEAGE = """
+select child, parent, kind, at
+  from lineage
+ where child = :child
+"""

@@ -1,0 +1,113 @@
+"""The SQLite store: opened, asked about its health and closed here; what it keeps is in the files beside.
+
+One connection, for one thread at a time: open it in the thread that uses it. Any number of processes may have
+the same file open.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from holdfast.errors import StoreError
+from holdfast.stores.sqlite.checkpoints import Checkpoints
+from holdfast.stores.sqlite.database import Database
+from holdfast.stores.sqlite.documents import Documents
+from holdfast.stores.sqlite.events import Events
+from holdfast.stores.sqlite.schema import Migration, migrate, refuse_later, shipped
+from holdfast.stores.sqlite.sessions import Sessions
+from holdfast.stores.sqlite.translation import corrupt, translated
+
+
+class SqliteStore(Sessions, Events, Checkpoints, Documents):
+    """Everything that Holdfast keeps, in one file."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._database = database
+
+    def writing(self) -> AbstractContextManager[None]:
+        return self._database.writing()
+
+    def writing_durably(self) -> AbstractContextManager[None]:
+        return self._database.writing_durably()
+
+    def count_skipped(self, reason: str, times: int) -> None:
+        self._database.write(_COUNT_SKIPPED, {"reason": reason, "times": times})
+
+    def skipped(self) -> dict[str, int]:
+        return {str(reason): int(times) for reason, times in self._database.rows(_SKIPPED)}
+
+    def check(self) -> str:
+        try:
+            damage = self._database.rows("pragma integrity_check(5)")
+            strays = self._database.rows("pragma foreign_key_check")
+        except StoreError as error:
+            return error.message
+        said = [str(text) for (text,) in damage if text != "ok"]
+        return "; ".join([*said, *(f"a row of `{table}` belongs to no session" for table, *_ in strays)])
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def open_store(path: Path, backups: Path, at: int) -> SqliteStore:
+    """The store at that path, made if there is none, brought to the latest schema if it is older.
+
+    Before an older one is changed it is copied into `backups`. Close what you opened.
+    """
+    return open_with(path, backups, at, shipped())
+
+
+def open_with(path: Path, backups: Path, at: int, migrations: tuple[Migration, ...]) -> SqliteStore:
+    """The same, with these steps to the latest schema."""
+    was_left_open = _prepare(path)
+    database = Database(path)
+    try:
+        refuse_later(database, migrations)
+        database.configure()
+        if was_left_open:
+            _refuse_damaged(database)
+        migrate(database, migrations, backups, at)
+    except BaseException:
+        database.close()
+        raise
+    return SqliteStore(database)
+
+
+def _prepare(path: Path) -> bool:
+    """Make sure there is a file for us alone; whether someone has it open or did not close it.
+
+    SQLite gives the files that it makes beside the database the same mode.
+    """
+    with translated(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            if os.fstat(handle).st_mode & 0o077:
+                os.fchmod(handle, 0o600)
+        finally:
+            os.close(handle)
+        return Path(f"{path}-wal").exists()
+
+
+def _refuse_damaged(database: Database) -> None:
+    """It takes a millisecond a megabyte. A file that was closed well is found out when it is read."""
+    row = database.row("pragma quick_check(1)")
+    if row is None or row[0] != "ok":
+        raise corrupt(database.path, str(row[0]) if row else "no answer")
+
+
+_COUNT_SKIPPED = """
+insert into skipped (reason, times)
+values (:reason, :times)
+on conflict (reason) do update
+   set times = times + excluded.times
+"""
+
+_SKIPPED = """
+select reason, times
+  from skipped
+ order by reason
+"""

@@ -1,0 +1,111 @@
+"""Source: one file of the package as the architecture checks see it, and the findings they make.
+
+A check is a function from a source to findings. Each stands in a test file of its own, beside a test that
+proves on a bad snippet that it can fail. A finding says where, what, and what to do instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "holdfast"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A Python file: its path inside its tree (`core/events.py`), its text, and its syntax."""
+
+    path: str
+    text: str
+
+    @functools.cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, self.path)
+
+    @property
+    def room(self) -> str:
+        """The folder it stands in, or its own name where it stands in none."""
+        return self.path.split("/", 1)[0].removesuffix(".py")
+
+    @property
+    def module(self) -> str:
+        """Its dotted name below the package: `daemon.client`, `core` for a room's own `__init__.py`."""
+        return self.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One broken rule, at one line."""
+
+    path: str
+    line: int
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.says}"
+
+
+Check: TypeAlias = Callable[[Source], Iterable[Finding]]
+
+
+def package() -> Iterator[Source]:
+    """Every Python file of the package."""
+    return _python_files(PACKAGE)
+
+
+def everything() -> Iterator[Source]:
+    """Every Python file that people here write: package, tests and benchmarks."""
+    for tree in ("src", "tests", "benchmarks"):
+        yield from _python_files(ROOT / tree, prefix=f"{tree}/")
+
+
+def assert_holds(check: Check, sources: Iterable[Source]) -> None:
+    """Fail with every finding, one per line."""
+    findings = [str(finding) for source in sources for finding in check(source)]
+    assert not findings, "\n" + "\n".join(findings)
+
+
+def said(check: Check, path: str, text: str) -> str:
+    """What a check says of a made-up file, for the tests that prove it can fail."""
+    return "\n".join(finding.says for finding in check(Source(path, text)))
+
+
+def docstrings(tree: ast.Module) -> set[ast.AST]:
+    """The string nodes that are docstrings, of the module and of everything in it."""
+    owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, owners) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every name an import brings in, in full (`holdfast.core.events.Event`), wherever it stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (f"{node.module}." if node.module else "")
+            yield from ((origin + alias.name, node.lineno) for alias in node.names)
+
+
+def dotted(node: ast.expr) -> str:
+    """`datetime.now` for the expression of that shape; empty for anything that is not a dotted name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""
+
+
+def _python_files(tree: Path, prefix: str = "") -> Iterator[Source]:
+    for file in sorted(tree.rglob("*.py")):
+        yield Source(prefix + file.relative_to(tree).as_posix(), file.read_text(encoding="utf-8"))

@@ -1,0 +1,89 @@
+"""A broad `except` stands at a door only: where a failure must become an answer instead of a crash."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.source import Finding, Source, assert_holds, dotted, package, said
+
+DOORS = frozenset(
+    {
+        ("hook.py", "run"),  # a hook must never harm the session that called it
+        ("daemon/socket.py", "serve"),  # one bad letter must not close the door for the next
+        ("cli/main.py", "main"),  # a person gets a sentence, the log gets the traceback
+    }
+)
+"""Where a broad `except` may stand: the file, and the function that holds it."""
+
+BROAD = frozenset({"Exception", "BaseException"})
+
+
+def broad_excepts_at_doors(source: Source) -> Iterator[Finding]:
+    """Nothing but a door catches everything, by `except` or by `suppress`."""
+    for function, line in _broad_excepts(source):
+        if (source.path, function) not in DOORS:
+            yield Finding(
+                source.path,
+                line,
+                f"a broad except in `{function}`, which is no door; name the errors that can happen here, "
+                "and let the rest reach the door (a new door goes into DOORS, with its reason)",
+            )
+
+
+def _broad_excepts(source: Source) -> Iterator[tuple[str, int]]:
+    for function, node in _with_function(source.tree, "module"):
+        if _is_broad(node):
+            yield function, getattr(node, "lineno", 1)
+
+
+def _with_function(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
+    """Every node below this one, with the name of the innermost function around it."""
+    for child in ast.iter_child_nodes(node):
+        name = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
+        yield name, child
+        yield from _with_function(child, name)
+
+
+def _is_broad(node: ast.AST) -> bool:
+    if isinstance(node, ast.ExceptHandler):
+        return node.type is None or _names_broad(node.type)
+    if isinstance(node, ast.Call) and dotted(node.func).rsplit(".", 1)[-1] == "suppress":
+        return any(_names_broad(argument) for argument in node.args)
+    return False
+
+
+def _names_broad(node: ast.expr) -> bool:
+    caught = node.elts if isinstance(node, ast.Tuple) else [node]
+    return any(dotted(name).rsplit(".", 1)[-1] in BROAD for name in caught)
+
+
+def test_broad_excepts_stand_at_doors_only() -> None:
+    assert_holds(broad_excepts_at_doors, package())
+
+
+def test_every_listed_door_is_one() -> None:
+    used = {(source.path, function) for source in package() for function, _ in _broad_excepts(source)}
+    assert used >= DOORS, f"no broad except there any more; remove from DOORS: {sorted(DOORS - used)}"
+
+
+@pytest.mark.parametrize(
+    "handler",
+    ["except Exception:", "except BaseException as error:", "except:", "except (OSError, Exception):"],
+)
+def test_a_broad_except_inside_is_found(handler: str) -> None:
+    text = f"def record():\n    try:\n        act()\n    {handler}\n        pass"
+    assert "`record`" in said(broad_excepts_at_doors, "engine/record.py", text)
+    assert said(broad_excepts_at_doors, "hook.py", text.replace("record", "run")) == ""
+
+
+def test_suppressing_everything_is_found() -> None:
+    text = "def record():\n    with contextlib.suppress(Exception):\n        act()"
+    assert said(broad_excepts_at_doors, "engine/record.py", text)
+
+
+def test_a_named_error_is_fine() -> None:
+    text = "def record():\n    try:\n        act()\n    except (OSError, ValueError):\n        pass"
+    assert said(broad_excepts_at_doors, "engine/record.py", text) == ""

@@ -1,0 +1,168 @@
+"""Imports go one way: core ← harnesses, stores, files, models ← engine ← daemon, cli, embed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.source import Check, Finding, Source, assert_holds, imported, package, said
+
+SIDE_ROOMS = frozenset({"harnesses", "stores", "files", "models"})
+BELOW_ENGINE = SIDE_ROOMS | {"core", "config", "errors", "hook", "__init__"}
+MAY_IMPORT = {
+    "__init__": frozenset[str](),
+    "__main__": frozenset({"cli"}),
+    "errors": frozenset[str](),
+    "hook": frozenset[str](),
+    "config": frozenset({"core", "errors"}),
+    "core": frozenset({"errors"}),
+    **dict.fromkeys(SIDE_ROOMS, frozenset({"core", "errors"})),
+    "engine": BELOW_ENGINE,
+    **dict.fromkeys(("daemon", "embed"), BELOW_ENGINE | {"engine"}),
+    "cli": BELOW_ENGINE | {"engine", "daemon"},
+}
+"""What a room may import beside itself. `__init__` is the package's own: the version."""
+
+DAEMON_DOOR = "daemon.client"
+"""All of the daemon that the command line may import: the other end of the wire."""
+
+
+def one_way(source: Source) -> Iterator[Finding]:
+    """A room imports the rooms below it, never one above or beside it."""
+    if source.room not in MAY_IMPORT:
+        yield Finding(
+            source.path, 1, f"`{source.room}` is no room; add it to MAY_IMPORT with what it may import"
+        )
+        return
+    for name, line in _ours(source):
+        room = name.split(".", 1)[0]
+        if room != source.room and room not in MAY_IMPORT[source.room]:
+            allowed = ", ".join(sorted(MAY_IMPORT[source.room])) or "nothing of ours"
+            yield Finding(
+                source.path,
+                line,
+                f"`{source.room}` may not import `{room}` (only {allowed}); "
+                "take a value as an argument, or move what both need into `core`",
+            )
+        elif source.room == "cli" and room == "daemon" and not _within(name, DAEMON_DOOR):
+            yield Finding(
+                source.path,
+                line,
+                f"`cli` may import `{DAEMON_DOOR}` only; ask the daemon over its socket instead",
+            )
+
+
+def folders_apart(folders: frozenset[str]) -> Check:
+    """Inside a room, one implementation's folder (`harnesses/alpha`) does not know another's."""
+
+    def check(source: Source) -> Iterator[Finding]:
+        own = "/".join(source.path.split("/")[:2])
+        for name, line in _ours(source):
+            theirs = "/".join(name.split(".")[:2])
+            registry = source.path == f"{source.room}/__init__.py"
+            if theirs in folders and theirs != own and theirs.startswith(f"{source.room}/") and not registry:
+                says = f"`{theirs}` is one implementation among others; share through `{source.room}/base.py`"
+                yield Finding(source.path, line, says)
+
+    return check
+
+
+def standard_library_only(source: Source) -> Iterator[Finding]:
+    """What starts with every prompt or every command loads the standard library and nothing else."""
+    allowed_of_ours = {"hook.py": (), "daemon/client.py": ("holdfast.errors",)}.get(source.path)
+    if allowed_of_ours is None:
+        return
+    for name, line in imported(source.tree):
+        standard = name.split(".", 1)[0] in sys.stdlib_module_names
+        if not standard and not any(_within(name, allowed) for allowed in allowed_of_ours):
+            yield Finding(
+                source.path, line, f"`{name}` is not in the standard library; this file must start fast"
+            )
+
+
+def _ours(source: Source) -> Iterator[tuple[str, int]]:
+    """What it imports of the package, without the package's name; `__init__` for the package itself."""
+    for name, line in imported(source.tree):
+        if name.startswith("."):
+            yield _relative(source, name), line
+        elif name == "holdfast" or _within(name, "holdfast.__version__"):
+            yield "__init__", line
+        elif _within(name, "holdfast"):
+            yield name.removeprefix("holdfast."), line
+
+
+def _relative(source: Source, name: str) -> str:
+    """A relative import in full, so that it cannot hide where it leads."""
+    level = len(name) - len(name.lstrip("."))
+    parts = source.path.split("/")[:-level]
+    return ".".join([*parts, name.lstrip(".")])
+
+
+def _within(name: str, parent: str) -> bool:
+    return name == parent or name.startswith(f"{parent}.")
+
+
+def _folders_on_disk() -> frozenset[str]:
+    """`harnesses/alpha` for every folder inside a room that holds implementations of one contract."""
+    paths = (source.path.split("/") for source in package())
+    return frozenset("/".join(parts[:2]) for parts in paths if parts[0] in SIDE_ROOMS and len(parts) > 2)
+
+
+@pytest.mark.parametrize("check", [one_way, standard_library_only, folders_apart(_folders_on_disk())])
+def test_the_package_keeps_its_direction(check: Check) -> None:
+    assert_holds(check, package())
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("core/session.py", "from holdfast.stores.base import Store"),
+        ("core/session.py", "from holdfast.config import load"),
+        ("core/session.py", "def late():\n    import holdfast.engine.record"),
+        ("core/session.py", "from ..stores import base"),
+        ("stores/memory.py", "from holdfast.files.atomic import write"),
+        ("harnesses/base.py", "from holdfast import config"),
+        ("files/atomic.py", "from holdfast.engine import record"),
+        ("engine/record.py", "from holdfast.daemon.client import ask"),
+        ("daemon/main.py", "from holdfast.cli.main import main"),
+        ("cli/status.py", "from holdfast.daemon.main import run"),
+        ("cli/status.py", "import holdfast.daemon.clientele"),
+        ("hook.py", "from holdfast.errors import HoldfastError"),
+        ("errors.py", "from holdfast.core.events import Event"),
+        ("config.py", "from holdfast.engine.record import record"),
+        ("attic/old.py", "import os"),
+    ],
+)
+def test_an_import_against_the_direction_is_found(path: str, line: str) -> None:
+    assert said(one_way, path, line)
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("core/session.py", "from holdfast.core.events import Event"),
+        ("core/session.py", "from holdfast.errors import HoldfastError"),
+        ("stores/memory.py", "from . import base"),
+        ("engine/record.py", "from holdfast.stores.base import Store\nfrom holdfast.config import Config"),
+        ("cli/main.py", "from holdfast import __version__\nfrom holdfast.daemon.client import ask"),
+        ("cli/hook.py", "from holdfast import hook"),
+        ("hook.py", "import os, sys, _socket"),
+    ],
+)
+def test_an_import_along_the_direction_is_fine(path: str, line: str) -> None:
+    assert said(one_way, path, line) == ""
+
+
+@pytest.mark.parametrize("path", ["harnesses/alpha/hooks.py", "harnesses/base.py"])
+def test_an_implementation_known_outside_its_folder_is_found(path: str) -> None:
+    check = folders_apart(frozenset({"harnesses/alpha", "harnesses/beta"}))
+    assert "harnesses/base.py" in said(check, path, "from holdfast.harnesses.beta.hooks import parse")
+    assert said(check, path, "from holdfast.harnesses.fields import text") == ""
+
+
+@pytest.mark.parametrize("path", ["hook.py", "daemon/client.py"])
+def test_a_dependency_in_a_file_that_must_start_fast_is_found(path: str) -> None:
+    assert "msgspec" in said(standard_library_only, path, "import os\nimport msgspec")
+    assert said(standard_library_only, path, "import os\nfrom json import loads") == ""

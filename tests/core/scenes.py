@@ -1,0 +1,82 @@
+"""Values that tests of the core share: one session in one project, at noon."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from holdfast.core.events import Action, AssistantText, Event, Origin, Prompt, ToolCalled, ToolReturned
+from holdfast.core.session import Policy, Session, advance, begin
+from holdfast.core.world import Project
+
+NOON = 1_800_000_000_000
+MINUTE = 60_000
+KEY = "0f0f0f0f-1111-4222-8333-444444444444"
+PROJECT = Project("/home/you/app", "/home/you/app", "p1", "w1", "/home/you/app")
+POLICY = Policy()
+
+
+def session() -> Session:
+    return begin(KEY, "some-harness", PROJECT, NOON)
+
+
+def prompt(text: str, record: str, at: int = NOON, turn: str = "", agent: str = "main") -> Prompt:
+    return Prompt(session=KEY, record=record, at=at, origin=Origin.HUMAN, text=text, turn=turn, agent=agent)
+
+
+def said(text: str, record: str, at: int = NOON) -> AssistantText:
+    return AssistantText(session=KEY, record=record, at=at, origin=Origin.ASSISTANT, text=text)
+
+
+def called(call: str, action: Action, subject: str, at: int = NOON, agent: str = "main") -> ToolCalled:
+    return ToolCalled(
+        session=KEY,
+        record=f"call-{call}",
+        at=at,
+        origin=Origin.ASSISTANT,
+        agent=agent,
+        call=call,
+        tool="tool",
+        action=action,
+        subject=subject,
+    )
+
+
+def returned(call: str, *, ok: bool = True, text: str = "", exit_status: int | None = None, at: int = NOON) -> ToolReturned:
+    return ToolReturned(
+        session=KEY,
+        record=f"return-{call}",
+        at=at,
+        origin=Origin.TOOL,
+        call=call,
+        ok=ok,
+        text=text,
+        exit_status=exit_status,
+    )
+
+
+def after(before: Session, *events: Event) -> Session:
+    """The session after these events, whatever effects they call for."""
+    for event in events:
+        before, _ = advance(before, event, POLICY)
+    return before
+
+
+def worked() -> Session:
+    """A session with a bit of everything in it."""
+    return after(
+        session(),
+        prompt("Fix the flaky retry test in tests/test_retry.py, never touch the vendored client", "p1"),
+        called("c1", Action.READ, "/home/you/app/src/retry.py"),
+        returned("c1"),
+        called("c2", Action.EDIT, "/home/you/app/src/retry.py"),
+        returned("c2"),
+        called("c3", Action.RUN, "pytest tests/test_retry.py"),
+        returned("c3", ok=False, exit_status=1, text="E   RetryExhausted: gave up after 3 tries\n1 failed"),
+        said("The backoff starts at zero, so the third try comes too early.", "a1"),
+        prompt("use a monotonic clock instead", "p2", NOON + MINUTE),
+    )
+
+
+def at(moment: int, before: Session) -> Session:
+    """The same session, last heard of at another moment."""
+    return replace(before, last_event_at=moment)

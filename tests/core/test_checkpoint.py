@@ -1,0 +1,55 @@
+"""The durable picture of a session at one moment."""
+
+from __future__ import annotations
+
+from holdfast.core.checkpoint import take
+from holdfast.core.events import Origin, Remembered
+from holdfast.core.session import Trigger
+from tests.core.scenes import KEY, MINUTE, NOON, after, worked
+
+DIGEST = """\
+## Session Checkpoint
+Project: /home/you/app
+Prompts: 2 | Duration: 5 min
+
+### Memory Activity Since Last Checkpoint
+Queries: Fix flaky retry test tests/test_retry.py never touch vendored client; monotonic clock instead
+Remembered: the vendored client is frozen
+
+### Last Prompts
+- Fix the flaky retry test in tests/test_retry.py, never touch the vendored client
+- use a monotonic clock instead
+
+### Files
+- edited `/home/you/app/src/retry.py` (2×)
+
+### Commands
+- failed (exit 1): `pytest tests/test_retry.py`: E RetryExhausted: gave up after 3 tries
+
+### Last Statement
+The backoff starts at zero, so the third try comes too early."""
+
+
+def test_a_digest_says_what_was_asked_remembered_touched_and_run() -> None:
+    note = Remembered(session=KEY, record="r", at=NOON, origin=Origin.HUMAN, text="the vendored client is frozen")
+    _, checkpoint = take(after(worked(), note), Trigger.PERIODIC, "", "id-1", NOON + 5 * MINUTE)
+    assert checkpoint.digest == DIGEST
+
+
+def test_an_agents_own_words_are_the_digest_verbatim() -> None:
+    words = "Decided: monotonic clock.\n\nBlocked on CI."
+    assert take(worked(), Trigger.AGENT, words, "id-1", NOON)[1].digest == words
+
+
+def test_before_a_compaction_the_harnesss_words_stand_beside_what_was_seen() -> None:
+    digest = take(worked(), Trigger.PRE_COMPACTION, "focus on ids", "id-1", NOON)[1].digest
+    assert digest.startswith("## Session Checkpoint")
+    assert digest.endswith("### Session Context\nfocus on ids")
+
+
+def test_taking_a_checkpoint_consumes_what_was_pending_and_keeps_it_in_the_row() -> None:
+    before = worked()
+    session, checkpoint = take(before, Trigger.PERIODIC, "", "id-1", NOON + MINUTE)
+    assert checkpoint.memory_queries == before.pending_queries
+    assert session.pending_queries == ()
+    assert session.prompts_at_checkpoint == 2

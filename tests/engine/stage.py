@@ -1,0 +1,232 @@
+"""A desk to act on: a store in memory, a clock that is set by hand, and a harness made for tests.
+
+The harness's letters are JSON, its transcripts one JSON object a line: {"id", "kind", "at", "text"}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.config import Config
+from holdfast.core.events import (
+    Action,
+    AssistantText,
+    BriefSeen,
+    Compacted,
+    CompactionImminent,
+    Event,
+    Origin,
+    Prompt,
+    SessionEnded,
+    SessionStarted,
+    Sign,
+    Skipped,
+    Source,
+    ToolCalled,
+    ToolReturned,
+)
+from holdfast.core.session import Process
+from holdfast.core.wanted import WantedEntry
+from holdfast.engine.desk import Desk
+from holdfast.engine.receive import listen, receive
+from holdfast.harnesses.base import Ask, Batch, Envelope, Harness, Heard
+from holdfast.stores.memory import MemoryStore
+
+NOON = 1_800_000_000_000
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+
+
+class Playhouse:
+    """A harness that says exactly what a test has it say."""
+
+    name: str = "playhouse"
+    title: str = "Playhouse"
+    carried: tuple[str, ...] = ()
+    quiet: tuple[str, ...] = ()
+    answer_limit: int = 10_000
+    stores_injected_text: bool = True
+
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+        try:
+            fields = json.loads(letter)
+        except ValueError:
+            return Skipped("not JSON")
+        told = _told(fields, envelope)
+        return Heard(
+            session=fields["session"],
+            cwd=fields["cwd"],
+            transcript=fields.get("transcript", ""),
+            ask={"start": Ask.START, "prompt": Ask.PROMPT, "compaction": Ask.COMPACTION}.get(fields["kind"], Ask.NOTHING),
+            events=() if fields["kind"] == "prompt" else told,
+            stand_ins=told if fields["kind"] == "prompt" else (),
+            source=Source(fields["source"]) if fields["kind"] == "start" else None,
+            previous=fields.get("previous", ""),
+        )
+
+    def render_reply(self, heard: Heard, brief: str) -> bytes:
+        return brief.encode()
+
+    def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+        return (home / "transcripts",)
+
+    def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
+        return ()
+
+    def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        start = int(cursor or 0)
+        whole = path.read_bytes()[start:].rpartition(b"\n")[0]
+        lines = [json.loads(line) for line in whole.splitlines()]
+        events = tuple(event for line in lines for event in _shown(line, session))
+        return Batch(events, (), str(start + len(whole) + 1 if whole else start), True)
+
+    def present(self, home: Path, search_path: str) -> bool:
+        return False
+
+    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+        return ()
+
+
+def _told(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
+    session, at, id = fields["session"], envelope.at, envelope.id
+    match fields["kind"]:
+        case "start":
+            source = Source(fields["source"])
+            start = SessionStarted(
+                session=session, record=f"start:{id}", at=at, origin=Origin.HARNESS, source=source
+            )
+            if source is Source.COMPACT:
+                return (
+                    start,
+                    Compacted(session=session, record=f"c:{id}", at=at, origin=Origin.HARNESS, sign=Sign.START),
+                )
+            return (start,)
+        case "prompt":
+            text, turn = fields["text"], fields.get("turn", "")
+            return (Prompt(session=session, record=f"letter:{id}", at=at, origin=Origin.HUMAN, text=text, turn=turn),)
+        case "compaction":
+            words = fields.get("text", "")
+            return (
+                CompactionImminent(
+                    session=session, record=f"i:{id}", at=at, origin=Origin.HARNESS, trigger="auto", instructions=words
+                ),
+            )
+        case "end":
+            return (
+                SessionEnded(session=session, record=f"e:{id}", at=at, origin=Origin.HARNESS, reason=fields["reason"]),
+            )
+        case _:
+            return ()
+
+
+def _shown(line: Mapping[str, str], session: str) -> tuple[Event, ...]:
+    at, id, text = int(line["at"]), line["id"], line.get("text", "")
+    match line["kind"]:
+        case "prompt":
+            turn = line.get("turn", "")
+            return (Prompt(session=session, record=id, at=at, origin=Origin.HUMAN, text=text, turn=turn),)
+        case "says":
+            return (AssistantText(session=session, record=id, at=at, origin=Origin.ASSISTANT, text=text),)
+        case "edits":
+            return _tool(session, id, at, Action.EDIT, text, ok=True)
+        case "runs" | "fails":
+            return _tool(session, id, at, Action.RUN, text, ok=line["kind"] == "runs")
+        case "boundary":
+            return (Compacted(session=session, record=id, at=at, origin=Origin.HARNESS, sign=Sign.BOUNDARY),)
+        case "brief":
+            return (BriefSeen(session=session, record=id, at=at, origin=Origin.OURS, text=text),)
+        case _:
+            return ()
+
+
+def _tool(session: str, id: str, at: int, action: Action, subject: str, *, ok: bool) -> tuple[Event, ...]:
+    call = ToolCalled(
+        session=session,
+        record=f"{id}/0",
+        at=at,
+        origin=Origin.ASSISTANT,
+        call=id,
+        tool="t",
+        action=action,
+        subject=subject,
+    )
+    text = "" if ok else f"Error: {subject} broke"
+    status = 0 if ok else 1
+    done = ToolReturned(
+        session=session, record=f"{id}/1", at=at, origin=Origin.TOOL, call=id, ok=ok, exit_status=status, text=text
+    )
+    return (call, done)
+
+
+@dataclass
+class Stage:
+    """What a test acts on."""
+
+    home: Path
+    store: MemoryStore = field(default_factory=MemoryStore)
+    now: int = NOON
+    config: Config = field(default_factory=Config)
+    numbers: int = 0
+
+    def desk(self) -> Desk:
+        return Desk(
+            store=self.store,
+            harness=lambda name: _PLAYHOUSE,
+            config=lambda project: self.config,
+            user_home=self.home,
+            clock=lambda: self.now,
+            new_id=self._next_id,
+        )
+
+    def letter(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> str:
+        """Send a letter now; the answer."""
+        envelope, letter = self._sealed(session, kind, process, fields)
+        return receive(self.desk(), envelope, letter, lambda: True).decode()
+
+    def spooled(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> None:
+        """A letter that comes by the spool: it is kept, and nobody waits for an answer."""
+        envelope, letter = self._sealed(session, kind, process, fields)
+        listen(self.desk(), envelope, letter, lambda: True)
+
+    def write(self, session: str, *lines: tuple[str, str], turn: str = "") -> Path:
+        """More lines in a session's transcript, each (kind, text)."""
+        path = self.transcript(session)
+        path.parent.mkdir(exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            for kind, text in lines:
+                line = {"id": self._next_id(), "kind": kind, "at": self.now, "text": text, "turn": turn}
+                file.write(json.dumps(line) + "\n")
+        return path
+
+    def file(self, name: str) -> str:
+        """A file of the project, written now."""
+        path = Path(self.project("app")) / name
+        path.write_text("int x;", encoding="utf-8")
+        os.utime(path, (self.now / 1000, self.now / 1000))
+        return str(path)
+
+    def transcript(self, session: str) -> Path:
+        return self.home / "transcripts" / f"{session}.jsonl"
+
+    def project(self, name: str) -> str:
+        path = self.home / name
+        path.mkdir(exist_ok=True)
+        return str(path)
+
+    def _sealed(
+        self, session: str, kind: str, process: Process | None, fields: Mapping[str, str]
+    ) -> tuple[Envelope, bytes]:
+        body = {"session": session, "kind": kind, "cwd": self.project("app"), **fields}
+        body.setdefault("transcript", str(self.transcript(session)))
+        return Envelope(self._next_id(), "playhouse", self.now, process), json.dumps(body).encode()
+
+    def _next_id(self) -> str:
+        self.numbers += 1
+        return f"id-{self.numbers}"
+
+
+_PLAYHOUSE: Harness = Playhouse()

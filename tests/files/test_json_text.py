@@ -1,0 +1,322 @@
+"""The editor of JSON text: ours in and out, every other byte as it was."""
+
+import json
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.core.wanted import WantedEntry, mark_of
+from holdfast.errors import SettingsUnreadable
+from holdfast.files import json_text
+from holdfast.files.json_text import Hollow
+from tests.files.settings_texts import (
+    COMMAND,
+    EVENTS,
+    FILE,
+    HOOK,
+    LAYOUTS,
+    MARK,
+    OLD_COMMAND,
+    PATHS,
+    WANTED,
+    Members,
+    Tree,
+    commands,
+    entry,
+    groups,
+    merged,
+    rendered,
+    settings_texts,
+    tree_of,
+    trees,
+    value_of,
+)
+
+
+def inserted(text: str) -> tuple[str, list[Hollow]]:
+    hollows: list[Hollow] = []
+    for one in WANTED:
+        edited = json_text.insert(text, one, MARK)
+        text = edited.text
+        hollows += edited.hollows
+    return text, hollows
+
+
+def removed(text: str, hollows: list[Hollow]) -> str:
+    return json_text.remove(text, PATHS, hollows, MARK, FILE)
+
+
+@given(settings_texts())
+def test_the_entries_are_merged_with_what_is_there(text: str) -> None:
+    assert value_of(inserted(text)[0]) == merged(value_of(text))
+
+
+@given(settings_texts())
+def test_taking_out_leaves_the_very_text_from_before(text: str) -> None:
+    assert removed(*inserted(text)) == text
+
+
+@given(settings_texts())
+def test_putting_in_twice_is_the_same_as_once(text: str) -> None:
+    once, _ = inserted(text)
+    assert inserted(once) == (once, [])
+
+
+@given(settings_texts())
+def test_taking_out_what_was_never_put_in_changes_nothing(text: str) -> None:
+    assert removed(text, []) == text
+
+
+# ---------------------------------------------------------------- a user who edits around our entries
+
+OURS = {"type": "command", "command": COMMAND, "timeout": 5}
+
+
+@st.composite
+def _edited_around(draw: st.DrawFn, tree: Tree) -> Tree:
+    """The tree with keys and groups added before and behind ours, and commands beside ours in our group."""
+    members = []
+    for key, value in tree:
+        if key == "hooks" and isinstance(value, Members):
+            value = Members([(event, draw(_around(found))) for event, found in value])  # noqa: PLW2901
+            value = Members(draw(_spread(value, st.tuples(st.just("Notification"), st.lists(groups)))))  # noqa: PLW2901
+        members.append((key, value))
+    return Members(draw(_spread(members, st.tuples(st.text("xyz", min_size=1), trees))))
+
+
+def _spread(items: Tree, more: st.SearchStrategy[Tree]) -> st.SearchStrategy[list[Tree]]:
+    few = st.lists(more, max_size=2)
+    return st.tuples(few, few).map(lambda ends: [*ends[0], *items, *ends[1]])
+
+
+@st.composite
+def _around(draw: st.DrawFn, found: Tree) -> Tree:
+    if not isinstance(found, list):
+        return found
+    grown = []
+    for group in found:
+        if (
+            isinstance(group, Members)
+            and COMMAND in json.dumps(group, ensure_ascii=False)
+            and draw(st.booleans())
+        ):
+            beside = draw(_spread(dict(group)["hooks"], commands))
+            grown.append(Members([("matcher", "mine"), ("hooks", beside)]))
+        else:
+            grown.append(group)
+    return draw(_spread(grown, groups))
+
+
+def _without_ours(value: Tree) -> Tree:
+    """The reference: the same on values, with our containers gone where nothing is left in them."""
+    if not isinstance(value.get("hooks"), dict):
+        return value
+    for event in EVENTS:
+        kept = []
+        for group in value["hooks"].get(event, []):
+            if isinstance(group, dict) and OURS in group.get("hooks", []):
+                group["hooks"] = [one for one in group["hooks"] if one != OURS]
+                if not group["hooks"]:
+                    continue
+            kept.append(group)
+        value["hooks"][event] = kept
+    return value
+
+
+def _without_empties(value: Tree) -> Tree:
+    hooks = {event: found for event, found in value.get("hooks", {}).items() if found != []}
+    rest = {key: found for key, found in value.items() if key != "hooks"}
+    return {**rest, "hooks": hooks} if hooks else rest
+
+
+@given(st.data())
+def test_what_a_user_did_around_our_entries_stays(data: st.DataObject) -> None:
+    text, hollows = inserted(data.draw(settings_texts()))
+    tree = data.draw(_edited_around(tree_of(text)))
+    layout = data.draw(st.sampled_from(LAYOUTS))
+    theirs = rendered(tree, layout, data.draw(st.randoms(use_true_random=False)))
+    left = removed(theirs, hollows)
+    assert COMMAND not in json.dumps(tree_of(left), ensure_ascii=False)
+    assert _without_empties(value_of(left)) == _without_empties(_without_ours(value_of(theirs)))
+
+
+@given(settings_texts(), st.sampled_from(LAYOUTS))
+def test_a_container_that_we_made_goes_only_when_it_is_empty(text: str, layout: str) -> None:
+    put, hollows = inserted(text)
+    again = rendered(tree_of(put), layout, Random(0))
+    assert value_of(removed(again, hollows)) == value_of(text)
+
+
+@pytest.mark.parametrize(
+    ("ours", "edit"),
+    [
+        ("{}", ('"hooks": {', '"model": "m",\n  "hooks": {')),
+        ('{"a": 1}\n', ('{"a": 1', '{"z": [ ], "a": 1')),
+        ('{\n\t"a": 1\n}', ("\n}", ',\n\t"b" : 2\n}')),
+        ('{"hooks": {"Stop": [{"matcher": "x"}]}}', ('{"matcher": "x"}', '{"matcher": "y"}, 3')),
+        ('{"hooks": {"Stop": []}, "b": 1}', ('"b": 1', '"b":   1.0e5')),
+    ],
+)
+def test_an_edit_elsewhere_keeps_its_bytes(ours: str, edit: tuple[str, str]) -> None:
+    put, hollows = inserted(ours)
+    assert edit[0] in put
+    left = removed(put.replace(*edit), hollows)
+    assert left == (ours.replace(*edit) if ours != "{}" else '{\n  "model": "m"\n}')
+
+
+# ---------------------------------------------------------------- whose is it
+
+
+def with_command(command: str, seconds: int = 5) -> str:
+    leaf = json.dumps({"type": "command", "command": command, "timeout": seconds}, ensure_ascii=False)
+    return '{"hooks": {"Stop": [{"matcher": "mine", "hooks": [{"command": "theirs"}, ' + leaf + "]}]}}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (with_command(COMMAND), with_command(COMMAND)),
+        (with_command(OLD_COMMAND), with_command(COMMAND)),
+        (with_command(f"nice -n 5 {COMMAND}"), with_command(COMMAND)),
+        (with_command(COMMAND, seconds=60), with_command(COMMAND)),
+    ],
+    ids=["the same", "an earlier interpreter", "wrapped by the user", "another timeout"],
+)
+def test_an_entry_of_ours_is_renewed_where_it_is(before: str, after: str) -> None:
+    assert json_text.insert(before, entry("Stop"), MARK).text == after
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["other-tool hook", "python /home/ann/.holdfast/bin/hook.py.bak'", "p='/home/bob/.holdfast/bin/hook.py'"],
+)
+def test_what_is_not_ours_stays_beside_ours(command: str) -> None:
+    before = with_command(command)
+    edited = json_text.insert(before, entry("Stop"), MARK)
+    theirs, ours = value_of(edited.text)["hooks"]["Stop"]
+    assert [theirs] == value_of(before)["hooks"]["Stop"]
+    assert ours == WANTED[1].value
+    assert removed(edited.text, [*edited.hollows]) == before
+
+
+def test_several_of_ours_become_one() -> None:
+    old = json.dumps(entry("Stop", OLD_COMMAND).value)
+    text = '{"hooks": {"Stop": [1, ' + old + ", 2, " + old + ", " + old + ", 3]}}"
+    after = json_text.insert(text, entry("Stop"), MARK).text
+    assert value_of(after)["hooks"]["Stop"] == [1, WANTED[1].value, 2, 3]
+
+
+def test_only_our_command_leaves_a_group_that_the_user_shares_with_it() -> None:
+    left = '{"hooks": {"Stop": [{"matcher": "mine", "hooks": [{"command": "theirs"}]}]}}'
+    assert removed(with_command(COMMAND), []) == left
+
+
+def test_a_string_can_be_an_entry_too() -> None:
+    text = '{"plugin": ["a", ' + json.dumps(COMMAND) + ', "b"]}'
+    assert json_text.remove(text, [("plugin",)], [], MARK, FILE) == '{"plugin": ["a", "b"]}'
+
+
+# ---------------------------------------------------------------- how it looks
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("{}", '{\n  "hooks": {\n    "Stop": [\n      {\n        "do": "x"\n      }\n    ]\n  }\n}'),
+        ('{"a":1}', '{"a":1,"hooks":{"Stop":[{"do":"x"}]}}'),
+        ('{ "hooks": { "Stop": [ 1 ] } }', '{ "hooks": { "Stop": [ 1, {"do": "x"} ] } }'),
+        (
+            '{\r\n\t"hooks": {"Stop": []}\r\n}',
+            '{\r\n\t"hooks": {"Stop": [\r\n\t\t{\r\n\t\t\t"do": "x"\r\n\t\t}\r\n\t]}\r\n}',
+        ),
+        (
+            '{\n    "hooks": {"Stop": [1], "Other": []}\n}\n',
+            '{\n    "hooks": {"Stop": [1, {"do": "x"}], "Other": []}\n}\n',
+        ),
+    ],
+    ids=["new", "minified", "one line", "tabs and CRLF", "one line inside many"],
+)
+def test_an_entry_is_laid_out_like_its_neighbours(before: str, after: str) -> None:
+    wanted = WantedEntry(FILE, ("hooks", "Stop"), {"do": "x"}, "x")
+    assert json_text.insert(before, wanted, mark_of(["x"], HOOK)).text == after
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "why"),
+    [
+        ("", "line 1, column 1", "the file is empty"),
+        (" \n", "line 2, column 1", "the file is empty"),
+        ('{\n  // mine\n  "a": 1\n}', "line 2, column 3", "a comment"),
+        ('{\n  "a": 1, # mine\n}', "line 2, column 11", "a comment"),
+        ('{"a": 1,}', "line 1, column 9", "a comma too many"),
+        ('{"a": [1, 2', "line 1, column 12", "ends too early"),
+        ('{"a": 1} x', "line 1, column 10", "unexpected 'x'"),
+        ("{'a': 1}", "line 1, column 2", "unexpected"),
+        ('{"a" 1}', "line 1, column 6", "unexpected '1'"),
+        ('{"a": NaN}', "line 1, column 7", "unexpected 'N'"),
+        ('{"a": 01}', "line 1, column 8", "unexpected '1'"),
+        ('{"a": "\t"}', "line 1, column 7", "a string"),
+        ('{"a": "\\x"}', "line 1, column 7", "wrong escape"),
+        ("[" * 5000, "line 1, column 102", "nested more than 100"),
+        ("[]", "line 1, column 1", "the whole should be an object"),
+        ("3", "line 1, column 1", "the whole should be an object"),
+        ('{"hooks": []}', "line 1, column 11", "`hooks` should be an object"),
+        ('{"hooks": {"Stop": null}}', "line 1, column 20", "`hooks.Stop` should be a list"),
+    ],
+)
+def test_a_text_that_cannot_be_merged_is_refused_with_the_place(text: str, where: str, why: str) -> None:
+    with pytest.raises(SettingsUnreadable) as refused:
+        json_text.insert(text, entry("Stop"), MARK)
+    assert f"`{FILE}`, {where}: " in refused.value.message
+    assert why in refused.value.message
+    assert "left as it is" in refused.value.hint
+
+
+def _is_json(text: str) -> bool:
+    def no_constant(word: str) -> None:
+        raise ValueError(word)
+
+    try:
+        json.loads(text, parse_constant=no_constant)
+    except ValueError:
+        return False
+    return True
+
+
+_FRAGMENTS = (
+    "{",
+    "}",
+    "[",
+    "]",
+    '"',
+    '"a"',
+    ":",
+    ",",
+    "0",
+    "1",
+    "-",
+    ".",
+    "e",
+    "\\",
+    "u00e9",
+    "true",
+    "null",
+    " ",
+    "\n",
+)
+
+
+@given(st.lists(st.sampled_from(_FRAGMENTS), max_size=12).map("".join) | settings_texts())
+def test_exactly_what_is_json_is_read(text: str) -> None:
+    try:
+        json_text.holds_nothing(text, FILE)
+    except SettingsUnreadable:
+        read = False
+    else:
+        read = True
+    assert read == _is_json(text.removeprefix("\ufeff"))

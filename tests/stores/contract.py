@@ -1,0 +1,86 @@
+"""Values for the contract's tests: one plain example of each thing a store keeps, to be varied by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from holdfast.core.brief import Item, Reason, Receipt
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.events import Origin, Prompt
+from holdfast.core.session import Phase, Session, Trigger
+from holdfast.core.world import Project
+from holdfast.stores.base import Document, Lineage
+
+NOON = 1_767_268_800_000
+"""2026-01-01T12:00:00Z"""
+
+MINUTE = 60_000
+ALL = 1_000
+
+PROJECT = Project(
+    path="~/shop",
+    normalized="/home/ada/shop",
+    project_id="shop",
+    worktree_id="shop-main",
+    root="/home/ada/shop",
+)
+SESSION = Session(key="s1", harness="claude-code", project=PROJECT, started_at=NOON, last_event_at=NOON)
+PROMPT = Prompt(session="s1", record="r1", at=NOON, origin=Origin.HUMAN, text="Fix the parser")
+CHECKPOINT = Checkpoint(
+    id="c1",
+    session="s1",
+    harness="claude-code",
+    project="~/shop",
+    project_normalized="/home/ada/shop",
+    project_id="shop",
+    worktree_id="shop-main",
+    trigger=Trigger.PERIODIC,
+    digest="## Session Checkpoint",
+    prompt_count=10,
+    memory_queries=("fix parser", "add tests"),
+    recent_remembers=("use tabs",),
+    window=2,
+    created_at=NOON,
+    words="half done",
+)
+RECEIPT = Receipt(
+    id="b1",
+    session="s1",
+    window=1,
+    reason=Reason.COMPACT,
+    predecessor="s0",
+    created_at=NOON,
+    budget=2_000,
+    text="## Session Recovery Context",
+    items=(
+        Item("Goal", "“Fix the parser”", NOON, "s1", 5, rendered=True),
+        Item("State", "To do: tests", NOON, "s1", 20, omitted="over budget"),
+    ),
+)
+LINEAGE = Lineage(child="s2", parent="s1", kind="clear", at=NOON)
+DOCUMENT = Document(id="d1", kind="memory", project_id="shop", text="The parser drops the last line.")
+
+
+def session(key: str, **changes: Any) -> Session:
+    return replace(SESSION, key=key, **changes)
+
+
+def ended(key: str, **changes: Any) -> Session:
+    return session(key, phase=Phase.ENDED, **changes)
+
+
+def prompt(record: str, **changes: Any) -> Prompt:
+    return replace(PROMPT, record=record, **changes)
+
+
+def checkpoint(id: str, **changes: Any) -> Checkpoint:
+    return replace(CHECKPOINT, id=id, **changes)
+
+
+def receipt(id: str, **changes: Any) -> Receipt:
+    return replace(RECEIPT, id=id, **changes)
+
+
+def document(id: str, text: str, **changes: Any) -> Document:
+    return replace(DOCUMENT, id=id, text=text, **changes)
