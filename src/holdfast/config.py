@@ -1,50 +1,359 @@
-"""PLACEHOLDER until the real settings module lands: overwrite this file."""
+"""Config: the settings in effect, from five layers, each named by the file or variable that set it.
+
+The fields of the sections below are the one table of settings: types, defaults, bounds, what a repository may
+set, and the reference page all come from there. What a setting does is not here.
+"""
+
 from __future__ import annotations
+
 import fnmatch
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+import os
+import stat
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, TypeAlias, TypeVar, cast
+
+from holdfast.errors import ConfigError
+
+Value: TypeAlias = bool | int | tuple[str, ...]
+_Default = TypeVar("_Default", bool, int, tuple[str, ...])
+
+
+def _setting(default: _Default, doc: str, low: int = 0, high: int = 0, *, shared: bool = False) -> _Default:
+    """One row of the table. `shared`: a file that came with a repository may set it too."""
+    described: _Default = field(
+        default=default, metadata={"doc": doc, "low": low, "high": high, "shared": shared}
+    )
+    return described
+
 
 @dataclass(frozen=True, slots=True)
 class Continuity:
-    enabled: bool = True
-    prompt_interval: int = 10
-    time_interval_ms: int = 900_000
-    max_checkpoints_per_session: int = 50
-    retention_days: int = 7
-    recovery_budget_chars: int = 2000
-    recovery_window_hours: int = 4
+    """Checkpoints and recovery."""
+
+    enabled: bool = _setting(default=True, doc="Whether sessions are watched at all.")
+    prompt_interval: int = _setting(10, "Prompts between two periodic checkpoints.", 1, 1_000, shared=True)
+    time_interval_ms: int = _setting(
+        900_000, "Milliseconds between two periodic checkpoints.", 1_000, 86_400_000, shared=True
+    )
+    max_checkpoints_per_session: int = _setting(50, "Checkpoints kept of one session.", 1, 1_000)
+    retention_days: int = _setting(
+        7, "Days a checkpoint is kept; the newest of each session stays longer.", 1, 3_650
+    )
+    recovery_budget_chars: int = _setting(
+        2_000, "Characters that recovery may take of a brief.", 200, 20_000, shared=True
+    )
+    recovery_window_hours: int = _setting(
+        4, "Hours in which another session's work is still picked up.", 1, 720
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    exclude: tuple[str, ...] = ()
+    """What is watched."""
+
+    exclude: tuple[str, ...] = _setting(
+        (),
+        "Project paths never to capture: globs, or names of directories on the way. A shared file only adds.",
+        shared=True,
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    idle_exit_minutes: int = 120
+    """The background process."""
+
+    idle_exit_minutes: int = _setting(
+        120, "Minutes without a session after which the daemon exits.", 1, 10_080
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    total_chars: int = 6000
+    """What an agent is given."""
+
+    total_chars: int = _setting(
+        6_000, "Characters of everything given at the start of a session.", 500, 50_000
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
+    """All settings, each with a value."""
+
     continuity: Continuity = Continuity()
     capture: Capture = Capture()
     daemon: Daemon = Daemon()
     brief: Brief = Brief()
 
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
+    """The settings in effect, which file or variable set each that is no default, and what was ignored."""
+
     config: Config
     sources: Mapping[str, str]
     warnings: tuple[str, ...]
 
+
+def load(
+    home: Path,
+    project_root: Path | None,
+    project_id: str | None,
+    environment: Mapping[str, str],
+    managed: Path = Path("/etc/holdfast/config.toml"),
+) -> Loaded:
+    """The settings for a project, or for none. Raises ConfigError for what its owner must mend."""
+    loading = _Loading({}, {}, [])
+    loading.read_own(managed)
+    loading.read_own(home / "config.toml")
+    if project_root is not None:
+        loading.read_shared(project_root / "holdfast.toml")
+    if project_id is not None:
+        loading.read_own(home / "projects" / project_id / "config.toml")
+    loading.read_environment(environment)
+    return Loaded(_with_values(loading.values, environment), loading.sources, tuple(loading.warnings))
+
+
 def home(environment: Mapping[str, str]) -> Path:
-    return Path(environment.get("HOLDFAST_HOME") or Path.home() / ".holdfast")
+    """The directory of everything that Holdfast keeps: `$HOLDFAST_HOME`, or `~/.holdfast`."""
+    user = environment.get("HOME") or str(Path.home())
+    return Path(_at_home(environment.get("HOLDFAST_HOME") or "~/.holdfast", user)).absolute()
 
-def load(home: Path, project_root: Path | None, project_id: str | None, environment: Mapping[str, str], managed: Path = Path("/etc/holdfast/config.toml")) -> Loaded:
-    return Loaded(Config(), {}, ())
 
-def excluded(config: Config, path: str) -> bool:
-    return any(fnmatch.fnmatch(path, p) for p in config.capture.exclude)
+def excluded(config: Config, path: str | Path) -> bool:
+    """Whether the project at this path is not to be captured: it, or a directory above, matches a pattern."""
+    whole = PurePosixPath(Path(path).as_posix())
+    return any(
+        fnmatch.fnmatchcase(above.name if "/" not in pattern else str(above), pattern)
+        for pattern in config.capture.exclude
+        for above in (whole, *whole.parents)
+    )
+
+
+def reference() -> str:
+    """The reference page, as `docs/reference/config.md` holds it."""
+    return _INTRODUCTION + "".join(_described(setting) for setting in _TABLE.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """One row of the table: a field of a section, by its full name."""
+
+    key: str
+    default: Value
+    doc: str
+    low: int
+    high: int
+    shared: bool
+
+    @property
+    def variable(self) -> str:
+        return "HOLDFAST_" + self.key.upper().replace(".", "_")
+
+    @property
+    def allowed(self) -> str:
+        if isinstance(self.default, bool):
+            return "true or false"
+        if isinstance(self.default, int):
+            return f"a whole number from {self.low:_} to {self.high:_}"
+        return "a list of texts that are not empty"
+
+
+def _rows() -> Iterator[_Setting]:
+    for section in fields(Config):
+        for row in fields(cast("Any", section.default)):
+            yield _Setting(f"{section.name}.{row.name}", cast("Value", row.default), **row.metadata)
+
+
+_TABLE: Final[Mapping[str, _Setting]] = {setting.key: setting for setting in _rows()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Loading:
+    """The layers read so far."""
+
+    values: dict[str, Value]
+    sources: dict[str, str]
+    warnings: list[str]
+
+    def read_own(self, path: Path) -> None:
+        """A file of the user's or the administrator's: what is wrong there must be mended, not guessed."""
+        for key, raw in _keys_of(path, os.O_RDONLY):
+            if key not in _TABLE:
+                self.warnings.append(f"{path}: `{key}` is not a setting; it is ignored")
+                continue
+            value = _checked(_TABLE[key], raw)
+            if value is None:
+                raise _out_of_bounds(path, _TABLE[key], raw)
+            self.values[key] = value
+            self.sources[key] = str(path)
+
+    def read_shared(self, path: Path) -> None:
+        """A file that came with a repository: a stranger's, so nothing in it stops or endangers anyone."""
+        try:
+            keys = list(_keys_of(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)))
+        except ConfigError as error:
+            self.warnings.append(f"{error.message}; it is ignored")
+            return
+        for key, raw in keys:
+            setting = _TABLE.get(key)
+            value = _checked(setting, raw) if setting and setting.shared else None
+            if setting is None or not setting.shared:
+                self.warnings.append(f"{path}: a repository may not set `{key}`; it is ignored")
+            elif value is None:
+                self.warnings.append(f"{path}: `{key}` must be {setting.allowed}; it is ignored")
+            elif isinstance(value, tuple):
+                self._add(key, value, str(path))
+            else:
+                self.values[key] = value
+                self.sources[key] = str(path)
+
+    def _add(self, key: str, more: tuple[str, ...], source: str) -> None:
+        present = self.values.get(key, ())
+        self.values[key] = (*present, *more) if isinstance(present, tuple) else more
+        self.sources[key] = f"{self.sources[key]}, {source}" if key in self.sources else source
+
+    def read_environment(self, environment: Mapping[str, str]) -> None:
+        for setting in _TABLE.values():
+            if (text := environment.get(setting.variable)) is not None:
+                value = _checked(setting, _raw_of_text(setting, text))
+                if value is None:
+                    raise _out_of_bounds(f"${setting.variable}", setting, text)
+                self.values[setting.key] = value
+                self.sources[setting.key] = f"${setting.variable}"
+
+
+_LARGEST_FILE: Final = 1 << 20
+
+
+def _keys_of(path: Path, flags: int) -> Iterator[tuple[str, object]]:
+    """The full keys of a file and what they are set to; none where there is no file."""
+    try:
+        text = _text_of(path, flags)
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", "mend or remove the file") from error
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}", "mend the line that is named") from error
+    for section, content in document.items():
+        if isinstance(content, dict):
+            yield from ((f"{section}.{key}", raw) for key, raw in cast("dict[str, object]", content).items())
+        else:
+            yield section, content
+
+
+def _text_of(path: Path, flags: int) -> str:
+    # Without O_NONBLOCK, a FIFO of that name would hold us for ever.
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("it is not a regular file")
+        if status.st_size > _LARGEST_FILE:
+            raise OSError("it is larger than 1 MiB")
+        return file.read(_LARGEST_FILE).decode()
+
+
+def _checked(setting: _Setting, raw: object) -> Value | None:
+    """The value if the setting may have it, otherwise None."""
+    if isinstance(setting.default, bool):
+        return raw if isinstance(raw, bool) else None
+    if isinstance(setting.default, int):
+        fits = isinstance(raw, int) and not isinstance(raw, bool) and setting.low <= raw <= setting.high
+        return raw if isinstance(raw, int) and fits else None
+    if not isinstance(raw, list):
+        return None
+    texts = [item for item in cast("list[object]", raw) if isinstance(item, str) and item.strip()]
+    return tuple(texts) if len(texts) == len(cast("list[object]", raw)) else None
+
+
+def _raw_of_text(setting: _Setting, text: str) -> object:
+    """What a file would hold where the environment has this text."""
+    text = text.strip()
+    if isinstance(setting.default, bool):
+        return {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
+    if isinstance(setting.default, int):
+        return int(text) if text.removeprefix("-").isdecimal() else None
+    return [item.strip() for item in text.split(",")] if text else []
+
+
+def _out_of_bounds(where: Path | str, setting: _Setting, raw: object) -> ConfigError:
+    return ConfigError(
+        f"{where}: `{setting.key}` must be {setting.allowed}, not {raw!r}",
+        f"set it to {_toml(setting.default)}, the default, or leave it out",
+    )
+
+
+def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) -> Config:
+    config = Config()
+    user = environment.get("HOME") or str(Path.home())
+    for key, value in values.items():
+        section, name = key.split(".")
+        settled = (
+            tuple(_at_home(item, user).rstrip("/") or "/" for item in value)
+            if isinstance(value, tuple)
+            else value
+        )
+        config = replace(config, **{section: replace(getattr(config, section), **{name: settled})})
+    return config
+
+
+def _at_home(path: str, user: str) -> str:
+    return user + path[1:] if path == "~" or path.startswith("~/") else path
+
+
+_INTRODUCTION: Final = """\
+# Settings
+
+Settings are read from these places; a later one wins.
+
+1. `/etc/holdfast/config.toml`: managed by whoever runs the machine
+2. `$HOLDFAST_HOME/config.toml`: yours, for all projects
+3. `holdfast.toml` in a project's root: shared with the repository, so a stranger may have written it. Only
+   the settings marked *shared* count there; the others are ignored and named by `holdfast doctor`
+4. `$HOLDFAST_HOME/projects/<id>/config.toml`: yours, for one project
+5. environment variables, as named below; a list is separated by commas
+
+A value of the wrong type or out of bounds in 1, 2, 4 or 5 is an error that names the place and the setting. A
+key that is no setting is ignored and named by `holdfast doctor`. `holdfast config` shows what is in effect,
+and what set it.
+
+```toml
+[continuity]
+prompt_interval = 10
+
+[capture]
+exclude = ["~/private", "*/scratch-*"]
+```
+"""
+
+
+def _described(setting: _Setting) -> str:
+    shared = ", *shared*" if setting.shared else ""
+    return f"""
+## `{setting.key}`
+
+{setting.doc}
+
+- default `{_toml(setting.default)}`; {setting.allowed}{shared}
+- environment: `{setting.variable}`
+"""
+
+
+def _toml(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value:_}"
+    return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

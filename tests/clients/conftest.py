@@ -10,6 +10,7 @@ import pytest
 from tests.clients import install
 from tests.clients.claude import Claude
 from tests.clients.model_server import ModelServer
+from tests.clients.product import Product
 
 
 @pytest.fixture
@@ -33,3 +34,14 @@ def claude(claude_binary: Path, tmp_path: Path, server: ModelServer) -> Claude:
     person = Claude(claude_binary, tmp_path, server)
     person.make_repository()
     return person
+
+
+@pytest.fixture
+def product(claude: Claude) -> Iterator[Product]:
+    """Holdfast, set up for that person's Claude Code."""
+    installed = Product(claude)
+    installed.run("setup", "claude-code", "--yes")
+    try:
+        yield installed
+    finally:
+        installed.end()

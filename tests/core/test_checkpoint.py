@@ -26,8 +26,8 @@ Remembered: the vendored client is frozen
 ### Commands
 - failed (exit 1): `pytest tests/test_retry.py`: E RetryExhausted: gave up after 3 tries
 
-### Last Statement
-The backoff starts at zero, so the third try comes too early."""
+### Last Statements
+- The backoff starts at zero, so the third try comes too early."""
 
 
 def test_a_digest_says_what_was_asked_remembered_touched_and_run() -> None:

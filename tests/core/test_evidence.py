@@ -84,10 +84,9 @@ def test_the_first_prompt_outlives_all_others() -> None:
     assert len(found.prompts) == PROMPTS_KEPT
 
 
-def test_the_last_statement_stands() -> None:
-    found = trail(said("one", "a1"), said("two", "a2"), said("   ", "a3"))
-    assert found.statement is not None
-    assert found.statement.text == "two"
+def test_the_last_statements_are_kept() -> None:
+    found = trail(*(said(f"statement {n}", f"a{n}") for n in range(9)), said("   ", "a9"))
+    assert [one.text for one in found.statements] == [f"statement {n}" for n in range(3, 9)]
 
 
 def test_over_the_cap_files_that_were_only_read_go_first() -> None:

@@ -290,9 +290,7 @@ def test_an_unreadable_loose_ref_is_unknown_rather_than_its_packed_past(repo: Pa
     assert git.head(repository_at(repo)) == ("main", "")
 
 
-@pytest.mark.parametrize(
-    "name", ["../../outside", "refs/../../outside", "refs/heads/.hidden", "refs/heads/a b"]
-)
+@pytest.mark.parametrize("name", ["../../outside", "refs/../../outside", "refs/heads/a..b", "refs/heads/a b"])
 def test_a_head_that_names_no_proper_ref_is_unknown(repo: Path, name: str) -> None:
     (repo.parent / "outside").write_text("a" * 40)
     (repo / ".git/HEAD").write_text(f"ref: {name}\n")

@@ -97,6 +97,36 @@ def test_a_tracked_link_is_compared_itself_and_not_what_it_names(repo: Path) -> 
     assert set(state_of(repo).dirty) == {"a.txt", "link"} == dirty_by_git(repo)
 
 
+def test_a_file_replaced_by_a_link_of_the_same_size_and_time_is_dirty(repo: Path) -> None:
+    add(repo, "target")
+    (repo / "target").unlink()
+    (repo / "target").symlink_to("target")
+    os.utime(repo / "target", (LONG_AGO, LONG_AGO), follow_symlinks=False)
+    assert set(state_of(repo).dirty) == dirty_by_git(repo) == {"target"}
+
+
+@pytest.mark.parametrize(
+    ("noted", "found", "dirty"),
+    [(5, 5, ()), (5, 6, ("f",)), (0, 6, ()), (5, 0, ())],
+    ids=["same", "another", "whole seconds in the index", "whole seconds on the disk"],
+)
+def test_parts_of_a_second_count_where_both_sides_have_them(
+    repo: Path, noted: int, found: int, dirty: tuple[str, ...]
+) -> None:
+    (repo / "f").write_text("f")
+    os.utime(repo / "f", ns=(0, LONG_AGO * 10**9 + noted * 10**6))
+    run_git(repo, "add", "f")
+    os.utime(repo / "f", ns=(0, LONG_AGO * 10**9 + found * 10**6))
+    assert state_of(repo).dirty == dirty
+
+
+def test_an_index_written_without_a_look_at_the_files_tells_only_what_is_gone(repo: Path) -> None:
+    add(repo, "b.txt")
+    run_git(repo, "read-tree", "HEAD")
+    (repo / "b.txt").unlink()
+    assert state_of(repo).dirty == ("b.txt",)
+
+
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
 def test_files_that_git_was_told_not_to_look_at_are_not_dirty(repo: Path, flag: str) -> None:
     run_git(repo, "update-index", flag, "a.txt")
@@ -139,8 +169,22 @@ def test_a_sparse_checkout_misses_nothing_and_reports_nothing_missing(repo: Path
 
 def test_a_split_index_tells_nothing(repo: Path) -> None:
     run_git(repo, "update-index", "--split-index")
+    add(repo, "late")
     (repo / "a.txt").unlink()
+    (repo / "late").unlink()
     assert state_of(repo).dirty == ()
+
+
+@pytest.mark.parametrize(
+    ("signature", "dirty"), [(b"TREE", ("missing",)), (b"sdir", ("missing",)), (b"link", ())]
+)
+def test_an_index_that_needs_what_we_cannot_read_tells_nothing(
+    repo: Path, signature: bytes, dirty: tuple[str, ...]
+) -> None:
+    index = index_of(b"missing")
+    extension = struct.pack(">4sI", signature, 3) + b"any"
+    (repo / ".git/index").write_bytes(index[:-20] + extension + index[-20:])
+    assert state_of(repo).dirty == dirty
 
 
 def test_an_index_with_too_many_files_to_look_at_tells_nothing(repo: Path) -> None:

@@ -45,7 +45,7 @@ def record(kind: str, uuid: str, **more: object) -> Json:
         "parentUuid": "p0",
         "isSidechain": False,
         "userType": "external",
-        "cwd": "/home/dev/proj",
+        "cwd": "/home/you/proj",
         "sessionId": SESSION,
         "version": "2.1.325",
         "gitBranch": "main",
@@ -72,8 +72,8 @@ def letter(event: str, **fields: object) -> bytes:
     return json.dumps(
         {
             "session_id": SESSION,
-            "transcript_path": f"/home/dev/.claude/projects/-home-dev-proj/{SESSION}.jsonl",
-            "cwd": "/home/dev/proj/src",
+            "transcript_path": f"/home/you/.claude/projects/-home-dev-proj/{SESSION}.jsonl",
+            "cwd": "/home/you/proj/src",
             "hook_event_name": event,
             **fields,
         }

@@ -90,7 +90,7 @@ def test_a_file_that_was_replaced_by_an_equal_one_is_read_from_its_start(tmp_pat
     path = written(tmp_path, b"one\ntwo\n")
     cursor = read_lines(path, "", FAR).cursor
     other = written(tmp_path, b"one\ntwo\n", "other")
-    os.replace(other, path)
+    other.replace(path)
     assert contents(path, cursor) == [b"one", b"two"]
 
 

@@ -1,4 +1,4 @@
-"""Every store there is, each new and empty."""
+"""Every store there is, each new and empty, and where one may be made."""
 
 from __future__ import annotations
 
@@ -13,13 +13,24 @@ from holdfast.stores.sqlite import open_store
 from tests.stores.contract import NOON
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a store may be made, in a home that is not there yet."""
+    return tmp_path / "home" / "store.db"
+
+
+@pytest.fixture
+def backups(path: Path) -> Path:
+    return path.parent / "backups"
+
+
 @pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def store(request: pytest.FixtureRequest, path: Path, backups: Path) -> Iterator[Store]:
     opened: Store
     match request.param:
         case "memory":
             opened = MemoryStore()
         case _:
-            opened = open_store(tmp_path / "home" / "store.db", tmp_path / "home" / "backups", NOON)
+            opened = open_store(path, backups, NOON)
     yield opened
     opened.close()

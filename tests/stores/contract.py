@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from holdfast.core.brief import Item, Reason, Receipt
 from holdfast.core.checkpoint import Checkpoint
@@ -15,15 +15,18 @@ from holdfast.stores.base import Document, Lineage
 NOON = 1_767_268_800_000
 """2026-01-01T12:00:00Z"""
 
+Field: TypeAlias = Any
+"""What a field is changed to; whether there is such a field, `replace` says."""
+
 MINUTE = 60_000
 ALL = 1_000
 
 PROJECT = Project(
     path="~/shop",
-    normalized="/home/ada/shop",
+    normalized="/home/you/shop",
     project_id="shop",
     worktree_id="shop-main",
-    root="/home/ada/shop",
+    root="/home/you/shop",
 )
 SESSION = Session(key="s1", harness="claude-code", project=PROJECT, started_at=NOON, last_event_at=NOON)
 PROMPT = Prompt(session="s1", record="r1", at=NOON, origin=Origin.HUMAN, text="Fix the parser")
@@ -32,7 +35,7 @@ CHECKPOINT = Checkpoint(
     session="s1",
     harness="claude-code",
     project="~/shop",
-    project_normalized="/home/ada/shop",
+    project_normalized="/home/you/shop",
     project_id="shop",
     worktree_id="shop-main",
     trigger=Trigger.PERIODIC,
@@ -62,25 +65,25 @@ LINEAGE = Lineage(child="s2", parent="s1", kind="clear", at=NOON)
 DOCUMENT = Document(id="d1", kind="memory", project_id="shop", text="The parser drops the last line.")
 
 
-def session(key: str, **changes: Any) -> Session:
+def session(key: str, **changes: Field) -> Session:
     return replace(SESSION, key=key, **changes)
 
 
-def ended(key: str, **changes: Any) -> Session:
+def ended(key: str, **changes: Field) -> Session:
     return session(key, phase=Phase.ENDED, **changes)
 
 
-def prompt(record: str, **changes: Any) -> Prompt:
+def prompt(record: str, **changes: Field) -> Prompt:
     return replace(PROMPT, record=record, **changes)
 
 
-def checkpoint(id: str, **changes: Any) -> Checkpoint:
+def checkpoint(id: str, **changes: Field) -> Checkpoint:
     return replace(CHECKPOINT, id=id, **changes)
 
 
-def receipt(id: str, **changes: Any) -> Receipt:
+def receipt(id: str, **changes: Field) -> Receipt:
     return replace(RECEIPT, id=id, **changes)
 
 
-def document(id: str, text: str, **changes: Any) -> Document:
+def document(id: str, text: str, **changes: Field) -> Document:
     return replace(DOCUMENT, id=id, text=text, **changes)

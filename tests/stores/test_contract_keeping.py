@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -215,8 +217,13 @@ def test_the_nearest_vectors_come_first_whatever_their_length(store: Store) -> N
     assert store.nearest((0.0, 0.0), "shop", ALL) == []
 
 
-def _ids(found: list[object]) -> list[str]:
-    return [str(getattr(each, "id")) for each in found]
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+def _ids(found: Sequence[_Named]) -> list[str]:
+    return [each.id for each in found]
 
 
 def _keys(store: Store) -> list[str]:

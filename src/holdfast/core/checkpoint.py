@@ -14,6 +14,7 @@ from holdfast.core.session import Session, Trigger, consume
 from holdfast.core.text import elapsed, one_line, shortened
 
 PROMPTS_SHOWN = 5
+STATEMENTS_SHOWN = 3
 FILES_SHOWN = 20
 COMMANDS_SHOWN = 10
 
@@ -95,7 +96,7 @@ def _evidence(trail: Trail) -> list[str]:
         _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
         _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),
         _rows("### To-dos", [f"[{todo.status}] {one_line(todo.text)}" for todo in trail.todos]),
-        f"### Last Statement\n{shortened(trail.statement.text, 600)}" if trail.statement else "",
+        _rows("### Last Statements", [shortened(one_line(said.text), 600) for said in trail.statements[-STATEMENTS_SHOWN:]]),
     ]
 
 

@@ -24,6 +24,7 @@ from holdfast.core.events import (
 from holdfast.core.text import first_line_of_failure, shortened
 
 PROMPTS_KEPT = 12
+STATEMENTS_KEPT = 6
 FILES_KEPT = 60
 COMMANDS_KEPT = 24
 CALLS_KEPT = 64
@@ -69,7 +70,7 @@ class Trail:
 
     first_prompt: Said | None = None
     prompts: tuple[Said, ...] = ()
-    statement: Said | None = None
+    statements: tuple[Said, ...] = ()
     files: tuple[FileTouch, ...] = ()
     commands: tuple[CommandRun, ...] = ()
     todos: tuple[Todo, ...] = ()
@@ -78,7 +79,7 @@ class Trail:
 
     def is_empty(self) -> bool:
         """Whether nothing worth keeping has happened."""
-        return not (self.prompts or self.statement or self.files or self.commands or self.todos)
+        return not (self.prompts or self.statements or self.files or self.commands or self.todos)
 
 
 def follow(trail: Trail, event: Event) -> Trail:
@@ -93,7 +94,7 @@ def follow(trail: Trail, event: Event) -> Trail:
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(trail, event)
         case AssistantText(agent="main", text=text) if text.strip():
-            return replace(trail, statement=Said(shortened(text, TEXT_KEPT), event.at, event.record))
+            return _stated(trail, Said(shortened(text, TEXT_KEPT), event.at, event.record))
         case TodosChanged(agent="main", todos=todos):
             return replace(trail, todos=todos)
         case _:
@@ -130,6 +131,11 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
     if first is None or first.record == event.record:
         first = said
     return replace(trail, first_prompt=first, prompts=(*others, said)[-PROMPTS_KEPT:])
+
+
+def _stated(trail: Trail, said: Said) -> Trail:
+    others = tuple(other for other in trail.statements if other.record != said.record)
+    return replace(trail, statements=(*others, said)[-STATEMENTS_KEPT:])
 
 
 def _called(trail: Trail, event: ToolCalled) -> Trail:

@@ -1,15 +1,17 @@
 """Redaction: a text with the values of its secrets replaced by `[REDACTED:kind]`.
 
-Secrets are known by their shape, their name or their place; the rules stand in `core.redact_rules`. No state, no
-allow list, no knowledge of where the text comes from. Most texts hold no secret, so each rule begins with a plain
-search for a literal, and a pattern is tried only where that stands.
+Secrets are known by their shape, their name or their place; the rules stand in `core.redact_rules`. No state,
+no allow list, no knowledge of where the text comes from. Most texts hold no secret, so each rule begins with
+a plain search for a literal, and a pattern is tried only where that stands.
 """
 
 import re
 import string
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
+from operator import itemgetter
 from typing import Final
 
 from holdfast.core import redact_rules as rules
@@ -30,11 +32,25 @@ class _Span:
 
 def redact(text: str) -> str:
     """The text without the values of secrets. Redacting what is redacted changes nothing."""
-    while spans := sorted(_secrets(text), key=lambda span: (span.start, span.rank)):
-        # What stood beside a secret may read differently beside its marker, so look again until nothing is found.
-        # No rule matches a marker and each round leaves fewer other characters, so this ends.
+    # What stood beside a secret may read differently beside its marker, so look until nothing is found. Every
+    # span begins outside of all markers, so each round leaves fewer other characters, and this ends.
+    while spans := sorted(_unmarked(text, _secrets(text)), key=lambda span: (span.start, span.rank)):
         text = _replaced(text, spans)
     return text
+
+
+def _unmarked(text: str, spans: Iterator[_Span]) -> Iterator[_Span]:
+    """The spans that hold more than markers of ours, none of them cutting one."""
+    markers = [marker.span() for marker in rules.MARKER.finditer(text)] if "[REDACTED:" in text else []
+    for span in spans:
+        start, end = span.start, span.end
+        for marker in markers[bisect_right(markers, start, key=itemgetter(1)) :]:
+            if marker[0] >= end:
+                break
+            start = marker[1] if marker[0] <= start else start
+            end = max(end, marker[1])
+        if start < end:
+            yield _Span(start, end, span.kind, span.rank)
 
 
 def _replaced(text: str, spans: list[_Span]) -> str:
@@ -61,7 +77,7 @@ def _merged(spans: list[_Span]) -> Iterator[_Span]:
 
 
 def _secrets(text: str) -> Iterator[_Span]:
-    # ASCII has one byte for each character of the text, so that a place in one is the same place in the other.
+    # ASCII has one byte for each character, so that a place in one is the same place in the other.
     flat = text.encode("ascii", "replace")
     lower = flat.lower()
     if b"private key" in lower:
@@ -101,7 +117,8 @@ def _private_keys(text: str) -> Iterator[_Span]:
 
 # One byte for every character that may stand in a key, another for every one that may not.
 _TOKEN_CHARACTERS: Final = bytes(
-    ord("k") if chr(byte) in string.ascii_letters + string.digits + "_-.~" else ord(" ") for byte in range(256)
+    ord("k") if chr(byte) in string.ascii_letters + string.digits + "_-.~" else ord(" ")
+    for byte in range(256)
 )
 _RUN: Final = b"k" * rules.SHORTEST_RUN
 
@@ -139,7 +156,7 @@ def _bearers(text: str, lower: bytes) -> Iterator[_Span]:
 
 
 def _in_commands(text: str, lower: bytes) -> Iterator[_Span]:
-    """Credentials behind flags that say so only to those who know the command: `mysql -p…`, `curl -u user:…`."""
+    """Credentials behind flags that only the command makes one: `mysql -p…`, `curl -u user:…`."""
     for anchor in rules.FLAG_ANCHOR.finditer(lower):
         found = rules.COMMAND_FLAGS.match(text, anchor.start())
         if found and found.lastgroup and not rules.stands_for_another(found[found.lastgroup]):
@@ -149,7 +166,7 @@ def _in_commands(text: str, lower: bytes) -> Iterator[_Span]:
 
 
 def _by_name(text: str, lower: bytes, anchor: bytes) -> Iterator[_Span]:
-    """Values of names that say secret: `NAME=value`, `"name": "value"`, `--name value`, `the name is value`."""
+    """Values of names that say secret: `NAME=value`, `"name": "value"`, `--name value`."""
     place = lower.find(anchor)
     while place >= 0:
         found = rules.ASSIGNMENT.match(text, place)
@@ -178,22 +195,31 @@ def _assigned(text: str, found: re.Match[str]) -> _Span | None:
         line_start = name_start == 0 or text[name_start - 1] == "\n"
         if found["bind"] != "=" or found["gap"] or not (line_start or name.isupper()):
             judge = rules.is_secret_unquoted
-    return _Span(start, start + len(value), announced.kind, 4) if judge(value, proof) else None
+    return _span_of(text, start, value, announced.kind) if judge(value, proof) else None
 
 
 def _told(text: str, place: int) -> _Span | None:
-    """The secret that follows a flag (`--password X`), a login (`login me password X`) or "the password is"."""
+    """The secret after a flag (`--password X`), a login (`login me password X`) or "the password is"."""
     owner = _owner(text, place)
     found, judge = rules.FLAG.match(text, place), rules.is_secret
     if not owner.startswith("-") and not (found and _follows_login(text, found)):
         found = rules.PROSE.match(text, place)
-        judge = rules.is_secret if found and (found["quote"] or found["argument"]) else rules.is_secret_unquoted
+        judge = (
+            rules.is_secret if found and (found["quote"] or found["argument"]) else rules.is_secret_unquoted
+        )
     announced = rules.announced_by(owner + found["name"]) if found else None
     if found is None or announced is None:
         return None
     value = rules.TRAILING.sub("", found["value"])
-    start = found.start("value")
-    return _Span(start, start + len(value), announced.kind, 4) if judge(value, announced.proof) else None
+    return (
+        _span_of(text, found.start("value"), value, announced.kind) if judge(value, announced.proof) else None
+    )
+
+
+def _span_of(text: str, start: int, value: str, kind: str) -> _Span:
+    end = start + len(value)
+    rest = rules.UNQUOTED_REST.match(text, end) if len(value) >= rules.LONGEST_JUDGED else None
+    return _Span(start, rest.end() if rest else end, kind, 4)
 
 
 def _follows_login(text: str, found: re.Match[str]) -> bool:

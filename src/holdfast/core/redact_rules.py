@@ -1,7 +1,7 @@
 """The rules of redaction: what secrets look like, what only resembles one, and which names announce one.
 
-Tables and patterns only. How they are applied to a text is `core.redact`'s work. Every repetition is bounded
-or runs over one character class up to a fixed follower, so that no text can make a pattern backtrack for long.
+Tables, patterns and judgements of single names and values. How they are applied to a text is `core.redact`'s
+work. Every repetition is bounded or possessive, so that no text can make a pattern backtrack for long.
 """
 
 import re
@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
+MARKER: Final = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}\]")
+
 # A provider's key is a run of token characters (letters, digits, `_`, `-`, `.`, `~`) of at least this length.
 SHORTEST_RUN: Final = 20
 
-# (kind, how it begins, its form). The beginnings, cut to three characters, sift the runs: a set is faster than
-# any pattern, and hardly one run in a hundred is left.
+# (kind, how it begins, its form). The beginnings, cut to three characters, sift the runs: a set is faster
+# than any pattern.
 _SHAPES: Final = (
     ("private-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
     ("private-key", "SU SA SO SN SC", r"S[UAONC][A-Z2-7]{56}(?![A-Z2-7])"),
@@ -33,13 +35,14 @@ _SHAPES: Final = (
     ("gitlab-token", "GR1348941", r"GR1348941[\w-]{20,50}"),
     ("bitbucket-token", "ATBB BBDC-", r"ATBB[A-Za-z0-9]{24,40}|BBDC-[\w+/@-]{40,50}"),
     ("atlassian-token", "ATATT3 ATCTT3", r"AT[AC]TT3[\w-]{60,300}(?:=[0-9A-F]{8})?"),
-    ("aws-access-key", "A3T AKIA ASIA ABIA ACCA", r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("aws-access-key", "A3T AKIA ASIA ABIA ACCA",
+     r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     ("aws-key", "bedrock-api-key-", r"bedrock-api-key-[A-Za-z0-9+/=]{20,2000}"),
     ("aws-key", "amzn.mws. da2-", r"amzn\.mws\.[0-9a-z-]{36}|da2-[a-z0-9]{26}(?![a-z0-9])"),
     ("google-key", "AIza", r"AIza[\w-]{35}(?!\w)"),
     ("google-secret", "GOCSPX-", r"GOCSPX-[\w-]{20,40}"),
     ("google-token", "ya29.", r"ya29\.[\w-]{20,1000}"),
-    ("slack-token", "xoxa xoxb xoxe xoxo xoxp xoxr xoxs xapp", r"xox[abeoprs][.-][\w.-]{10,400}|xapp-\d-[\w-]{20,200}"),
+    ("slack-token", "xox xapp", r"xox[abeoprs][.-][\w.-]{10,400}|xapp-\d-[\w-]{20,200}"),
     ("stripe-key", "sk_ rk_ pk_", r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,250}"),
     ("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{20,100}"),
     ("npm-token", "npm_", r"npm_[A-Za-z0-9]{32,64}"),
@@ -53,7 +56,8 @@ _SHAPES: Final = (
     ("mailgun-key", "key-", r"key-[0-9a-f]{32}(?![0-9a-f])"),
     ("brevo-key", "xkeysib-", r"xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     ("telegram-token", "AA", r"(?<=\d:)AA[\w-]{32,33}(?![\w-])"),
-    ("discord-token", "MT Mj Mz ND NT Nj Nz OD OT", r"[MNO][A-Za-z\d]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
+    ("discord-token", "MT Mj Mz ND NT Nj Nz OD OT",
+     r"[MNO][A-Za-z\d]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
     ("linear-key", "lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),
     ("postman-key", "PMAK- PMAT-", r"PMA[KT]-[0-9A-Za-z-]{26,64}"),
     ("databricks-token", "dapi", r"dapi[0-9a-f]{32}(?:-\d{1,3})?(?![0-9a-f])"),
@@ -64,7 +68,7 @@ _SHAPES: Final = (
     ("facebook-token", "EAA", r"EAA[A-Z][A-Za-z0-9]{80,300}"),
     ("instagram-token", "IGQ", r"IGQ[A-Z]{1,3}[\w-]{90,300}"),
     ("dropbox-token", "sl.", r"sl\.(?:u\.)?[\w-]{100,1400}"),
-    ("docker-token", "dckr_ SWMTKN SWMKEY", r"dckr_(?:pat|oat)_[\w-]{27,40}|SWM(?:TKN|KEY)-1-[\w+/-]{40,100}"),
+    ("docker-token", "dckr_ SWM", r"dckr_(?:pat|oat)_[\w-]{27,40}|SWM(?:TKN|KEY)-1-[\w+/-]{40,100}"),
     ("doppler-token", "dp.", r"dp\.(?:pt|ct|st|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"),
     ("dynatrace-token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     ("grafana-token", "glc_ glsa_", r"glc_[A-Za-z0-9+/=]{30,400}|glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}"),
@@ -75,7 +79,8 @@ _SHAPES: Final = (
     ("notion-token", "secret_ ntn_", r"(?:secret|ntn)_[A-Za-z0-9]{40,50}(?!\w)"),
     ("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     ("supabase-key", "sbp_ sb_", r"sbp_(?:v\d_)?[0-9a-f]{40}|sb_secret_[\w-]{20,60}"),
-    ("cloudflare-key", "cfat_ cfut_ cfk_ v1.0", r"cf(?:at|ut|k)_[A-Za-z0-9]{40,60}|v1\.0-[0-9a-f]{24}-[0-9a-f]{146}"),
+    ("cloudflare-key", "cfat_ cfut_ cfk_ v1.0",
+     r"cf(?:at|ut|k)_[A-Za-z0-9]{40,60}|v1\.0-[0-9a-f]{24}-[0-9a-f]{146}"),
     ("heroku-key", "HRKU-", r"HRKU-[\w-]{36,64}"),
     ("pulumi-token", "pul-", r"pul-[0-9a-f]{40}"),
     ("netlify-token", "nfp_ nfc_ nfo_ nfu_ nfb_", r"nf[pcoub]_[A-Za-z0-9]{36,50}"),
@@ -121,8 +126,8 @@ BEGINNINGS: Final = frozenset(
     for last in string.ascii_letters + string.digits
 )
 KINDS: Final = tuple(kind for kind, _, _ in _SHAPES + _MARKED)
-# A key may also begin right after an escaped newline, a percent escape or a terminal colour: then the escape's
-# own letters stand at the beginning of its run.
+# A key may also begin right after an escaped newline, a percent escape or a terminal colour: then the
+# escape's own letters stand at the beginning of its run.
 ESCAPES: Final = frozenset("\\%[")
 SHAPES: Final = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\[\d{2}m))(?:"
@@ -139,7 +144,8 @@ URL: Final = re.compile(
         [^\s/:@"'`<>]{0,200} (?:@[\w.-]{1,100})? :(?P<url_password>[^\s/"'`<>]{1,300})@(?=[\w\[.-])
       | (?P<url_token>[\w.~-]{20,300})@(?=[\w-]{1,60}\.)
       | hooks\.slack\.com/(?:services|workflows|triggers)/(?P<slack_webhook>[\w/-]{20,120})
-      | (?:\w{1,10}\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/(?P<discord_webhook>\d{1,24}/[\w-]{40,120})
+      | (?:\w{1,10}\.)?discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/
+        (?P<discord_webhook>\d{1,24}/[\w-]{40,120})
       | (?:outlook|[\w-]{1,60}\.webhook)\.office\.com/webhook(?:b2)?/(?P<teams_webhook>[\w@/-]{60,300})
     )""",
     re.ASCII | re.VERBOSE,
@@ -158,9 +164,13 @@ COMMAND_FLAGS: Final = re.compile(
     re.ASCII | re.VERBOSE,
 )
 COMMAND_OF_FLAG: Final = {
-    "curl": re.compile(r"\b(?:curl|wget|https?|xh)[ ]"),
+    "curl": re.compile(r"\b(?:curl|wget|https?|xh) "),
     # A space after mysql's `-p` means that it asks, so only the joined form is a password there.
-    "p": re.compile(r"\b(?:(?:mysql|mariadb)[\w-]{0,10}[ ](?=.{0,400}-p\S)|(?:sshpass|psexec(?:\.exe)?)\b|(?:docker|podman|helm|oc)[ ].{0,40}login\b)", re.IGNORECASE),
+    "p": re.compile(
+        r"\b(?:(?:mysql|mariadb)[\w-]{0,10} (?=.{0,400}-p\S)|(?:sshpass|psexec(?:\.exe)?)\b"
+        r"|(?:docker|podman|helm|oc) .{0,40}login\b)",
+        re.IGNORECASE,
+    ),
     "redis": re.compile(r"\bredis-cli\b"),
     "ldap": re.compile(r"\bldap\w{3,10}\b"),
 }
@@ -185,7 +195,8 @@ ASSIGNMENT: Final = re.compile(
     r"""(?!(?-i:PASS):[ ])  # a test that passed
         (?P<name>[\w-]{2,60}+)(?:\\{0,3}["'`])?[\])]?\*{0,2}[ \t]{0,20}
         (?P<bind>
-            :[ \t]{0,3}[\w.]{0,20}(?:str|string|char\*?|bytes)\]?(?:[ ]?\|[ ]?(?:None|null|undefined))?[ \t]{0,3}=
+            :[ \t]{0,3}[\w.]{0,20}(?:str|string|char\*?|bytes)\]?
+              (?:[ ]?\|[ ]?(?:None|null|undefined))?[ \t]{0,3}=
           | =>|:=|[!=]={1,2}|->|[:=>]|%3[AD]
           | ,?\s{1,40}\\{0,3}["']?value\\{0,3}["']?[ \t]{0,4}[:=]
         )
@@ -193,14 +204,17 @@ ASSIGNMENT: Final = re.compile(
         (?:
             [bru]{0,2}(?P<q>["'`])(?P<quoted>(?:[^\\\r\n"'`]|\\.|(?!(?P=q))["'`]){1,2000})(?P=q)
           | \\{1,3}(?P<e>["'])(?P<escaped>[^\\\r\n"']{1,2000})\\{1,3}(?P=e)
-          | ["']?(?P<bare>(?:(?:basic|bearer|token|apikey|api-key|ssws)[ ]{1,3})?[^\s"'`<>\\]{1,500})
+          | ["']?(?P<bare>(?:(?:basic|bearer|token|apikey|api-key|ssws)[ ]{1,3})?[^\s"'`<>\\]{1,200}+)
         )""",
     re.ASCII | re.VERBOSE | re.IGNORECASE,
 )
+# Two hundred characters are enough to judge an unquoted value; what is redacted is all of it.
+LONGEST_JUDGED: Final = 200
+UNQUOTED_REST: Final = re.compile(r"""[^\s"'`<>\\,;&]*+""")
 # `Authorization: Bearer …`: the scheme stays, so that a reader still sees how the request was made.
 SCHEME: Final = re.compile(r"(?:basic|bearer|token|apikey|api-key|ssws)[ ]{1,3}", re.IGNORECASE)
 FLAG: Final = re.compile(
-    r"""(?P<name>[\w-]{2,60}+)(?:["'],)?[ \t]{1,4}\\{0,3}["']?(?P<value>[^\s"'`<>\\-][^\s"'`<>\\]{1,500})""",
+    r"""(?P<name>[\w-]{2,60}+)(?:["'],)?[ \t]{1,4}\\{0,3}["']?(?P<value>[^\s"'`<>\\-][^\s"'`<>\\]{1,200}+)""",
     re.ASCII | re.VERBOSE,
 )
 PROSE: Final = re.compile(
@@ -210,7 +224,7 @@ PROSE: Final = re.compile(
     re.ASCII | re.VERBOSE | re.IGNORECASE,
 )
 AFTER_LOGIN: Final = re.compile(r"\blogin\s{1,8}\S{1,100}\s{1,8}\Z", re.ASCII)
-# What ends an unquoted value: the next pair of a list, a query or a connection string; the line's own punctuation.
+# What ends an unquoted value: the next pair of a list, a query or a connection string; punctuation.
 TRAILING: Final = re.compile(r"(?:[,;&/][A-Za-z_][\w .-]{0,30}[=:].*|;.*|[,.)\]}:]+)\Z", re.ASCII | re.DOTALL)
 
 
@@ -245,38 +259,44 @@ _WHOLE: Final = {
 }  # fmt: skip
 _ENDINGS: Final = {
     "password": _PASSWORD, "passwd": _PASSWORD, "passphrase": _PASSWORD, "pwd": _PASSWORD, "secret": _SECRET,
-    "token": _TOKEN, "apikey": _KEY, "accesskey": _KEY, "secretkey": _KEY, "privatekey": _KEY, "accountkey": _KEY,
+    "token": _TOKEN, "apikey": _KEY, "accesskey": _KEY, "secretkey": _KEY, "privatekey": _KEY,
+    "accountkey": _KEY,
 }  # fmt: skip
 # What follows the word and makes it the name of something that is not the secret itself.
 _OTHER_THINGS: Final = frozenset(
-    """age algorithm alias arn attempt attempts attribute auth based body box budget bytes cache callback check class
-    code column component config confirmation count counter counts cost data date dialog dir directory domain edit
-    element email enabled endpoint error errors event exists expiration expired expires expiry field file filename
-    flow form format generator group handler header headers hint hook id identifier ids index info input invalid is
-    kind label len length level limit limits link list location manager map max message method min missing mode model
-    module name names new not number only option options order page param parameter params parser path pattern plugin
-    policy position prefix prompt provider ref reference regex required requirements reset response role rotation rule
-    rules schema scheme scope screen sent server service set settings size source spec start state status step store
-    strategy strength style system table target template test tests text time timeout title total ttl type types uri
-    url usage used user username valid validation validator version visible width window""".split()
+    """age algorithm alias arn attempt attempts attribute auth based body box budget bytes cache callback
+    check class code column component config confirmation count counter counts cost data date dialog dir
+    directory domain edit element email enabled endpoint error errors event exists expiration expired
+    expires expiry field file filename flow form format generator group handler header headers hint hook
+    id identifier ids index info input invalid is kind label len length level limit limits link list
+    location manager map max message method min missing mode model module name names new not number only
+    option options order page param parameter params parser path pattern plugin policy position prefix
+    prompt provider ref reference regex required requirements reset response role rotation rule rules
+    schema scheme scope screen sent server service set settings size source spec start state status step
+    store strategy strength style system table target template test tests text time timeout title total
+    ttl type types uri url usage used user username valid validation validator version visible width
+    window""".split()
 )
 # What stands before `token` where it is counted or paged through, not owned.
 _COUNTED: Final = frozenset(
-    """max min num total input output prompt completion cache cached creation read count per next page continuation
-    stop eos bos pad special reasoning thinking used remaining budget context limit sync design css color""".split()
+    """max min num total input output prompt completion cache cached creation read count per next page
+    continuation stop eos bos pad special reasoning thinking used remaining budget context limit sync
+    design css color""".split()
 )
 # What stands before a word that then names nothing secret.
-_HARMLESS: Final = frozenset("public idempotency cache primary foreign sort partition object row group".split())
+_HARMLESS: Final = frozenset(
+    "public idempotency cache primary foreign sort partition object row group".split()
+)
 # What stands before `key` where it opens a door. Another key is taken for a secret only if it looks random.
 OPENING: Final = frozenset(
-    """access account admin aes api app application auth client connection consumer decryption deploy encryption hmac
-    jwt license management master private secret service session shared signing ssh storage subscription
-    webhook write""".split()
+    """access account admin aes api app application auth client connection consumer decryption deploy
+    encryption hmac jwt license management master private secret service session shared signing ssh
+    storage subscription webhook write""".split()
 )
 
 
 def announced_by(name: str) -> Announced | None:
-    """What the name says of its value; None where it is not the name of a secret (`max_tokens`, `password_field`)."""
+    """What the name says of its value; None where it names no secret (`max_tokens`, `password_field`)."""
     words = [word.lower() for word in _WORD.findall(name)]
     for position in reversed(range(len(words))):
         announced = _announced_by_word(words[position])
@@ -303,16 +323,17 @@ def _in_company(announced: Announced, before: list[str], after: list[str]) -> An
 
 # A marker of ours, or what another program will replace by a value.
 REFERENCE: Final = re.compile(
-    r"[<\[{*]|\$[\w{(:]|#\{|(?:%[({A-Za-z_][\w)}%]*|@[\w.]+|&\w+|![A-Za-z]+|#[0-9a-f]{3,8}|x+|\.+)\Z", re.ASCII | re.IGNORECASE
+    r"[<\[{*]|\$[\w{(:]|#\{|(?:%[({A-Za-z_][\w)}%]*|@[\w.]+|&\w+|![A-Za-z]+|#[0-9a-f]{3,8}|x+|\.+)\Z",
+    re.ASCII | re.IGNORECASE,
 )
 _PLACEHOLDER: Final = re.compile(
     r"""(?:
         (?P<same>.)(?P=same){2,}\Z
       | (?:your|my|the|some|an|any|insert|enter|replace|put|paste|add|set|use|get|see)[\W_].*
       | .*(?:x{4,}|\*{3,}|\.{3}|…).*
-      | .*(?:change[\W_]?(?:me|it|this)|your[\W_]|place[\W_]?holder|redacted|dummy|goes[\W_]here|not[\W_]?set).*
-      | (?:none|null|nil|true|false|yes|no|on|off|undefined|empty|required|optional|string|str|text|number|integer|int
-         |boolean|bool|bytes|object|any|unknown|hidden|masked|secret|password|passwd|pass|pwd|token|key|auth|example
+      | .*(?:change[\W_]?(?:me|it|this)|your[\W_]|place[\W_]?holder|redacted|dummy|goes[\W_]here).*
+      | (?:none|null|nil|true|false|yes|no|on|off|undefined|empty|required|optional|string|str|text|number
+         |integer|int|boolean|bool|bytes|object|any|unknown|hidden|masked|secret|password|passwd|pass|pwd|token|key|auth|example
          |credentials?|tests?|testing|todo|tbd|foo|bar|baz|foobar|value|default|admin|user|username|root|basic|bearer
          |oauth2?|n/a|void|self|this|new|current|invalid|valid|missing|wrong|custom|inherit|fake|sample|demo
          |fail(?:ed|ure)?|ok|warn(?:ing)?|error|success)\W*\Z
@@ -331,7 +352,9 @@ _CODE: Final = re.compile(
     re.ASCII | re.DOTALL,
 )
 # One word or several joined: the name of a thing, of an environment variable.
-_IDENTIFIER: Final = re.compile(r"[A-Za-z]+(?:[_./:-][A-Za-z]+)*\d?\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z", re.ASCII)
+_IDENTIFIER: Final = re.compile(
+    r"[A-Za-z]+(?:[_./:-][A-Za-z]+)*\d?\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z", re.ASCII
+)
 _LETTERS: Final = frozenset(string.ascii_letters)
 _UPPER: Final = frozenset(string.ascii_uppercase)
 _LOWER: Final = frozenset(string.ascii_lowercase)

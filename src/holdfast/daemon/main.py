@@ -47,13 +47,13 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGINT"):
         loop.add_signal_handler(getattr(signal, name), stop.set)
+    _note_interpreter(home)
     door = open_door(home, os.environ.get("HOLDFAST_DOOR") == "tcp")
     worker = Worker(loop)
     reception = Reception(home, worker, stop, log, door.note)
     server = await _listen(door, reception, log)
     log.info("listening at %s, process %d", door.note, os.getpid())
     try:
-        _note_interpreter(home)
         await worker.do(Urgency.LETTER, functools.partial(reception.open, time.time_ns() // 1_000_000))
         watch = Watch(reception.transcript_changed, log)
         house = House(home, reception, watch, stop, log)

@@ -118,7 +118,9 @@ def plan_unsetup(home: Path, files: Iterable[Path]) -> Plan:
     settings = [
         Change(one.path, Role.SETTINGS, atomic.read(one.path), _restored(one, mark)) for one in undone
     ]
-    spare, left = _sorted_out([*_backups(undone, settings), *(() if others else _copies(manifest))])
+    removals = [*_backups(undone, settings), *(() if others else _copies(manifest))]
+    spare = tuple(change for change, can_go in removals if can_go)
+    left = tuple(change.path for change, can_go in removals if not can_go)
     emptied = () if others else (hook_path(home).parent, home / "backups")
     remaining = _manifest_change(home, replace(manifest, edited=others) if others else Manifest())
     folders = tuple(folder for record in undone for folder in record.folders)
@@ -264,28 +266,38 @@ def _merge(
 ) -> _Merge:
     present = atomic.read(file)
     text = _NEW_SETTINGS if present is None else _text(file, present)
-    hollows = {hollow.path: hollow for hollow in record.hollows} if record and present is not None else {}
-    merged = json_text.remove(text, _stale(record, wanted), hollows.values(), mark, file) if record else text
-    for entry in wanted:
-        edited = json_text.insert(merged, entry, mark)
-        merged = edited.text
-        hollows |= {hollow.path: hollow for hollow in edited.hollows}
+    # Of a file that is gone only the folders that we made for it still count.
+    old = None if present is None else record
+    merged, hollows = _with_entries(text, wanted, old, mark)
     settings = Change(file, Role.SETTINGS, present, merged.encode())
-    placed = tuple(Placed(entry.path, entry.identity) for entry in wanted)
     fresh = EditedFile(
         path=file,
         backup=None if present is None else backup,
         before=_sha256(present),
         after=_sha256(settings.after),
-        folders=atomic.missing_folders(file),
-        placed=placed,
-        hollows=tuple(hollows.values()),
+        folders=(*atomic.missing_folders(file), *(record.folders if record else ())),
+        placed=tuple(Placed(entry.path, entry.identity) for entry in wanted),
+        hollows=hollows,
     )
-    if present is None:
-        return _Merge(replace(fresh, folders=(*fresh.folders, *(record.folders if record else ()))), settings)
-    if record is None:
-        return _Merge(_adopted(fresh, text, mark), settings, (Change(backup, Role.KEPT, None, present),))
-    return _Merge(_continued(record, fresh, settings), settings)
+    if old is not None:
+        return _Merge(_continued(old, fresh, settings), settings)
+    kept = () if present is None else (Change(backup, Role.KEPT, None, present),)
+    return _Merge(_adopted(fresh, text, mark), settings, kept)
+
+
+def _with_entries(
+    text: str, wanted: Sequence[WantedEntry], old: EditedFile | None, mark: Mark
+) -> tuple[str, tuple[json_text.Hollow, ...]]:
+    """The text with what is wanted now and without what no longer is; and all containers that we filled."""
+    hollows: dict[KeyPath, json_text.Hollow] = {}
+    if old is not None:
+        hollows = {hollow.path: hollow for hollow in old.hollows}
+        text = json_text.remove(text, _stale(old, wanted), old.hollows, mark, old.path)
+    for entry in wanted:
+        edited = json_text.insert(text, entry, mark)
+        text = edited.text
+        hollows |= {hollow.path: hollow for hollow in edited.hollows}
+    return text, tuple(hollows.values())
 
 
 def _stale(record: EditedFile, wanted: Sequence[WantedEntry]) -> frozenset[KeyPath]:
@@ -297,7 +309,7 @@ def _continued(old: EditedFile, fresh: EditedFile, settings: Change) -> EditedFi
     """The record after one more setup: the first backup stays, and counts if nobody else wrote in between."""
     if settings.verb is Verb.UNCHANGED:
         return replace(old, placed=fresh.placed)
-    untouched = old.after and fresh.before in (old.after, old.before)
+    untouched = fresh.before == old.after
     return replace(old, placed=fresh.placed, hollows=fresh.hollows, after=fresh.after if untouched else "")
 
 
@@ -348,14 +360,6 @@ def _copies(manifest: Manifest) -> Iterator[tuple[Change, bool]]:
         content = atomic.read(copy.path)
         if content is not None:
             yield Change(copy.path, Role.COPY, content, None), _sha256(content) == copy.sha256
-
-
-def _sorted_out(removals: Iterable[tuple[Change, bool]]) -> tuple[tuple[Change, ...], tuple[Path, ...]]:
-    removals = tuple(removals)
-    return (
-        tuple(change for change, can_go in removals if can_go),
-        tuple(change.path for change, can_go in removals if not can_go),
-    )
 
 
 # ---------------------------------------------------------------- both ways

@@ -307,8 +307,7 @@ def _hollowed(text: str, hollow: Hollow, file: PurePath) -> str:
         return text[: empty[-1].start] + hollow.before + text[empty[-1].end :] if empty else text
     *above, key = hollow.path
     for parent in reversed([*_all_at(root, tuple(above))]):
-        for number in reversed(range(len(parent.items))):
-            item = parent.items[number]
+        for number, item in enumerate(parent.items):
             if item.key == key and item.value.shape is not _Shape.PLAIN and not item.value.items:
                 return _without(text, _dropped(parent, {number}))
     return text

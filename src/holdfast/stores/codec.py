@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -140,7 +140,7 @@ def _kind(event: type[Event]) -> str:
 _HUMP = re.compile(r"(?<!^)(?=[A-Z])")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_EVENTS = {_kind(kind): msgspec.json.Decoder[Event](kind) for kind in KINDS}
+_EVENTS: Final = {_kind(kind): msgspec.json.Decoder[Event](kind) for kind in KINDS}
 _SESSION = msgspec.json.Decoder(Session)
 _ITEMS = msgspec.json.Decoder(tuple[Item, ...])
 _TEXTS = msgspec.json.Decoder(tuple[str, ...])

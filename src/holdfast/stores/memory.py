@@ -215,15 +215,14 @@ class MemoryStore:
     def _transaction(self) -> Generator[None]:
         if self._is_writing:
             raise RuntimeError("a transaction is open already")
-        before = self._tables.copied()
+        kept = self._tables.copied()
         self._is_writing = True
         try:
             yield
             self._refuse_events_without_session()
-        except BaseException:
-            self._tables = before
-            raise
+            kept = self._tables
         finally:
+            self._tables = kept
             self._is_writing = False
 
     def _refuse_events_without_session(self) -> None:

@@ -181,7 +181,8 @@ def _edited_in_shell(call: str, outcome: Mapping[str, object], frame: Frame) -> 
         if path := text(file, "filePath"):
             own = f"{call}:{path}"
             action = Action.WRITE if file.get("created") is True else Action.EDIT
-            asked, ended = frame.part(Origin.ASSISTANT, f"call/{path}"), frame.part(Origin.TOOL, f"end/{path}")
+            asked = frame.part(Origin.ASSISTANT, f"call/{path}")
+            ended = frame.part(Origin.TOOL, f"end/{path}")
             yield ToolCalled(**asked, call=own, tool="Bash", action=action, subject=path)
             yield ToolReturned(**ended, call=own, ok=True)
 

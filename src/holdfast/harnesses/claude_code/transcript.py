@@ -53,7 +53,7 @@ _MOST_TOKENS = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    """What a record may leave to the one before it: the time, and the turn in which it stands."""
+    """What a record may take over from those before it: the time, and the turn in which it stands."""
 
     at: int = 0
     turn: str = ""

@@ -6,6 +6,7 @@ Nothing here overwrites or repairs; what is older than the last few copies goes.
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
@@ -23,11 +24,10 @@ def back_up(path: Path, backups: Path, schema: int, at: int) -> Path:
     """A whole copy of the database as it is committed; the older copies beyond the last few go."""
     backups.mkdir(mode=0o700, parents=True, exist_ok=True)
     copy = _reserved(backups, f"{path.stem}-{_stamp(at)}-schema-{schema:04}", ".db")
-    try:
+    with ExitStack() as undo:
+        undo.callback(copy.unlink)
         _copy(path, copy)
-    except BaseException:
-        copy.unlink()
-        raise
+        undo.pop_all()
     for old in sorted(backups.glob(f"{path.stem}-*-schema-*.db"))[:-BACKUPS_KEPT]:
         old.unlink()
     return copy

@@ -7,7 +7,7 @@ the same file open.
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from holdfast.errors import StoreError
@@ -64,40 +64,43 @@ def open_with(path: Path, backups: Path, at: int, migrations: tuple[Migration, .
     """The same, with these steps to the latest schema."""
     was_left_open = _prepare(path)
     database = Database(path)
-    try:
+    with ExitStack() as undo:
+        undo.callback(database.close)
         refuse_later(database, migrations)
         database.configure()
         if was_left_open:
             _refuse_damaged(database)
         migrate(database, migrations, backups, at)
-    except BaseException:
-        database.close()
-        raise
+        undo.pop_all()
     return SqliteStore(database)
 
 
 def _prepare(path: Path) -> bool:
     """Make sure there is a file for us alone; whether someone has it open or did not close it.
 
-    SQLite gives the files that it makes beside the database the same mode.
+    SQLite gives the files that it makes beside the database the same mode. A database that is there is not
+    opened here: closing it again would end the locks that this process may hold on it.
     """
     with translated(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            if os.fstat(handle).st_mode & 0o077:
-                os.fchmod(handle, 0o600)
-        finally:
-            os.close(handle)
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            if path.stat().st_mode & 0o077:
+                path.chmod(0o600)
         return Path(f"{path}-wal").exists()
 
 
 def _refuse_damaged(database: Database) -> None:
-    """It takes a millisecond a megabyte. A file that was closed well is found out when it is read."""
+    """It takes two milliseconds a megabyte, so that a large file is left to be found out when it is read."""
+    if database.path.stat().st_size > _LARGE:
+        return
     row = database.row("pragma quick_check(1)")
     if row is None or row[0] != "ok":
         raise corrupt(database.path, str(row[0]) if row else "no answer")
 
+
+_LARGE = 16 * 1024 * 1024
 
 _COUNT_SKIPPED = """
 insert into skipped (reason, times)

@@ -31,6 +31,9 @@ def _in_our_words(path: Path, error: Exception) -> StoreError:
         case apsw.CorruptError() | apsw.NotADBError() | UnicodeDecodeError():
             # A text that is no UTF-8 was not written by us.
             return corrupt(path, str(error))
+        case apsw.SQLError() if "file format" in str(error):
+            # A header that no SQLite ever wrote has no error of its own.
+            return corrupt(path, str(error))
         case apsw.FullError():
             return _full(path)
         case apsw.IOError() if _has_no_room(path):

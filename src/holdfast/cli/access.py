@@ -1,0 +1,109 @@
+"""Access: how a command reaches the home, the store and the daemon.
+
+A command that shows state has what is pending taken in first. The daemon does that, because it alone follows transcripts;
+where it cannot, the command shows what is stored and says so. Nothing here sets a damaged store aside.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from holdfast import config, harnesses
+from holdfast.cli.printing import say, working
+from holdfast.core.session import Session
+from holdfast.core.world import Project
+from holdfast.daemon import client
+from holdfast.engine.desk import Desk
+from holdfast.engine.doctor import lock_holder, spooled
+from holdfast.engine.git import identity
+from holdfast.errors import DaemonAway, HoldfastError
+from holdfast.stores.base import Store
+from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import open_store
+
+FLUSH_TIME = 60.0
+SESSIONS_SEARCHED = 10_000
+
+
+def home() -> Path:
+    """The Holdfast home."""
+    return config.home(os.environ)
+
+
+def now() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def project_at(directory: Path | None) -> Project:
+    """The project of a directory, or of the one we are in."""
+    return identity(str((directory or Path.cwd()).absolute()))
+
+
+@contextmanager
+def opened_desk(new_id: str = "") -> Iterator[Desk]:
+    """The desk over the home's store, with what was pending taken in; `new_id` is the first id that it gives out."""
+    where = home()
+    with opened_store(where) as store:
+        live = bool(store.live_sessions())
+    catch_up(where, live)
+    ids = iter([new_id] if new_id else [])
+    with opened_store(where) as store:
+        yield Desk(
+            store=store,
+            harness=harnesses.get,
+            config=lambda project: _config(where, project),
+            user_home=Path.home(),
+            clock=now,
+            new_id=lambda: next(ids, "") or str(uuid.uuid4()),
+        )
+
+
+@contextmanager
+def opened_store(where: Path) -> Iterator[Store]:
+    """The home's store, or an empty one that is not kept where there is none: looking makes nothing."""
+    path = where / "store.db"
+    if not path.exists():
+        yield MemoryStore()
+        return
+    store = open_store(path, where / "backups", now())
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def catch_up(where: Path, live: bool) -> None:
+    """Have the daemon take in what is pending, and start it for that if something may be."""
+    try:
+        with working("catching up"):
+            if not client.is_up(where):
+                if not live and not spooled(where):
+                    return
+                if holder := lock_holder(where):
+                    raise DaemonAway(f"the daemon (process {holder}) does not answer")
+                client.start(where)
+            client.ask(where, "flush", timeout=FLUSH_TIME)
+    except DaemonAway as error:
+        say(f"note: {error.message}; this is what was stored before")
+
+
+def session_named(store: Store, key: str) -> Session:
+    """The session of that key, or the only one whose key begins so."""
+    exact = store.session(key)
+    if exact is not None:
+        return exact
+    found = [session for session in store.sessions(SESSIONS_SEARCHED) if key and session.key.startswith(key)]
+    if len(found) == 1:
+        return found[0]
+    problem = "several sessions begin with" if found else "there is no session"
+    raise HoldfastError(f"{problem} `{key}`", "`holdfast sessions` lists them")
+
+
+def _config(where: Path, project: Project) -> config.Config:
+    return config.load(where, Path(project.root), project.project_id, os.environ).config

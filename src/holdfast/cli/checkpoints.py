@@ -1,0 +1,97 @@
+"""Checkpoints: those that were taken, the newest first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from holdfast.cli import access
+from holdfast.cli.printing import give_json, give_table, say
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.redact import redact
+from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.stores.base import Store
+from holdfast.stores.codec import to_iso
+
+SEARCHED = 100_000
+"""More than any store keeps: a search chooses first and limits afterwards."""
+
+
+@click.command()
+@click.option("--session", default="", metavar="KEY", help="Of this session only.")
+@click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help="Of this project; else this directory's.")
+@click.option("--all", "everywhere", is_flag=True, help="Of every project.")
+@click.option("--search", default="", metavar="WORDS", help="Only those that hold any of the words.")
+@click.option("--limit", default=10, show_default=True, type=click.IntRange(min=1), help="At most so many.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, digests and all.")
+def checkpoints(
+    session: str, project: Path | None, everywhere: bool, search: str, limit: int, as_json: bool
+) -> None:
+    """List checkpoints, the newest first.
+
+    \b
+    Examples:
+      holdfast checkpoints
+      holdfast checkpoints --all --limit 3 --json
+      holdfast checkpoints --search "migration index"
+    """
+    with access.opened_desk() as desk:
+        if session:
+            key = access.session_named(desk.store, session).key
+            found = desk.store.checkpoints_of_session(key, SEARCHED)
+        elif everywhere:
+            found = desk.store.checkpoints(SEARCHED)
+        else:
+            found = desk.store.checkpoints_of_project(access.project_at(project).project_id, SEARCHED)
+        if words := search.split():
+            hits = _hits(desk.store, words, {each.project_id for each in found})
+            found = [each for each in found if each.id in hits]
+    found = found[:limit]
+    if as_json:
+        give_json([row(checkpoint) for checkpoint in found])
+    elif found:
+        _print(found)
+    else:
+        say("there are no such checkpoints; `--all` looks in every project")
+
+
+def row(checkpoint: Checkpoint) -> dict[str, object]:
+    """A checkpoint under the names of its columns."""
+    return {
+        "id": checkpoint.id,
+        "session_key": checkpoint.session,
+        "harness": checkpoint.harness,
+        "project": checkpoint.project,
+        "project_normalized": checkpoint.project_normalized,
+        "trigger": checkpoint.trigger,
+        # Redacted when it was stored; once more, because the rules may have learnt something since.
+        "digest": redact(checkpoint.digest),
+        "prompt_count": checkpoint.prompt_count,
+        "memory_queries": [redact(query) for query in checkpoint.memory_queries],
+        "recent_remembers": [redact(text) for text in checkpoint.recent_remembers],
+        "created_at": to_iso(checkpoint.created_at),
+        "window": checkpoint.window,
+    }
+
+
+def _hits(store: Store, words: list[str], projects: set[str]) -> set[str]:
+    return {hit.id for project in projects for hit in store.search(words, project, SEARCHED)}
+
+
+def _print(found: list[Checkpoint]) -> None:
+    now = access.now()
+    give_table(
+        ("age", "trigger", "session", "prompts", "project", "digest"),
+        [
+            (
+                elapsed(now - each.created_at),
+                each.trigger,
+                each.session[:8],
+                str(each.prompt_count),
+                each.project,
+                shortened(one_line(redact(each.words or each.digest)), 80),
+            )
+            for each in found
+        ],
+    )

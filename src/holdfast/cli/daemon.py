@@ -1,0 +1,129 @@
+"""The daemon's life: up, down, restart, status."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.cli import access
+from holdfast.cli.printing import give, give_json, say, working
+from holdfast.core.text import elapsed
+from holdfast.daemon import client
+from holdfast.engine.doctor import lock_holder, spooled
+from holdfast.engine.processes import alive, start_of
+from holdfast.errors import DaemonAway
+
+STOP_TIME = 10.0
+
+
+@click.command()
+def up() -> None:
+    """Start the daemon.
+
+    Hooks start it by themselves when it is away; this is for those who want to see it.
+
+    \b
+    Examples:
+      holdfast up
+    """
+    _start(access.home())
+
+
+@click.command()
+def down() -> None:
+    """Stop the daemon.
+
+    Returns when its process is gone. The next hook starts it again; `holdfast unsetup` takes the hooks away.
+
+    \b
+    Examples:
+      holdfast down
+    """
+    _stop(access.home())
+
+
+@click.command()
+def restart() -> None:
+    """Stop the daemon and start it again.
+
+    \b
+    Examples:
+      holdfast restart
+    """
+    where = access.home()
+    _stop(where)
+    _start(where)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def status(as_json: bool) -> None:
+    """Say whether the daemon runs.
+
+    \b
+    Examples:
+      holdfast status
+      holdfast status --json
+    """
+    where = access.home()
+    answer = _asked(where)
+    waiting = spooled(where)
+    if as_json:
+        give_json({"running": answer is not None, "home": str(where), **(answer or {}), "spooled": waiting})
+        return
+    if answer is None:
+        give("the daemon is not running; the next hook or `holdfast up` starts it")
+    else:
+        age = elapsed(access.now() - answer["started_at"]) if answer["started_at"] else "a moment"
+        give(f"the daemon is running, process {answer['pid']}, version {answer['version']}, for {age}")
+        give(f"it listens at {answer['door']}")
+    give(f"its home is {where}; {waiting} letters wait in the spool")
+
+
+def _start(where: Path) -> None:
+    if (running := _asked(where)) is not None:
+        say(f"the daemon is up already, process {running['pid']}")
+        return
+    if holder := lock_holder(where):
+        raise _stuck(holder)
+    with working("starting the daemon"):
+        client.start(where)
+        answer = client.ask(where, "status")
+    say(f"the daemon is up, process {answer['pid']}")
+
+
+def _stop(where: Path) -> None:
+    answer = _asked(where)
+    if answer is None:
+        if holder := lock_holder(where):
+            raise _stuck(holder)
+        say("the daemon is not running")
+        return
+    pid = int(answer["pid"])
+    start = start_of(pid)
+    with working("stopping the daemon"):
+        client.ask(where, "stop")
+        until = time.monotonic() + STOP_TIME
+        while alive(pid, start):
+            if time.monotonic() > until:
+                raise DaemonAway(f"the daemon (process {pid}) takes long to stop", "look at `holdfast logs`")
+            time.sleep(0.01)
+    say(f"the daemon is down; it was process {pid}")
+
+
+def _asked(where: Path) -> dict[str, Any] | None:
+    """What the daemon says of itself; None if nobody answers."""
+    try:
+        return client.ask(where, "status", timeout=2.0)
+    except DaemonAway:
+        return None
+
+
+def _stuck(holder: int) -> DaemonAway:
+    return DaemonAway(
+        f"the daemon (process {holder}) does not answer",
+        f"wait, or end it with `kill -9 {holder}`; nothing that was acknowledged is lost",
+    )

@@ -1,0 +1,149 @@
+"""Setup and unsetup: show what would change, ask, have it written, and say what to do next.
+
+Which entries a harness wants is the harness's knowledge; merging them into its files is `files.install`'s work.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast import harnesses
+from holdfast import hook as carrier
+from holdfast.cli import access
+from holdfast.cli.hook import command_for
+from holdfast.cli.printing import give, say
+from holdfast.core.wanted import WantedCopy
+from holdfast.errors import HoldfastError
+from holdfast.files import install
+from holdfast.files.install import Plan, Report, Role, Verb
+from holdfast.harnesses.base import Harness
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """What setup and unsetup both take."""
+    folder: Any = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
+    for decorate in (
+        click.option("--yes", is_flag=True, help="Do it without asking."),
+        click.option("--dry-run", is_flag=True, help="Only print what would change, as a diff."),
+        click.option("--home", "user_home", type=folder, metavar="DIR", help="The user's home, if not yours."),
+        click.argument("names", metavar="[HARNESS]...", nargs=-1),
+    ):
+        command = decorate(command)
+    return command
+
+
+@click.command()
+@_options
+def setup(names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
+    """Connect the harnesses on this machine to Holdfast.
+
+    Adds our hooks to the settings of each harness named, or of each one found, and leaves everything else in them
+    as it is. A backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
+
+    \b
+    Examples:
+      holdfast setup --dry-run
+      holdfast setup --yes
+    """
+    home, theirs = access.home(), user_home or Path.home()
+    chosen = _chosen(names, theirs)
+    entries = [entry for one in chosen for entry in one.wanted(command_for(one, home), theirs)]
+    plan = install.plan_setup(entries, _copies(home), home, access.now())
+    if dry_run:
+        _show(plan)
+        return
+    _agree(plan, yes, "setup")
+    _tell(install.apply(plan))
+    titles = " and ".join(one.title for one in chosen)
+    say(f"\n{titles}: sessions that start from now on are kept, and get their work back when a context dies.")
+    say("next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup` takes it away again")
+
+
+@click.command()
+@_options
+def unsetup(names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
+    """Undo setup: every file is again what it was.
+
+    Without names, everything that setup did. What was recorded so far stays in the Holdfast home.
+
+    \b
+    Examples:
+      holdfast unsetup --dry-run
+      holdfast unsetup --yes
+    """
+    home = access.home()
+    files = [record.path for record in install.read_manifest(home).edited]
+    if names or user_home:
+        theirs = user_home or Path.home()
+        wanted = [harnesses.get(name) for name in names or harnesses.names()]
+        own = {Path(entry.file).absolute() for one in wanted for entry in one.wanted(command_for(one, home), theirs)}
+        files = [file for file in files if file in own]
+    if not files:
+        say("nothing to undo: setup has not been run for this")
+        return
+    plan = install.plan_unsetup(home, files)
+    if dry_run:
+        _show(plan)
+        return
+    _agree(plan, yes, "unsetup")
+    _tell(install.apply(plan))
+    say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
+
+
+def _chosen(names: Iterable[str], theirs: Path) -> list[Harness]:
+    """The harnesses named, or those that are there."""
+    named = [harnesses.get(name) for name in dict.fromkeys(names)]
+    if named:
+        return named
+    search_path = os.environ.get("PATH", "")
+    present = [one for one in map(harnesses.get, harnesses.names()) if one.present(theirs, search_path)]
+    if not present:
+        known = ", ".join(harnesses.names())
+        raise HoldfastError("no harness was found on this machine", f"name one: `holdfast setup HARNESS` with {known}")
+    return present
+
+
+def _copies(home: Path) -> tuple[WantedCopy, ...]:
+    """What the hook needs to outlive the package: itself, and a note of who can start the daemon."""
+    hook = install.hook_path(home)
+    return (
+        WantedCopy(hook, Path(carrier.__file__).read_bytes()),
+        WantedCopy(hook.with_name("interpreter"), f"{sys.executable}\n".encode()),
+    )
+
+
+def _show(plan: Plan) -> None:
+    """What would change: the settings as a diff, whole files by name."""
+    give(install.diff(plan).rstrip("\n") or "no settings would change")
+    for change in plan.changes:
+        if change.role is Role.COPY and change.verb is not Verb.UNCHANGED:
+            say(f"{change.path} would be {change.verb}")
+
+
+def _agree(plan: Plan, yes: bool, verb: str) -> None:
+    """Ask, unless there is nothing to ask about or the answer was given beforehand."""
+    difference = install.diff(plan)
+    if yes or not difference:
+        return
+    if not sys.stdin.isatty():
+        raise HoldfastError(
+            f"{verb} asks before it changes a file, and nobody is there to answer",
+            f"look with `holdfast {verb} --dry-run`, then add `--yes`",
+        )
+    say(difference)
+    if not click.confirm("Change these files?", err=True):
+        raise HoldfastError("nothing was changed")
+
+
+def _tell(report: Report) -> None:
+    for change in report.changes:
+        state = "as it should be already" if change.verb is Verb.UNCHANGED else change.verb
+        say(f"{change.path}: {state}")
+    for path in report.left:
+        say(f"{path}: left there, because it is not as we wrote it")

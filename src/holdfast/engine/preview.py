@@ -1,0 +1,125 @@
+"""Preview: the brief that a session continuing a given transcript would be handed, made from that file alone.
+
+The same path as a letter's: the harness reads, `record` folds, the core writes. But over a store that is not kept, with no
+clock, and without a look at the world, so that the same file gives the same brief everywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.config import Config
+from holdfast.core.brief import Brief, Reason, Told
+from holdfast.core.session import Session
+from holdfast.core.world import Project
+from holdfast.engine.desk import Desk
+from holdfast.engine.record import Arrival, record
+from holdfast.engine.resume import written
+from holdfast.errors import TranscriptUnreadable
+from holdfast.harnesses.base import Harness
+from holdfast.stores.memory import MemoryStore
+
+BATCH_BYTES = 16 << 20
+"""Larger than the daemon's: nobody else waits for this store."""
+NOWHERE = Project("", "", "", "", "")
+"""A transcript alone does not say whose work it is; paths in it are shown as they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """A brief, and what it was made from."""
+
+    told: Told
+    brief: Brief
+
+
+def preview(
+    harness: Harness,
+    path: Path,
+    session: str = "",
+    until_line: int | None = None,
+    at: int | None = None,
+    budget: int = 2_000,
+) -> Previewed:
+    """The brief after this transcript, or after its first lines; ages count from `at`, else from its last record."""
+    transcript = _regular(path)
+    key = session or transcript.stem
+    desk = _desk(harness, at or 0)
+    with _first_lines(transcript, until_line) as main:
+        folded = _folded(desk, harness, key, main, None)
+    if folded is None:
+        raise TranscriptUnreadable(
+            f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
+        )
+    seen_until = folded.last_event_at if until_line else None
+    for beside in harness.subagent_transcripts(transcript):
+        folded = _folded(desk, harness, key, beside, seen_until) or folded
+    reason = Reason.COMPACT if folded.window else Reason.STARTUP
+    told = Told(reason, folded, at if at is not None else folded.last_event_at)
+    return Previewed(told, written(told, budget))
+
+
+def _desk(harness: Harness, at: int) -> Desk:
+    numbers = itertools.count(1)
+    return Desk(
+        store=MemoryStore(),
+        harness=lambda _: harness,
+        config=lambda _: Config(),
+        user_home=Path(os.devnull),
+        clock=lambda: at,
+        new_id=lambda: f"preview-{next(numbers)}",
+    )
+
+
+def _folded(desk: Desk, harness: Harness, key: str, source: Path, until: int | None) -> Session | None:
+    """The session after all of this source, or all of it that happened until then; None if it tells nothing."""
+    session, cursor, done = None, "", False
+    while not done:
+        batch = harness.read_transcript(source, key, cursor, BATCH_BYTES)
+        done = batch.done or batch.cursor == cursor
+        cursor = batch.cursor
+        events = tuple(event for event in batch.events if until is None or event.at <= until)
+        if events:
+            session = record(desk, Arrival(key, harness.name, NOWHERE, events=events))
+    return session
+
+
+def _regular(path: Path) -> Path:
+    """The file that a person named, behind any links; refused in plain words if it cannot be a transcript."""
+    hint = "name the transcript file that the harness writes"
+    real = Path(os.path.realpath(path))
+    try:
+        found = real.stat()
+    except FileNotFoundError:
+        raise TranscriptUnreadable(f"there is no file `{path}`", hint) from None
+    except (OSError, ValueError) as error:
+        raise TranscriptUnreadable(f"`{path}` cannot be looked at: {error}", hint) from error
+    if stat.S_ISDIR(found.st_mode):
+        raise TranscriptUnreadable(f"`{path}` is a directory", hint)
+    if not stat.S_ISREG(found.st_mode):
+        raise TranscriptUnreadable(f"`{path}` is not a regular file", hint)
+    if not found.st_size:
+        raise TranscriptUnreadable(f"`{path}` is empty", hint)
+    if not os.access(real, os.R_OK):
+        raise TranscriptUnreadable(f"`{path}` may not be read", "look at its permissions")
+    return real
+
+
+@contextmanager
+def _first_lines(transcript: Path, count: int | None) -> Iterator[Path]:
+    """The transcript, or a copy of its first lines that is gone afterwards; nothing is written beside the user's file."""
+    if count is None:
+        yield transcript
+        return
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        copy = Path(folder, transcript.name)
+        with transcript.open("rb") as lines, copy.open("wb") as first:
+            first.writelines(itertools.islice(lines, count))
+        yield copy

@@ -1,0 +1,216 @@
+"""The daemon as a process: one for a home, there when it is needed, and gone without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from holdfast.daemon import client
+from holdfast.errors import DaemonAway
+from holdfast.stores.sqlite import open_store
+from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until
+
+
+def prompt(text: str, session: str = "s1") -> str:
+    return json.dumps({"session_id": session, "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": text})
+
+
+def prompts_kept(lodging: Lodging, session: str = "s1") -> int:
+    store = open_store(lodging.home / "store.db", lodging.home / "backups", 0)
+    try:
+        found = store.session(session)
+        return found.prompts_told if found else 0
+    finally:
+        store.close()
+
+
+def test_it_says_how_it_is(lodging: Lodging) -> None:
+    daemon = lodging.start()
+    status = lodging.ask("status")
+    assert status["pid"] == daemon.pid
+    assert status["spooled"] == 0
+
+
+def test_there_is_one_for_a_home(lodging: Lodging) -> None:
+    first = lodging.start()
+    assert lodging.launch().wait(LIMIT_S) == 0
+    assert lodging.ask("status")["pid"] == first.pid
+
+
+def test_it_leaves_no_socket_and_no_note_behind(lodging: Lodging) -> None:
+    daemon = lodging.start()
+    lodging.ask("stop")
+    assert daemon.wait(LIMIT_S) == 0
+    assert sorted(path.name for path in (lodging.home / "run").iterdir()) == ["lock"]
+    with pytest.raises(DaemonAway):
+        lodging.ask("status")
+
+
+def test_a_killed_one_is_in_nobodys_way(lodging: Lodging) -> None:
+    first = lodging.start()
+    first.kill()
+    first.wait(LIMIT_S)
+    second = lodging.start()
+    assert lodging.ask("status")["pid"] == second.pid
+
+
+def test_what_was_acknowledged_survives_a_kill(lodging: Lodging) -> None:
+    daemon = lodging.start()
+    for n in range(20):
+        assert lodging.letter(prompt(f"step {n}"), f"id-{n}") == b""
+    daemon.send_signal(signal.SIGKILL)
+    daemon.wait(LIMIT_S)
+    assert prompts_kept(lodging) == 20
+
+
+def test_a_letter_that_comes_twice_counts_once(lodging: Lodging) -> None:
+    lodging.start()
+    lodging.letter(prompt("once"), "same")
+    lodging.letter(prompt("once"), "same")
+    assert prompts_kept(lodging) == 1
+
+
+def test_it_takes_in_what_hooks_left_in_the_spool(lodging: Lodging) -> None:
+    spool = lodging.home / "spool"
+    spool.mkdir()
+    for n in range(3):
+        (spool / f"{n}.letter").write_bytes(request(prompt(f"step {n}"), f"id-{n}"))
+    (spool / "3.letter").write_bytes(b"\x00 nothing of ours")
+    lodging.start()
+    wait_until(lambda: not list(spool.glob("*.letter")))
+    assert prompts_kept(lodging) == 3
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"\x00\xff" * 500,
+        b"GET / HTTP/1.1\r\n\r\n",
+        request("{}", "x")[:-1],
+        request("[" * 100_000, "x"),
+        request("{", "x", harness="nobody"),
+        b"HOLDFAST/1 letter\nlength: 99999999999999999999\n\n",
+        b"HOLDFAST/1 letter\nprocess: 1 x\nat: -\nlength: 2\n\n{}",
+    ],
+)
+def test_nothing_that_is_sent_to_it_stops_it(lodging: Lodging, raw: bytes) -> None:
+    daemon = lodging.start()
+    lodging.send(raw)
+    assert lodging.ask("status")["pid"] == daemon.pid
+    assert daemon.poll() is None
+
+
+def test_more_than_it_takes_is_refused(lodging: Lodging) -> None:
+    lodging.start()
+    assert lodging.send(b"HOLDFAST/1 letter\n" + b"x" * (18 * 1024 * 1024)) == b""
+    assert lodging.ask("status")["spooled"] == 0
+
+
+class TestDoors:
+    def test_where_there_are_no_unix_sockets_it_listens_on_loopback_and_asks_for_a_token(
+        self, lodging: Lodging
+    ) -> None:
+        lodging.start(HOLDFAST_DOOR="tcp")
+        assert (lodging.home / "run" / "door").read_text().startswith("tcp ")
+        token = (lodging.home / "run" / "token").read_text().strip()
+        assert lodging.letter(prompt("hello"), "1") is None
+        assert lodging.letter(prompt("hello"), "2", token="0" * len(token)) is None
+        assert lodging.letter(prompt("hello"), "3", token=token) == b""
+        assert prompts_kept(lodging) == 1
+
+    def test_a_home_with_a_path_too_long_for_a_socket_gets_a_private_place(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        deep = tmp_path / ("d" * 60) / ("e" * 60)
+        deep.mkdir(parents=True)
+        lodging = Lodging(deep)
+        runtime = tmp_path / "run"
+        runtime.mkdir()
+        try:
+            lodging.start(XDG_RUNTIME_DIR=str(runtime))
+            (place,) = runtime.iterdir()
+            assert stat.S_IMODE(place.stat().st_mode) == 0o700
+            assert lodging.letter(prompt("hello"), "1") == b""
+            lodging.ask("stop")
+            wait_until(lambda: not client.is_up(lodging.home))
+            wait_until(lambda: not list(place.iterdir()))
+        finally:
+            lodging.end()
+
+
+def test_only_its_owner_can_read_what_it_writes(lodging: Lodging) -> None:
+    lodging.start()
+    lodging.letter(prompt("hello"), "1")
+    for path in [lodging.home, *lodging.home.rglob("*")]:
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_it_goes_when_its_home_is_gone(lodging: Lodging) -> None:
+    daemon = lodging.start()
+    lodging.letter(prompt("hello"), "1")
+    shutil.rmtree(lodging.home)
+    assert daemon.wait(LIMIT_S) == 0
+
+
+def test_a_corrupt_store_is_set_aside_and_said_so(lodging: Lodging) -> None:
+    broken = b"this is no database" * 500
+    (lodging.home / "store.db").write_bytes(broken)
+    lodging.start()
+    assert lodging.letter(prompt("hello"), "1") == b""
+    (aside,) = lodging.home.glob("store.corrupt-*.db")
+    assert aside.read_bytes() == broken
+    assert "set aside" in lodging.log()
+
+
+def test_a_store_of_a_later_version_is_left_alone(lodging: Lodging) -> None:
+    first = lodging.start()
+    lodging.letter(prompt("hello"), "1")
+    lodging.ask("stop")
+    assert first.wait(LIMIT_S) == 0
+    path = lodging.home / "store.db"
+    connection = apsw.Connection(str(path))
+    connection.pragma("user_version", 999)
+    connection.close()
+    before = path.read_bytes()
+    daemon = lodging.launch()
+    assert daemon.wait(LIMIT_S) == 1
+    assert path.read_bytes() == before
+    assert "later version" in lodging.log()
+
+
+def test_the_log_holds_no_secret(lodging: Lodging) -> None:
+    secret = "ghp_" + "Zz9y" * 9
+    lodging.start()
+    lodging.send(request("{", "x", harness=f"key {secret}"))
+    wait_until(lambda: "no harness" in lodging.log())
+    assert secret not in lodging.log()
+
+
+def test_a_transcript_that_grows_is_followed_without_a_letter(lodging: Lodging) -> None:
+    lodging.start()
+    path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    letter = {"session_id": "s1", "cwd": "/", "hook_event_name": "Stop", "transcript_path": str(path)}
+    lodging.letter(json.dumps(letter), "1", process=f"{os.getpid()} 0")
+    record = {
+        "type": "user",
+        "uuid": "u1",
+        "timestamp": "2026-11-15T12:00:00.000Z",
+        "message": {"role": "user", "content": "typed later"},
+    }
+
+    def grown() -> bool:
+        with path.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        return prompts_kept(lodging) == 1
+
+    wait_until(grown)

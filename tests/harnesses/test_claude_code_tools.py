@@ -1,0 +1,211 @@
+"""What Claude Code's tools did and how they ended, told in our words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.core.events import (
+    Action,
+    Event,
+    SubagentStarted,
+    SubagentStopped,
+    Todo,
+    TodosChanged,
+    ToolCalled,
+    ToolReturned,
+)
+from holdfast.core.fence import fence
+from holdfast.harnesses import get
+from holdfast.harnesses.fields import TEXT_LIMIT
+from tests.harnesses.claude_code_records import (
+    Json,
+    assistant,
+    attachment,
+    jsonl,
+    text,
+    tool_result,
+    tool_use,
+    user,
+    written,
+)
+
+
+def told(folder: Path, *records: Json) -> tuple[Event, ...]:
+    batch = get("claude-code").read_transcript(written(folder, jsonl(records)), "s1", "", 1 << 20)
+    assert batch.skipped == ()
+    return batch.events
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "action", "subject"),
+    [
+        ("Bash", {"command": "make test", "description": "Run"}, Action.RUN, "make test"),
+        ("Read", {"file_path": "/p/a.py", "limit": 5}, Action.READ, "/p/a.py"),
+        ("Write", {"file_path": "/p/a.py", "content": "x = 1"}, Action.WRITE, "/p/a.py"),
+        ("Edit", {"file_path": "/p/a.py", "old_string": "a"}, Action.EDIT, "/p/a.py"),
+        ("MultiEdit", {"file_path": "/p/a.py", "edits": []}, Action.EDIT, "/p/a.py"),
+        ("NotebookEdit", {"notebook_path": "/p/a.ipynb"}, Action.EDIT, "/p/a.ipynb"),
+        ("Grep", {"pattern": "def f", "path": "src"}, Action.SEARCH, "def f"),
+        ("Glob", {"pattern": "**/*.py"}, Action.SEARCH, "**/*.py"),
+        ("LS", {"path": "/p"}, Action.SEARCH, "/p"),
+        ("WebSearch", {"query": "sqlite wal"}, Action.SEARCH, "sqlite wal"),
+        ("WebFetch", {"url": "https://example.org", "prompt": "?"}, Action.SEARCH, "https://example.org"),
+        ("Task", {"description": "look", "prompt": "look around"}, Action.DELEGATE, "look"),
+        ("Agent", {"prompt": "look around"}, Action.DELEGATE, "look around"),
+        ("mcp__db__query", {"sql": "select 1"}, Action.OTHER, ""),
+        ("AToolOfNextYear", {"path": "/p"}, Action.OTHER, "/p"),
+        ("Bash", {"command": 5}, Action.RUN, ""),
+    ],
+)
+def test_each_tool_is_an_action_on_a_subject(
+    tmp_path: Path, tool: str, given: dict[str, Any], action: Action, subject: str
+) -> None:
+    call = told(tmp_path, assistant(tool_use(tool, "c1", **given)))[0]
+    assert isinstance(call, ToolCalled)
+    assert (call.call, call.tool, call.action, call.subject) == ("c1", tool, action, subject)
+
+
+def test_what_another_tool_was_given_is_kept_as_detail(tmp_path: Path) -> None:
+    call = told(tmp_path, assistant(tool_use("mcp__db__query", sql="select 1")))[0]
+    assert isinstance(call, ToolCalled)
+    assert "select 1" in call.detail
+
+
+def test_to_dos_are_told_as_such(tmp_path: Path) -> None:
+    todos = [{"content": "Fix", "status": "completed"}, {"content": "Test", "status": "pending"}, "odd", {}]
+    (event,) = told(tmp_path, assistant(tool_use("TodoWrite", todos=todos)))
+    assert isinstance(event, TodosChanged)
+    assert event.todos == (Todo("Fix", "completed"), Todo("Test", "pending"))
+
+
+SHELL: Json = {"stdout": "out", "stderr": "warning", "interrupted": False, "isImage": False}
+
+
+@pytest.mark.parametrize(
+    ("block", "result", "ended"),
+    [
+        (tool_result("out", is_error=False), SHELL, (True, 0, "out\nwarning")),
+        (tool_result("", is_error=False), {**SHELL, "stdout": "", "stderr": ""}, (True, 0, "")),
+        (tool_result("Exit code 3\noops", is_error=True), "Error: oops", (False, 3, "Exit code 3\noops")),
+        (tool_result("no such tool", is_error=True), "Error", (False, None, "no such tool")),
+        (tool_result("out", is_error=False), {**SHELL, "interrupted": True}, (False, None, "out\nwarning")),
+        (
+            tool_result("", is_error=False),
+            {**SHELL, "returnCodeInterpretation": "No matches found"},
+            (True, None, "out\nwarning"),
+        ),
+        (tool_result("a subagent's output", is_error=False), None, (True, 0, "a subagent's output")),
+        (tool_result("ready"), {"shellId": "b", "exitCode": 7, "stdout": "ready"}, (True, 7, "ready")),
+        (tool_result("ready"), {"exitCode": 10**30}, (True, None, "ready")),
+        (tool_result("1→x = 1"), {"type": "text", "file": {"content": "x = 1"}}, (True, None, "1→x = 1")),
+        (tool_result([text("a"), {"type": "image", "source": {}}, text("b")]), None, (True, None, "a\nb")),
+        (tool_result(None), [1, 2], (True, None, "")),
+        (tool_result(f"before {fence('ours')} after"), None, (True, None, "before  after")),
+    ],
+)
+def test_each_result_says_how_the_call_ended(
+    tmp_path: Path, block: Json, result: object, ended: tuple[bool, int | None, str]
+) -> None:
+    (event,) = told(tmp_path, user([block], toolUseResult=result))
+    assert isinstance(event, ToolReturned)
+    assert event.call == "toolu_1"
+    assert (event.ok, event.exit_status, event.text) == ended
+
+
+def test_a_long_output_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
+    output = "first line\n" + "x" * 50_000 + "\nlast line"
+    (event,) = told(tmp_path, user([tool_result(output)]))
+    assert isinstance(event, ToolReturned)
+    assert len(event.text) <= TEXT_LIMIT
+    assert event.text.startswith("first line")
+    assert event.text.endswith("last line")
+
+
+def notification(call: str, status: str, summary: str, result: str = "") -> str:
+    return (
+        f"<task-notification>\n<task-id>b1</task-id>\n<tool-use-id>{call}</tool-use-id>\n"
+        f"<status>{status}</status>\n<summary>{summary}</summary>\n<result>{result}</result>\n</task-notification>"
+    )
+
+
+LAUNCHED = user(
+    [tool_result("Command running in background", "c1", is_error=False)],
+    toolUseResult={**SHELL, "stdout": "", "backgroundTaskId": "b1"},
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "summary", "ended"),
+    [
+        ("completed", 'Background command "make" completed (exit code 0)', (True, 0)),
+        ("failed", 'Background command "make" failed with exit code 3', (False, 3)),
+        ("killed", 'Background command "make" was stopped', (False, None)),
+    ],
+)
+def test_a_command_in_the_background_ends_when_the_notification_says_so(
+    tmp_path: Path, status: str, summary: str, ended: tuple[bool, int | None]
+) -> None:
+    text_of_it = notification("c1", status, summary)
+    for told_by in (
+        user(text_of_it, "u2", promptSource="system", origin={"kind": "task-notification"}),
+        attachment("queued_command", "u2", prompt=text_of_it, commandMode="task-notification"),
+    ):
+        (event,) = told(tmp_path, LAUNCHED, told_by)
+        assert isinstance(event, ToolReturned)
+        assert (event.record, event.call) == ("u2", "c1")
+        assert (event.ok, event.exit_status) == ended
+
+
+@pytest.mark.parametrize(
+    "text_of_it",
+    [
+        "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>",
+        notification("c1", "running", "Background command"),
+        "<task-notification>",
+    ],
+)
+def test_a_notification_that_names_no_call_or_no_end_tells_nothing(tmp_path: Path, text_of_it: str) -> None:
+    assert told(tmp_path, user(text_of_it)) == ()
+
+
+def test_a_subagent_starts_with_its_call_and_stops_with_its_result(tmp_path: Path) -> None:
+    events = told(
+        tmp_path,
+        assistant(tool_use("Agent", "c1", description="look around", prompt="Look at everything.")),
+        user(
+            [tool_result([text("Found it")], "c1")],
+            "u1",
+            toolUseResult={"status": "completed", "agentId": "a9", "totalDurationMs": 5},
+        ),
+    )
+    started = [event for event in events if isinstance(event, SubagentStarted)]
+    stopped = [event for event in events if isinstance(event, SubagentStopped)]
+    assert [(event.subagent, event.task) for event in started] == [("c1", "look around")]
+    assert [(event.subagent, event.text) for event in stopped] == [("c1", "Found it")]
+
+
+def test_a_subagent_in_the_background_may_stop_more_than_once(tmp_path: Path) -> None:
+    launched = user(
+        [tool_result("launched", "c1")], toolUseResult={"status": "async_launched", "agentId": "a9"}
+    )
+    first = user(notification("c1", "completed", 'Agent "x" finished', "one"), "u2")
+    second = user(notification("c1", "completed", 'Agent "x" finished', "two <status>failed</status>"), "u3")
+    stops = [event for event in told(tmp_path, launched, first, second) if isinstance(event, SubagentStopped)]
+    assert [event.text for event in stops] == ["one", "two <status>failed</status>"]
+    assert len({event.record for event in stops}) == 2
+
+
+def test_files_that_a_command_changed_count_as_edited(tmp_path: Path) -> None:
+    files = [{"filePath": "/p/new.py", "created": True}, {"filePath": "/p/old.py"}, {"hunks": []}, 5]
+    result = {**SHELL, "bashEditDiff": {"files": files, "changedFiles": []}}
+    events = told(tmp_path, user([tool_result("out", "c1", is_error=False)], toolUseResult=result))
+    calls = [event for event in events if isinstance(event, ToolCalled)]
+    ends = {event.call: event.ok for event in events if isinstance(event, ToolReturned)}
+    assert [(call.action, call.subject) for call in calls] == [
+        (Action.WRITE, "/p/new.py"),
+        (Action.EDIT, "/p/old.py"),
+    ]
+    assert ends == {"c1": True, **{call.call: True for call in calls}}

@@ -1,0 +1,59 @@
+"""The command line means the same to Python whatever the path, and no part of it anything to a shell."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast import hook
+from tests.hook.fake_daemon import FakeDaemon, answer
+from tests.hook.harness import Harness, letter
+
+PATHS = st.text(st.characters(blacklist_characters="\0"), min_size=1)
+
+
+def test_it_is_this_command_line() -> None:
+    path = "/home/u/.holdfast/bin/hook.py"
+    code = f"import os;p='{path}';os.path.exists(p) and exec(compile(open(p).read(),p,'exec'))"
+    line = hook.command("/usr/bin/python3", path, "alpha", ("A_PID", "B"), ("Stop", "SessionEnd"))
+    assert line == f'/usr/bin/python3 -I -S -c "{code}" alpha A_PID,B Stop,SessionEnd'
+
+
+@given(path=PATHS, python=PATHS)
+def test_any_path_comes_through_the_shell(path: str, python: str) -> None:
+    program, *options, code, harness, carried, quiet = shlex.split(
+        hook.command(python, path, "alpha", (), ())
+    )
+    assert (program, options) == (python, ["-I", "-S", "-c"])
+    assert (harness, carried, quiet) == ("alpha", "-", "-")
+    assignment = ast.parse(code).body[1]
+    assert isinstance(assignment, ast.Assign)
+    assert ast.literal_eval(assignment.value) == path
+
+
+@given(path=PATHS)
+def test_nothing_in_the_code_means_anything_to_a_shell(path: str) -> None:
+    line = hook.command("python", path, "alpha", (), ())
+    code = line.removeprefix('python -I -S -c "').removesuffix('" alpha - -')
+    assert code.isascii()
+    assert not set('"$`!%^&|<>\n') & set(code)
+    assert code.count("\\") == code.count("\\U")
+
+
+@pytest.mark.parametrize("name", ["it's", 'a "home"', "$HOME `id`", "100%!", "dé jà\tvu", "back\\slash"])
+def test_a_home_may_have_any_name(home: Path, name: str) -> None:
+    named = home.parent / name
+    shutil.move(home, named)
+    with FakeDaemon(named, answer(b"a brief")):
+        assert Harness(named).fire(letter("SessionStart")) == (0, b"a brief", b"")
+
+
+def test_the_file_reads_the_same_in_every_encoding() -> None:
+    # The command line opens it with the encoding of the user's locale.
+    assert Path(hook.__file__).read_bytes().isascii()

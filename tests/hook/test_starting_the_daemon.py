@@ -1,0 +1,136 @@
+"""A hook that finds no daemon starts one, detached and without the harness's keys; it waits if it must."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.hook.fake_daemon import FakeDaemon
+from tests.hook.harness import BASE_PYTHON, NOTHING, SECRETS, Harness, letter
+
+# A daemon of a few lines: it tells the test how it was started and, if told to, opens a door for one letter.
+DAEMON = """#!{python}
+import json, os, socket, sys
+umask = os.umask(0o077)
+told = socket.socket(socket.AF_UNIX)
+told.connect({told!r})
+told.sendall(json.dumps(dict(
+    words=sys.argv[1:], environment=dict(os.environ), folder=os.getcwd(), umask=umask,
+    leads_session=os.getsid(0) == os.getpid(), open=[os.readlink(f"/proc/self/fd/{{n}}") for n in (0, 1, 2)],
+)).encode())
+told.close()
+if {answers}:
+    home = os.environ["HOLDFAST_HOME"]
+    os.makedirs(f"{{home}}/run", exist_ok=True)
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(f"{{home}}/run/s")
+    door.listen()
+    door.settimeout(30)
+    with open(f"{{home}}/run/new", "w") as note:
+        note.write(f"unix {{home}}/run/s")
+    os.rename(f"{{home}}/run/new", f"{{home}}/run/door")
+    hook, _ = door.accept()
+    while hook.recv(65536):
+        pass
+    hook.sendall(b"HOLDFAST/1 ok 7\\na brief")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """Where started daemons report, and the home whose daemon it is."""
+
+    home: Path
+    listener: socket.socket
+
+    def install(self, *, answers: bool) -> None:
+        program = self.home.parent / "daemon"
+        told = str(self.home.parent / "told")
+        program.write_text(DAEMON.format(python=BASE_PYTHON, told=told, answers=answers))
+        program.chmod(0o700)
+        (self.home / "bin/interpreter").write_text(f"{program}\n")
+
+    def next_report(self) -> dict[str, object]:
+        connection, _ = self.listener.accept()
+        with connection, connection.makefile("rb") as report:
+            fields: dict[str, object] = json.loads(report.read())
+            return fields
+
+
+@pytest.fixture
+def starts(home: Path) -> Iterator[Starts]:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(home.parent / "told"))
+        listener.listen()
+        listener.settimeout(30)
+        yield Starts(home, listener)
+
+
+def test_the_daemon_is_started_and_its_answer_printed(harness: Harness, starts: Starts) -> None:
+    starts.install(answers=True)
+    assert harness.fire(letter("SessionStart")) == (0, b"a brief", b"")
+    assert harness.spool_names() == []
+
+
+def test_nobody_waits_for_the_answer_to_a_quiet_event(harness: Harness, starts: Starts) -> None:
+    starts.install(answers=False)
+    assert harness.fire(letter("Stop")) == NOTHING
+    assert starts.next_report()["words"] == ["-P", "-m", "holdfast.daemon"]
+    assert len(harness.spooled()) == 1
+
+
+def test_a_daemon_that_does_not_open_its_door_is_given_up(harness: Harness, starts: Starts) -> None:
+    starts.install(answers=False)
+    assert harness.fire(letter("SessionStart")) == NOTHING
+    assert len(harness.spooled()) == 1
+
+
+def test_the_daemon_is_tied_to_nothing_of_the_harness(harness: Harness, starts: Starts) -> None:
+    starts.install(answers=False)
+    harness.fire(letter("Stop"), {"HOLDFAST_LOG": "debug", "LANG": "C.UTF-8", "SHELL": "/bin/sh"})
+    report = starts.next_report()
+    assert report["environment"] == {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/nonexistent",
+        "LANG": "C.UTF-8",
+        "HOLDFAST_LOG": "debug",
+        "HOLDFAST_HOME": str(harness.home),
+    }
+    assert report["folder"] == "/"
+    assert report["umask"] == 0o077
+    assert report["leads_session"] is True
+    assert report["open"] == [os.devnull] * 3
+
+
+def test_no_key_of_the_harness_reaches_the_daemon(harness: Harness, starts: Starts) -> None:
+    starts.install(answers=False)
+    harness.fire(letter("Stop"))
+    told = json.dumps(starts.next_report())
+    assert str(harness.home) in told
+    assert not [secret for secret in SECRETS.values() if secret in told]
+
+
+def test_a_daemon_that_is_stuck_is_not_started_again(harness: Harness, starts: Starts) -> None:
+    starts.install(answers=False)
+    with FakeDaemon(harness.home, None):
+        harness.fire(letter("Stop"), {"HOLDFAST_TEST": "stuck"})
+    harness.fire(letter("Stop"), {"HOLDFAST_TEST": "gone"})
+    environment = starts.next_report()["environment"]
+    assert isinstance(environment, dict)
+    assert environment["HOLDFAST_TEST"] == "gone"
+
+
+@pytest.mark.parametrize("interpreter", [None, "", "/nonexistent/python\n", "/dev/null\n", "/\n"])
+def test_without_an_interpreter_the_letter_is_kept_all_the_same(
+    harness: Harness, interpreter: str | None
+) -> None:
+    if interpreter is not None:
+        (harness.home / "bin/interpreter").write_text(interpreter)
+    assert harness.fire(letter("SessionStart")) == NOTHING
+    assert len(harness.spooled()) == 1

@@ -1,0 +1,181 @@
+"""What is true of the SQLite store alone: its tables, its files and its transactions."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import StoreLocked
+from holdfast.stores.sqlite.database import run
+from tests.stores.contract import (
+    ALL,
+    NOON,
+    PROMPT,
+    SESSION,
+    checkpoint,
+    document,
+    ended,
+    prompt,
+    session,
+)
+from tests.stores.sqlite_files import columns, filled, opened
+
+CHECKPOINT_COLUMNS = (
+    "id session_key harness project project_normalized trigger digest prompt_count memory_queries "
+    "recent_remembers created_at"
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "first"),
+    [
+        ("session_checkpoints", CHECKPOINT_COLUMNS),
+        ("sessions", "key created_at updated_at metadata"),
+        ("messages", "id session_key parent_id type timestamp data"),
+    ],
+)
+def test_the_tables_begin_with_the_columns_that_others_read(path: Path, table: str, first: str) -> None:
+    opened(path).close()
+    names = first.split()
+    assert columns(path, table)[: len(names)] == names
+
+
+def test_a_checkpoint_reads_well_for_others(path: Path) -> None:
+    store = opened(path)
+    with store.writing():
+        store.add_checkpoint(checkpoint("c1", created_at=NOON + 7))
+    (row,) = store._database.rows("select created_at, trigger, memory_queries from session_checkpoints")
+    assert row == ("2026-01-01T12:00:00.007Z", "periodic", '["fix parser","add tests"]')
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "index"),
+    [
+        (
+            "select 1 from session_checkpoints where session_key = '' order by created_at desc",
+            "checkpoints_session",
+        ),
+        ("select 1 from session_checkpoints where project_normalized = ''", "checkpoints_project"),
+        (
+            "select 1 from messages where session_key = '' order by timestamp desc, rowid desc",
+            "messages_session",
+        ),
+        ("select 1 from messages where parent_id = ''", "messages_parent"),
+        ("select 1 from messages where record_id = ''", "messages_record"),
+        ("select metadata from sessions where project_id = '' and updated_at >= 0", "sessions_project"),
+        ("select metadata from sessions where pid = 1 and pid_start = 2", "sessions_process"),
+    ],
+)
+def test_what_is_asked_often_has_an_index(path: Path, sql: str, index: str) -> None:
+    store = opened(path)
+    plan = " ".join(str(row[3]) for row in store._database.rows(f"explain query plan {sql}"))
+    assert f"idx_{index}" in plan
+    assert "TEMP B-TREE" not in plan
+    store.close()
+
+
+def test_everything_is_for_its_owner_alone(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        store = opened(path)
+        with store.writing():
+            store.put_session(SESSION)
+        files = [path, Path(f"{path}-wal"), Path(f"{path}-shm")]
+        assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 3
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        store.close()
+    finally:
+        os.umask(before)
+
+
+def test_a_file_that_others_could_read_is_closed_to_them(path: Path) -> None:
+    opened(path).close()
+    path.chmod(0o644)
+    opened(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_closed_store_is_one_file(path: Path) -> None:
+    filled(path)
+    assert [file.name for file in path.parent.iterdir()] == ["store.db"]
+
+
+def test_what_one_connection_wrote_the_other_reads(path: Path) -> None:
+    one, other = opened(path), opened(path)
+    with one.writing():
+        one.put_session(SESSION)
+    assert other.session("s1") == SESSION
+    with other.writing():
+        other.put_session(session("s2"))
+    assert [each.key for each in one.sessions(ALL)] == ["s2", "s1"]
+    one.close()
+    assert other.session("s2") is not None
+    other.close()
+
+
+def test_someone_else_writing_is_said_to_be_so(path: Path) -> None:
+    one, other = opened(path), opened(path)
+    other._database.connection.set_busy_timeout(1)
+    with (
+        one.writing(),
+        pytest.raises(StoreLocked, match=r"store\.db` is being written") as refused,
+        other.writing(),
+    ):
+        pass
+    assert refused.value.hint
+    one.close()
+    other.close()
+
+
+def test_what_is_dropped_leaves_no_trace_in_the_file(path: Path) -> None:
+    store = opened(path)
+    with store.writing():
+        store.put_session(ended("s1"))
+        store.add_event(prompt("r1", text="Rumpelstilzchen"))
+        store.add_document(document("d1", "Rumpelstilzchen heinzelmann", session="s1"))
+        store.add_checkpoint(checkpoint("c1", digest="Rumpelstilzchen"))
+    store.close()
+    assert b"umpelstilzchen" in path.read_bytes()
+    store = opened(path)
+    with store.writing():
+        store.prune_sessions(NOON + 1)
+        store.trim_checkpoints("s1", 0)
+    store.close()
+    left = path.read_bytes()
+    assert b"umpelstilzchen" not in left
+    assert b"heinzelmann" not in left
+
+
+def test_a_kind_of_event_from_a_later_version_is_passed_over(path: Path) -> None:
+    store = opened(path)
+    with store.writing():
+        store.put_session(SESSION)
+        store.add_event(PROMPT)
+        store.add_event(prompt("r2"))
+        store._database.write("update messages set type = :type where record_id = 'r1'", {"type": "dreamt"})
+    assert store.events("s1", ALL) == [prompt("r2")]
+    store.close()
+
+
+def test_a_stray_row_is_found_by_the_check(path: Path) -> None:
+    store = opened(path)
+    with store.writing():
+        store.put_session(SESSION)
+        store.add_event(PROMPT)
+    run(store._database.connection, "pragma foreign_keys = off; delete from sessions")
+    assert store.check() == "a row of `messages` belongs to no session"
+    store.close()
+
+
+def test_a_durable_transaction_is_synced_and_the_next_one_is_not(path: Path) -> None:
+    store = opened(path)
+    levels = []
+    for way in (store.writing, store.writing_durably, store.writing):
+        with way():
+            levels += store._database.rows("pragma synchronous")
+    assert levels == [(1,), (2,), (1,)]
+    store.close()

@@ -1,0 +1,109 @@
+"""An older SQLite store is brought up to date with a copy made before; a later one is refused."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import StoreError, StoreTooNew
+from holdfast.stores.sqlite import open_store
+from holdfast.stores.sqlite.schema import shipped
+from holdfast.stores.sqlite.store import open_with
+from tests.stores.contract import (
+    ALL,
+    MINUTE,
+    NOON,
+    SESSION,
+)
+from tests.stores.sqlite_files import LATER, columns, filled, opened
+
+
+def test_a_new_store_has_the_latest_schema_and_needed_no_copy(path: Path, backups: Path) -> None:
+    store = open_store(path, backups, NOON)
+    assert store._database.rows("pragma user_version") == [(shipped()[-1].version,)]
+    assert not backups.exists()
+    store.close()
+
+
+def test_migrations_are_numbered_from_one_without_gaps() -> None:
+    assert [migration.version for migration in shipped()] == list(range(1, len(shipped()) + 1))
+
+
+def test_an_older_store_is_copied_before_each_step(path: Path, backups: Path) -> None:
+    filled(path)
+    store = opened(path, "create table one (a)", "create table two (b)")
+    assert store.session("s1") == SESSION
+    assert store._database.rows("pragma user_version") == [(LATER + 1,)]
+    names = [
+        f"store-20260101T120000Z-schema-{LATER - 1:04}.db",
+        f"store-20260101T120000Z-schema-{LATER:04}.db",
+    ]
+    assert sorted(file.name for file in backups.iterdir()) == names
+    assert [columns(backups / name, "one") for name in names] == [[], ["a"]]
+    assert columns(path, "two") == ["b"]
+    assert stat.S_IMODE((backups / names[0]).stat().st_mode) == 0o600
+    assert stat.S_IMODE(backups.stat().st_mode) == 0o700
+    store.close()
+
+
+def test_a_copy_can_be_gone_back_to(path: Path, backups: Path) -> None:
+    filled(path)
+    opened(path, "drop table messages").close()
+    (copy,) = backups.iterdir()
+    copy.replace(path)
+    store = opened(path)
+    assert len(store.events("s1", ALL)) == 200
+    assert store.check() == ""
+    store.close()
+
+
+def test_a_copy_holds_what_was_only_in_the_log(path: Path, backups: Path) -> None:
+    busy = opened(path)
+    with busy.writing():
+        busy.put_session(SESSION)
+    opened(path, "create table one (a)").close()
+    (copy,) = backups.iterdir()
+    store = open_with(copy, backups, NOON, shipped())
+    assert store.session("s1") == SESSION
+    store.close()
+    busy.close()
+
+
+def test_the_last_three_copies_are_kept(path: Path, backups: Path) -> None:
+    opened(path).close()
+    other = backups / "notes.txt"
+    backups.mkdir()
+    other.write_text("mine")
+    for step in range(5):
+        opened(
+            path, *[f"create table t{number} (a)" for number in range(step + 1)], at=NOON + step * MINUTE
+        ).close()
+    kept = sorted(file.name for file in backups.iterdir())
+    assert kept == [
+        "notes.txt",
+        *(f"store-20260101T120{n}00Z-schema-{LATER - 1 + n:04}.db" for n in (2, 3, 4)),
+    ]
+
+
+def test_a_failed_step_leaves_the_store_as_it_was(path: Path) -> None:
+    filled(path)
+    with pytest.raises(StoreError, match="no such table"):
+        opened(path, "create table one (a); insert into nowhere values (1)")
+    assert columns(path, "one") == []
+    store = opened(path)
+    assert store.session("s1") == SESSION
+    store.close()
+
+
+def test_a_store_from_a_later_version_is_refused_and_left_alone(path: Path, backups: Path) -> None:
+    opened(path, "create table one (a)").close()
+    before = path.read_bytes()
+    with pytest.raises(StoreTooNew) as refused:
+        open_store(path, backups, NOON)
+    assert refused.value.message == (
+        f"the store at `{path}` was written by a later version (schema {LATER}, this is {LATER - 1})"
+    )
+    assert refused.value.hint == "upgrade with `uv tool upgrade holdfast`"
+    assert path.read_bytes() == before

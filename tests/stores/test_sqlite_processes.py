@@ -1,0 +1,144 @@
+"""Several processes on one store, processes that are killed, and disks that refuse."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.stores.sqlite import SqliteStore
+from tests.stores.contract import prompt
+from tests.stores.sqlite_files import opened
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "tests.stores.processes", *map(str, words)]
+
+
+def started(*words: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command(*words),
+        cwd=ROOT,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def records(store: SqliteStore) -> list[str]:
+    return [event.record for event in store.events("s1", 100_000)]
+
+
+def test_of_processes_that_write_at_once_nothing_is_lost(path: Path) -> None:
+    writers = [started("write", path, name, 100) for name in ("ada", "bob", "cyd")]
+    for writer in writers:
+        _, errors = writer.communicate()
+        assert (writer.returncode, errors) == (0, "")
+    store = opened(path)
+    told = store.session("s1")
+    assert told is not None
+    assert told.prompt_count == 300
+    assert len(records(store)) == 600
+    assert store.check() == ""
+    store.close()
+
+
+def test_what_a_killed_process_acknowledged_is_there(path: Path) -> None:
+    with started("write", path, "ada", "endless") as writer:
+        assert writer.stdout is not None
+        for _ in range(50):
+            writer.stdout.readline()
+        writer.kill()
+        acknowledged = 50 + len(writer.stdout.readlines())
+    store = opened(path)
+    kept = records(store)
+    whole = [f"ada {number} {which}" for number in range(len(kept) // 2) for which in ("first", "second")]
+    assert kept == whole, "no half transaction"
+    assert len(kept) >= 2 * acknowledged
+    assert store.check() == ""
+    store.close()
+
+
+def test_what_a_killed_process_had_not_finished_is_not_there(path: Path) -> None:
+    with started("stop_halfway", path) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "halfway\n"
+        writer.kill()
+    assert Path(f"{path}-wal").stat().st_size > 1_000_000, "the half transaction reached the disk"
+    store = opened(path)
+    assert records(store) == ["whole"]
+    assert store.check() == ""
+    with store.writing():
+        store.add_event(prompt("next"))
+    assert records(store) == ["whole", "next"]
+    store.close()
+
+
+# Disks
+
+
+def on_a_disk(directory: Path, options: str, script: str) -> str:
+    """What a script prints in a namespace of its own, where the directory is a small disk in memory."""
+    directory.mkdir()
+    mount = f'mount -t tmpfs -o {options} tmpfs "$0"'
+    namespace = ["unshare", "--mount", "--map-root-user"] if os.geteuid() else ["unshare", "--mount"]
+    try:
+        subprocess.run([*namespace, "sh", "-ec", mount, str(directory)], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no disk can be mounted here: {error}")
+    done = subprocess.run(
+        [*namespace, "sh", "-ec", f"{mount}\n{script}", str(directory), *command()],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_a_full_disk_is_said_to_be_so_and_loses_nothing(path: Path) -> None:
+    said = on_a_disk(
+        path.parent,
+        "size=2m,mode=700",
+        'head -c 1m /dev/zero > "$0/ballast"; "$@" fill "$0/store.db"',
+    )
+    assert said.splitlines() == [
+        f"StoreError: the disk that holds the store at `{path}` is full",
+        "hint: make room on it; what was acknowledged before is kept",
+        "first last 2 sound",
+    ]
+
+
+def test_a_disk_that_is_full_from_the_start_is_said_to_be_so(path: Path) -> None:
+    said = on_a_disk(
+        path.parent,
+        "size=1m,mode=700",
+        'head -c 1m /dev/zero > "$0/ballast"; "$@" try_to_open "$0/store.db"',
+    )
+    assert said.splitlines()[0] == f"StoreError: the disk that holds the store at `{path}` is full"
+
+
+def test_a_read_only_disk_is_said_to_be_so(path: Path) -> None:
+    said = on_a_disk(
+        path.parent,
+        "size=2m,mode=700",
+        '"$@" write "$0/store.db" a 1 > /dev/null; mount -o remount,ro "$0"; "$@" try_to_open "$0/store.db"',
+    )
+    message, hint = said.splitlines()
+    assert message.startswith(f"StoreError: the store at `{path}` cannot be opened for writing: ")
+    assert hint == "hint: look at the permissions of the file and its directory; the disk may be read-only"
+
+
+def test_a_read_only_disk_without_a_store_is_said_to_be_so(path: Path) -> None:
+    said = on_a_disk(
+        path.parent, "size=2m,mode=700", 'mount -o remount,ro "$0"; "$@" try_to_open "$0/store.db"'
+    )
+    message = f"StoreError: the store at `{path}` cannot be opened for writing: Read-only file system"
+    assert said.splitlines()[0] == message
