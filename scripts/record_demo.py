@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from holdfast.cli.demo_session import Fact
+from holdfast.cli.demo_session.recording import HOME, Fact
 from tests.clients import install
 from tests.clients.claude import Claude
 from tests.clients.model_server import ModelServer, Step, call, plain_text, say, together
@@ -27,7 +27,6 @@ Json: TypeAlias = dict[str, Any]
 
 TARGET: Final = Path(__file__).resolve().parents[1] / "src" / "holdfast" / "cli" / "demo_session"
 HARNESS: Final = "claude-code"
-HOME: Final = "/home/you"
 PROJECT: Final = f"{HOME}/orders"
 LARGEST: Final = 60_000
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "PostCompact", "SessionEnd")
@@ -87,6 +86,7 @@ CORRECTION: Final = (
     "Not with floats: money is Decimal with ROUND_HALF_UP. "
     "And count how many totals the old rounding got wrong, support needs the number."
 )
+QUESTION: Final = "Is cart.py still as it was?"
 NEXT_PROMPT: Final = "Go on with what is open."
 POOR_SUMMARY: Final = (
     "The user asked for help with a failing test in a small Python project. The assistant changed the rounding "
@@ -115,9 +115,9 @@ TEST_ALL: Final = "python -m pytest -q"
 FACTS: Final = (
     Fact("the user's rule", "never change the public API of cart.py", ("public API of cart.py",)),
     Fact("the user's correction", "not with floats", ("not with floats",)),
-    Fact("who waits for the number", "support", ("support needs the number",)),
     Fact("the decision", "Decimal, rounded once per cart", ("Decimal", "rounded once per cart")),
     Fact("the number measured", f"{NUMBER} totals were wrong", (NUMBER,)),
+    Fact("the file that was changed", "pricing.py", ("pricing.py",)),
     Fact("the test that passes", TEST_PRICING, (TEST_PRICING,)),
     Fact("the test that fails, and why", "test_refund_limit: DID NOT RAISE", ("test_refund_limit", "DID NOT RAISE")),
     Fact("the next step", "refund_cents must raise ValueError", ("refund_cents must raise ValueError",)),
@@ -158,7 +158,13 @@ def second_turn(project: Path) -> Iterator[Step]:
     )
 
 
-def third_turn(project: Path) -> Iterator[Step]:
+def third_turn(_: Path) -> Iterator[Step]:
+    """A short answer, so that the last message says nothing of the work."""
+    yield call("Bash", command="git diff --stat -- cart.py")
+    yield say("Yes, it has no changes.")
+
+
+def next_turn(project: Path) -> Iterator[Step]:
     """After the compaction: the agent goes on with what was open."""
     pricing = str(project / "pricing.py")
     yield call("Read", file_path=pricing)
@@ -223,12 +229,12 @@ def play(claude: Claude, server: ModelServer, root: Path) -> Recorded:
     claude.install_hooks(_hook_command(root), EVENTS)
     server.summarize_as(POOR_SUMMARY)
     with claude.start_stream("--allowedTools", "Bash", "Edit", "Read", "Write") as stream:
-        for prompt, turn in ((FIRST_PROMPT, first_turn), (CORRECTION, second_turn)):
+        for prompt, turn in ((FIRST_PROMPT, first_turn), (CORRECTION, second_turn), (QUESTION, third_turn)):
             server.script(*turn(claude.project))
             stream.ask(prompt)
-        _require(NUMBER in server.last().text, f"the count is not {NUMBER}")
+        _require(f"{NUMBER} totals were wrong" in server.last().text, f"the count is not {NUMBER}")
         stream.ask("/compact")
-        server.script(*third_turn(claude.project))
+        server.script(*next_turn(claude.project))
         stream.ask(NEXT_PROMPT)
         session = stream.session
         stream.close()
@@ -284,7 +290,9 @@ def _texts(recorded: Recorded) -> dict[str, str]:
     letters = [_letter(row, kept) for row in recorded.letters]
     story = {
         "harness": HARNESS,
-        "home": HOME,
+        "session": recorded.letters[0]["letter"]["session_id"],
+        "project": PROJECT,
+        "transcript": recorded.letters[0]["letter"]["transcript_path"],
         "left": LEFT,
         "last_message": _last_message(recorded),
         "facts": [asdict(fact) for fact in FACTS],
@@ -301,8 +309,8 @@ def _last_message(recorded: Recorded) -> str:
     """What the harness kept beside its summary, proven to be all of the facts that the model still had."""
     boundary = next(record for record in recorded.records if record.get("subtype") == "compact_boundary")
     kept = boundary["compactMetadata"]["preservedMessages"]["uuids"]
-    said = [record["message"]["content"] for record in recorded.records if record.get("uuid") in kept and "message" in record]
-    text = plain_text(said)
+    messages = [record["message"] for record in recorded.records if record.get("uuid") in kept and "message" in record]
+    text = "\n".join(block["text"] for message in messages for block in message["content"] if block["type"] == "text")
     for fact in FACTS:
         shown = fact.is_in(f"{POOR_SUMMARY}\n{text}")
         _require(fact.is_in(recorded.window) == shown, f"the model had it otherwise than is told: {fact.name}")

@@ -240,7 +240,7 @@ def _keys_of(path: Path, flags: int) -> Iterator[tuple[str, object]]:
         raise ConfigError(f"{path} cannot be read: {error}", "mend or remove the file") from error
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", "mend the line that is named") from error
     for section, content in document.items():
         if isinstance(content, dict):

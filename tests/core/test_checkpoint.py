@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from holdfast.core.checkpoint import take
 from holdfast.core.events import Origin, Remembered
 from holdfast.core.session import Trigger
+from holdfast.core.world import GitState
 from tests.core.scenes import KEY, MINUTE, NOON, after, worked
 
 DIGEST = """\
@@ -53,3 +56,9 @@ def test_taking_a_checkpoint_consumes_what_was_pending_and_keeps_it_in_the_row()
     assert checkpoint.memory_queries == before.pending_queries
     assert session.pending_queries == ()
     assert session.prompts_at_checkpoint == 2
+
+
+def test_a_digest_says_where_git_stands() -> None:
+    git = GitState("fix/retry", "1234567890abcdef", ("src/retry.py",), ("Use a monotonic clock",))
+    digest = take(replace(worked(), git=git), Trigger.SESSION_END, "", "id-1", NOON)[1].digest
+    assert "### Git\n- Branch: fix/retry at 1234567890 “Use a monotonic clock”\n- Uncommitted: src/retry.py" in digest

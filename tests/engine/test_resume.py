@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.config import Config, Continuity
+from holdfast.config import Brief, Config, Continuity
 from holdfast.core.brief import Reason
 from holdfast.core.session import Phase, Process, Trigger
 from holdfast.engine.processes import start_of
@@ -230,3 +230,15 @@ def _worktrees(stage: Stage) -> tuple[str, str]:
     return str(main), str(tree)
 
 
+
+
+def test_an_answer_stays_within_the_harnesss_limit_by_leaving_items_out(stage: Stage) -> None:
+    stage.config = Config(continuity=replace(Continuity(), recovery_budget_chars=20_000), brief=Brief(total_chars=50_000))
+    stage.letter("a", "start", source="startup", process=GONE)
+    for n in range(12):
+        stage.now += 1
+        stage.write("a", ("prompt", f"{n} " + "𝔘" * 400), ("says", f"{n} " + "𝔖" * 400))
+    stage.letter("a", "end", reason="other", process=GONE)
+    brief = stage.letter("b", "start", source="startup")
+    assert 5_000 < len(brief.encode("utf-16-le")) // 2 <= 10_000
+    assert brief.endswith("</holdfast-recall>")

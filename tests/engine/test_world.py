@@ -18,7 +18,8 @@ from holdfast.core.world import (
     World,
     differences,
 )
-from holdfast.engine.git import MAX_TRACKED, identity
+from holdfast.engine.git import identity
+from holdfast.engine.git_index import MAX_TRACKED
 from holdfast.engine.world import MAX_DIRTY, file_states, git_state, look
 from tests.engine.test_git import commit, repository_in, run_git
 
@@ -256,16 +257,16 @@ def test_no_program_that_a_repository_plants_is_run(repo: Path) -> None:
     program = repo.parent / "program"
     program.write_text(f"#!/bin/sh\ntouch '{canary}'\ncat\n")
     program.chmod(0o755)
-    for key in ("core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "diff.external", "core.pager"):
+    for key in ("core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.external", "core.pager"):
         run_git(repo, "config", key, str(program))
     (repo / ".gitattributes").write_text("* filter=evil diff=evil\n")
     for hook in ("post-index-change", "fsmonitor-watchman", "post-checkout", "reference-transaction"):
         shutil.copy(program, repo / ".git/hooks" / hook)
     (repo / "a.txt").write_text("something longer")
     project = identity(str(repo))
-    seen = look(project, ["a.txt"])
+    seen, state = look(project, ["a.txt"]), git_state(project)
     assert not canary.exists()
-    assert (seen.git is not None and seen.git.dirty, len(seen.files)) == (("a.txt",), 1)
+    assert (state is not None and state.dirty, len(seen.files)) == (("a.txt",), 1)
     run_git(repo, "status")
     assert canary.exists(), "git itself does run what this repository plants"
 

@@ -144,6 +144,9 @@ def test_only_an_empty_folder_is_removed(tmp_path: Path) -> None:
     empty, full = tmp_path / "empty", tmp_path / "full"
     (full / "x").mkdir(parents=True)
     empty.mkdir()
-    for folder in (empty, full, tmp_path / "gone"):
+    link = tmp_path / "link"
+    link.symlink_to(full / "x")
+    for folder in (empty, full, link, tmp_path / "gone"):
         atomic.remove_empty_folder(folder)
-    assert list(tmp_path.iterdir()) == [full]
+    assert sorted(tmp_path.iterdir()) == [full, link]
+    assert (full / "x").is_dir()

@@ -201,6 +201,18 @@ def test_what_is_not_ours_stays_beside_ours(command: str) -> None:
     assert removed(edited.text, [*edited.hollows]) == before
 
 
+@pytest.mark.parametrize(
+    "leaf",
+    ['{"do": "x", "timeout": 1}', '{\n    "do": "x",\n    "timeout": 1\n  }'],
+    ids=["on one line", "on several"],
+)
+def test_an_entry_is_renewed_in_the_layout_it_has(leaf: str) -> None:
+    text = '{\n  "do": [1, LEAF],\n  "a": 1\n}'
+    wanted = WantedEntry(FILE, ("do",), {"do": "x", "timeout": 5}, "x")
+    renewed = json_text.insert(text.replace("LEAF", leaf), wanted, mark_of(["x"], HOOK)).text
+    assert renewed == text.replace("LEAF", leaf.replace("1", "5"))
+
+
 def test_several_of_ours_become_one() -> None:
     old = json.dumps(entry("Stop", OLD_COMMAND).value)
     text = '{"hooks": {"Stop": [1, ' + old + ", 2, " + old + ", " + old + ", 3]}}"
@@ -240,7 +252,9 @@ def test_a_string_can_be_an_entry_too() -> None:
 )
 def test_an_entry_is_laid_out_like_its_neighbours(before: str, after: str) -> None:
     wanted = WantedEntry(FILE, ("hooks", "Stop"), {"do": "x"}, "x")
-    assert json_text.insert(before, wanted, mark_of(["x"], HOOK)).text == after
+    mark = mark_of(["x"], HOOK)
+    assert json_text.insert(before, wanted, mark).text == after
+    assert json_text.insert(after, wanted, mark).text == after
 
 
 # ---------------------------------------------------------------- what is refused

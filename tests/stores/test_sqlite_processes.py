@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,26 @@ def test_what_a_killed_process_had_not_finished_is_not_there(path: Path) -> None
         store.add_event(prompt("next"))
     assert records(store) == ["whole", "next"]
     store.close()
+
+
+def test_a_store_opened_twice_in_one_process_is_still_held_when_another_process_closes_it(path: Path) -> None:
+    store, again = opened(path), opened(path)
+    again.close()
+    with started("write", path, "ada", 1) as writer:
+        writer.communicate()
+    # The last one to close the store removes its log.
+    assert Path(f"{path}-wal").exists()
+    assert len(records(store)) == 2
+    store.close()
+
+
+def test_of_processes_that_migrate_at_once_one_does(path: Path, backups: Path) -> None:
+    opened(path).close()
+    with ThreadPoolExecutor(4) as at_once:
+        stores = list(at_once.map(lambda _: opened(path, "create table one (a)"), range(4)))
+    assert len(list(backups.iterdir())) == 1
+    for store in stores:
+        store.close()
 
 
 # Disks

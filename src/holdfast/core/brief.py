@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from holdfast.core.checkpoint import command_line, file_line
+from holdfast.core.checkpoint import command_line, file_line, git_lines
 from holdfast.core.events import Action
 from holdfast.core.evidence import FileTouch, Said
 from holdfast.core.fence import OVERHEAD, fence
@@ -200,6 +200,8 @@ def _state_items(told: Told) -> Iterator[Item]:
     trail, key = told.session.trail, told.session.key
     for place, todo in enumerate(todo for todo in trail.todos if todo.status != "completed"):
         yield Item(STATE, f"To do ({todo.status}): {_clipped(todo.text)}", told.now, key, 20 + place)
+    for place, line in enumerate(git_lines(told.session.git)):
+        yield Item(STATE, line, told.session.changed_at, "git", 30 + 10 * place)
     for place, said in enumerate(reversed(trail.statements)):
         label = "The agent's last statement" if place == 0 else "Before that"
         yield Item(STATE, f"{label}: {_clipped(said.text)}", said.at, key, 24 + 9 * place)

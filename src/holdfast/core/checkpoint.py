@@ -12,10 +12,12 @@ from holdfast.core.events import Action
 from holdfast.core.evidence import CommandRun, FileTouch, Trail
 from holdfast.core.session import Session, Trigger, consume
 from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.core.world import GitState
 
 PROMPTS_SHOWN = 5
 STATEMENTS_SHOWN = 3
 FILES_SHOWN = 20
+DIRTY_SHOWN = 10
 COMMANDS_SHOWN = 10
 
 
@@ -67,7 +69,8 @@ def digest(session: Session, trigger: Trigger, words: str, at: int) -> str:
     """The checkpoint's text: an agent's own words verbatim, otherwise what was seen, with the harness's words if it gave any."""
     if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
         return words
-    sections = [_head(session, at), _memory_activity(session), *_evidence(session.trail)]
+    git = _rows("### Git", git_lines(session.git))
+    sections = [_head(session, at), _memory_activity(session), *_evidence(session.trail), git]
     if words:
         sections.append(f"### Session Context\n{words.strip()}")
     return "\n\n".join(section for section in sections if section)
@@ -79,6 +82,19 @@ def _head(session: Session, at: int) -> str:
         f"Project: {session.project.path}\n"
         f"Prompts: {session.prompts_told} | Duration: {elapsed(at - session.started_at)}"
     )
+
+
+def git_lines(git: GitState | None) -> list[str]:
+    """Where git stands, each in one line: branch and commit, uncommitted files."""
+    if git is None or not (git.branch or git.head):
+        return []
+    commit = f" at {git.head[:10]}" if git.head else ""
+    subject = f" “{git.last_commits[0]}”" if git.last_commits else ""
+    lines = [f"Branch: {git.branch or 'detached'}{commit}{subject}"]
+    if git.dirty:
+        more = f" and {len(git.dirty) - DIRTY_SHOWN} more" if len(git.dirty) > DIRTY_SHOWN else ""
+        lines.append(f"Uncommitted: {', '.join(git.dirty[:DIRTY_SHOWN])}{more}")
+    return lines
 
 
 def _memory_activity(session: Session) -> str:

@@ -12,17 +12,16 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from holdfast.core.world import Project
+from holdfast.engine.git_index import HASH_SIZES, Choice, chosen_in
 
 MAX_COMMITS: Final = 5
 MAX_SUBJECT: Final = 200
 MAX_INDEX: Final = 64 * 1024 * 1024
-MAX_TRACKED: Final = 100_000  # a look at as many files takes about a second, and someone may be waiting
 MAX_PACKED_REFS: Final = 16 * 1024 * 1024
 MAX_CONFIG: Final = 1024 * 1024
 MAX_POINTER: Final = 8 * 1024
@@ -49,21 +48,6 @@ class Place:
     directory: Path
     root: Path
     repository: Repository | None
-
-
-class TrackedFile(NamedTuple):
-    """A file or link in the index, with its kind (`stat.S_IF…`), size and time when git last saw it clean."""
-
-    name: str
-    kind: int
-    modified_ns: int
-    """0 if git never looked at the file. The seconds, like the size, are kept modulo 2**32."""
-    size: int
-    is_unsettled: bool
-    """In conflict, or only announced to the index."""
-
-
-Choice: TypeAlias = Callable[[TrackedFile], bool]
 
 
 def identity(path: str) -> Project:
@@ -131,11 +115,11 @@ def tracked(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ..
     """Names of the tracked files that are chosen, up to a limit; none if the index cannot be relied on."""
     settings = _settings(repository.git_dir, repository.common_dir)
     index = _read(repository.git_dir / "index", MAX_INDEX)
-    hash_size = _HASH_SIZES.get(settings.get("extensions.objectformat", "sha1"))
+    hash_size = HASH_SIZES.get(settings.get("extensions.objectformat", "sha1"))
     if index is None or hash_size is None or not _owns_its_root(repository, settings):
         return ()
     try:
-        return _chosen_in(index, hash_size, chosen, limit)
+        return tuple(shown(name) for name in chosen_in(index, hash_size, chosen, limit))
     except (ValueError, IndexError, struct.error):
         return ()
 
@@ -270,81 +254,6 @@ def _packed(name: str, common_dir: Path) -> str:
     line = rb"^([0-9a-f]{40}|[0-9a-f]{64}) " + re.escape(os.fsencode(name)) + rb"\r?$"
     found = re.search(line, packed, re.MULTILINE)
     return found[1].decode("ascii") if found else ""
-
-
-_STAT: Final = struct.Struct(">8x II 8x I 8x I")  # mtime in seconds and nanoseconds, mode, size
-_HASH_SIZES: Final = {"sha1": 20, "sha256": 32}
-_ASSUME_VALID, _EXTENDED, _STAGE = 0x8000, 0x4000, 0x3000
-_SKIP_WORKTREE, _INTENT_TO_ADD = 0x4000, 0x2000
-_MAX_NAME: Final = 4096
-_UNSAFE_NAME: Final = re.compile(rb"(?:\A|/)(?:\.{0,2}|\.git)(?:/|\Z)", re.IGNORECASE)
-_COMPRESSED: Final = 4
-
-
-def _chosen_in(index: bytes, hash_size: int, chosen: Choice, limit: int) -> tuple[str, ...]:
-    signature, version, count = struct.unpack_from(">4sII", index)
-    if signature != b"DIRC" or version not in (2, 3, _COMPRESSED):
-        raise ValueError("not an index of a known version")
-    if count > MAX_TRACKED:
-        raise ValueError("more files than there is time to look at")
-    offset, name = 12, b""
-    names: dict[str, None] = {}
-    for _ in range(count):
-        flags_at = offset + _STAT.size + hash_size
-        flags, following = struct.unpack_from(">HH", index, flags_at)
-        name_at, extended = (flags_at + 4, following) if flags & _EXTENDED else (flags_at + 2, 0)
-        name, end = _name_at(index, name_at, name if version == _COMPRESSED else None)
-        if len(names) < limit:
-            file = _tracked_file(name, _STAT.unpack_from(index, offset), flags, extended)
-            if file is not None and chosen(file):
-                names[shown(file.name)] = None
-        offset = end if version == _COMPRESSED else offset + ((end - offset + 7) & ~7)
-    _refuse_needed_extensions(index, offset, len(index) - hash_size)
-    return tuple(names)
-
-
-def _tracked_file(name: bytes, stat_data: tuple[int, ...], flags: int, extended: int) -> TrackedFile | None:
-    """What an entry says; None for a submodule, a folded directory, and what git was told not to look at."""
-    seconds, nanoseconds, mode, size = stat_data
-    kind = stat.S_IFMT(mode)
-    if kind not in (stat.S_IFREG, stat.S_IFLNK) or flags & _ASSUME_VALID or extended & _SKIP_WORKTREE:
-        return None
-    if _UNSAFE_NAME.search(name):
-        raise ValueError("a name that leaves the worktree")
-    is_unsettled = bool(flags & _STAGE or extended & _INTENT_TO_ADD)
-    return TrackedFile(os.fsdecode(name), kind, seconds * 1_000_000_000 + nanoseconds, size, is_unsettled)
-
-
-def _name_at(index: bytes, at: int, previous: bytes | None) -> tuple[bytes, int]:
-    """The name at an offset and the offset behind its NUL; a compressed one begins like the previous name."""
-    kept = b""
-    if previous is not None:
-        dropped, at = _varint(index, at)
-        kept = previous[: max(0, len(previous) - dropped)]
-    end = index.index(b"\0", at, at + _MAX_NAME)
-    name = kept + index[at:end]
-    if len(name) > _MAX_NAME:
-        raise ValueError("a longer name than any file has")
-    return name, end + 1
-
-
-def _varint(index: bytes, at: int) -> tuple[int, int]:
-    number = index[at] & 0x7F
-    while index[at] & 0x80:
-        at += 1
-        number = ((number + 1) << 7) | (index[at] & 0x7F)
-        if number > _MAX_NAME:
-            raise ValueError("more to drop than any name has")
-    return number, at + 1
-
-
-def _refuse_needed_extensions(index: bytes, offset: int, end: int) -> None:
-    """An extension in lower case changes what the entries mean: `link` keeps most of them in another file."""
-    while offset < end:
-        signature, size = struct.unpack_from(">4sI", index, offset)
-        if signature[:1].islower() and signature != b"sdir":
-            raise ValueError("an index that cannot be read alone")
-        offset += 8 + size
 
 
 _PLAINLY: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from holdfast.config import excluded
-from holdfast.core.events import Event, Prompt, SessionEnded, SessionStarted, Skipped, Source
+from holdfast.core.events import CompactionImminent, Event, Prompt, SessionEnded, SessionStarted, Skipped, Source
 from holdfast.core.session import Session
 from holdfast.core.world import GitState, Project
 from holdfast.engine import resume
@@ -17,7 +17,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
 from holdfast.engine.record import Arrival, record
 from holdfast.engine.transcripts import Found, Missing, Readable, Refused, find, read_on
-from holdfast.engine.world import git_state
+from holdfast.engine.world import git_position, git_state
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.stores.base import Lineage
 
@@ -95,10 +95,14 @@ def _told(heard: Heard, transcript: Found, known: Session | None) -> _Told:
 
 
 def _seen(project: Project, heard: Heard) -> GitState | None:
-    """Git as the session leaves it. At a start it is not yet the session's own doing, so it must not hide a difference."""
+    """Git as the session leaves it. At a start it is not yet the session's own doing, so it must not hide a difference.
+
+    Which files are dirty takes a look at each of them, so that is asked only when a checkpoint is about to be taken.
+    """
     if any(isinstance(event, SessionStarted) for event in heard.events):
         return None
-    return git_state(project)
+    closing = any(isinstance(event, CompactionImminent | SessionEnded) for event in heard.events)
+    return git_state(project) if closing else git_position(project)
 
 
 def _related(desk: Desk, session: Session, heard: Heard) -> Session:

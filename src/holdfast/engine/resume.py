@@ -38,8 +38,13 @@ def answer(desk: Desk, heard: Heard, session: Session, limit: int) -> str:
     told = _told(desk, heard, session)
     if told is None:
         return ""
-    budget = min(desk.config(session.project).continuity.recovery_budget_chars, limit)
+    config = desk.config(session.project)
+    budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, limit)
     brief = written(told, budget)
+    # The harness counts UTF-16 units, of which some characters take two: leave items out until it fits.
+    while (units := len(brief.text.encode("utf-16-le", "replace")) // 2) > limit:
+        budget -= units - limit
+        brief = written(told, budget)
     if not brief.text:
         return ""
     _account(desk, session, told, brief, budget)

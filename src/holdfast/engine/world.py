@@ -12,13 +12,23 @@ from typing import Final
 
 from holdfast.core.world import FileState, GitState, Project, World
 from holdfast.engine import git
+from holdfast.engine.git_index import TrackedFile
 
 MAX_DIRTY: Final = 200
 
 
 def look(project: Project, paths: Iterable[str]) -> World:
-    """Git's state now, and that of the named files."""
-    return World(git_state(project), file_states(project.root, paths))
+    """Where git stands now, and the state of the named files."""
+    return World(git_position(project), file_states(project.root, paths))
+
+
+def git_position(project: Project) -> GitState | None:
+    """Branch, HEAD and last commits, at a cost that does not grow with the repository; None outside of one."""
+    place = git.find(project.root)
+    if place is None or place.repository is None:
+        return None
+    branch, head = git.head(place.repository)
+    return GitState(branch, head, (), git.last_commits(place.repository))
 
 
 def git_state(project: Project) -> GitState | None:
@@ -65,7 +75,7 @@ def _stays_inside(file: Path, root: Path) -> bool:
     return Path(os.path.realpath(file.parent)).is_relative_to(os.path.realpath(root))
 
 
-def _looks_changed(file: git.TrackedFile, root: str, directories: dict[str, bool]) -> bool:
+def _looks_changed(file: TrackedFile, root: str, directories: dict[str, bool]) -> bool:
     if file.is_unsettled:
         return True
     if not _is_directory_inside(file.name.rpartition("/")[0], root, directories):
@@ -79,7 +89,7 @@ def _looks_changed(file: git.TrackedFile, root: str, directories: dict[str, bool
     return stat.S_IFMT(found.st_mode) != file.kind or _stat_differs(file, found)
 
 
-def _stat_differs(file: git.TrackedFile, found: os.stat_result) -> bool:
+def _stat_differs(file: TrackedFile, found: os.stat_result) -> bool:
     if file.modified_ns == 0:
         return False
     seconds, nanoseconds = divmod(found.st_mtime_ns, 1_000_000_000)

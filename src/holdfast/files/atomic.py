@@ -14,7 +14,6 @@ from pathlib import Path
 
 from holdfast.errors import HoldfastError
 
-_NEW_FILE = 0o600
 _NEW_FOLDER = 0o700
 _WRITABLE = 0o222
 
@@ -92,12 +91,14 @@ def _draft(folder: Path, content: bytes, replaced: os.stat_result | None) -> Pat
     if replaced is not None and not replaced.st_mode & _WRITABLE:
         # Renaming over it would work, but whoever made it read-only did not want it changed.
         raise PermissionError(0, "the file is read-only")
+    # A new file keeps the mode that `mkstemp` gives it, 0600.
     descriptor, name = tempfile.mkstemp(prefix=".holdfast-", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
-            _dress(file.fileno(), replaced)
+            if replaced is not None:
+                _dress(file.fileno(), replaced)
             os.fsync(file.fileno())
     except OSError:
         Path(name).unlink()
@@ -105,10 +106,7 @@ def _draft(folder: Path, content: bytes, replaced: os.stat_result | None) -> Pat
     return Path(name)
 
 
-def _dress(descriptor: int, replaced: os.stat_result | None) -> None:
-    if replaced is None:
-        os.fchmod(descriptor, _NEW_FILE)
-        return
+def _dress(descriptor: int, replaced: os.stat_result) -> None:
     # Under sudo the file would otherwise change hands; without it there is nothing to give away.
     with contextlib.suppress(PermissionError):
         os.fchown(descriptor, replaced.st_uid, replaced.st_gid)

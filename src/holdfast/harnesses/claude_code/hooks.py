@@ -138,7 +138,7 @@ def _started(letter: _Letter, previous: str) -> _Said:
 
 
 def _prompt(letter: _Letter) -> tuple[Event, ...]:
-    prompt = typed(letter.text("prompt"))
+    prompt = typed(letter.text("prompt", "user_prompt", "userPrompt"))
     if not prompt:
         return ()
     turn = letter.text("prompt_id", "promptId")

@@ -1,0 +1,82 @@
+"""The recording as values, read from the files beside this one.
+
+It is only read here; `replay` plays it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+HOME: Final = "/home/you"
+"""Stands in the files for the home directory that a recording is made in and replayed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something in the story that the work depends on, and the words that it cannot be told without."""
+
+    name: str
+    text: str
+    signs: tuple[str, ...]
+
+    def is_in(self, text: str) -> bool:
+        """Whether the text tells it, however its lines are broken."""
+        folded = " ".join(text.split()).casefold()
+        return all(sign.casefold() in folded for sign in self.signs)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What the recording is about."""
+
+    harness: str
+    session: str
+    project: str
+    transcript: str
+    left: str
+    """What the compaction left to the model, in words."""
+    last_message: str
+    """What it left of the conversation as it was said."""
+    facts: tuple[Fact, ...]
+    files: Mapping[str, str]
+    """The project's files when the session was over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A letter as it came, and how many lines of the transcript had been written by then."""
+
+    at: int
+    shown: int
+    letter: msgspec.Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The story, what the hooks were told, and the lines of the transcript."""
+
+    story: Story
+    moments: tuple[Moment, ...]
+    transcript: tuple[bytes, ...]
+
+
+def read(home: Path) -> Recording:
+    """The recording that comes with the package, as if it had been made in that home."""
+    letters, transcript = _moved("letters.jsonl", home), _moved("transcript.jsonl", home)
+    return Recording(
+        story=msgspec.json.decode(_moved("story.json", home), type=Story),
+        moments=tuple(msgspec.json.decode(line, type=Moment) for line in letters.splitlines()),
+        transcript=tuple(transcript.splitlines(keepends=True)),
+    )
+
+
+def _moved(name: str, home: Path) -> bytes:
+    text = resources.files(__package__).joinpath(name).read_bytes()
+    return text.replace(HOME.encode(), msgspec.json.encode(str(home))[1:-1])
+

@@ -1,0 +1,158 @@
+"""Replay: the recorded letters and the growing transcript go through the engine, as they do in earnest.
+
+It works in a home of its own, with the clock of the recording. No daemon runs and no network is used; of the user's own
+home and settings nothing is read or written.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+from holdfast import harnesses
+from holdfast.cli.demo_session.recording import HOME, Moment, Recording, Story
+from holdfast.config import Config
+from holdfast.core.brief import Reason
+from holdfast.core.events import Compacted, CompactionImminent, Prompt, Sign, ToolCalled
+from holdfast.core.session import Trigger
+from holdfast.engine.desk import Desk
+from holdfast.engine.receive import receive
+from holdfast.harnesses.base import Envelope
+from holdfast.stores.base import Store
+from holdfast.stores.sqlite import open_store
+
+ALL = 10_000
+"""More than one recording holds of anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A fact of the story: whether the compaction left it to the agent, and whether the brief holds it."""
+
+    name: str
+    text: str
+    left: bool
+    in_brief: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The brief as the agent got it, and what it cost."""
+
+    text: str
+    characters: int
+    budget: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of the recording, read back from the store."""
+
+    harness: str
+    title: str
+    project: str
+    prompts: tuple[str, ...]
+    """What was asked before the compaction, as what was done."""
+    tool_calls: int
+    events: int
+    checkpoint: str
+    left: str
+    summary: str
+    last_message: str
+    brief: Given
+    facts: tuple[Outcome, ...]
+
+
+def replay(recording: Recording, home: Path) -> Replayed:
+    """Deliver each letter when the transcript is as long as it was then, and see what came of it."""
+    _lay_out_project(recording)
+    kept, story, shown = home / ".holdfast", recording.story, 0
+    taken: list[float] = []
+    with closing(open_store(kept / "store.db", kept / "backups", recording.moments[0].at)) as store:
+        for moment in recording.moments:
+            _append(Path(story.transcript), recording.transcript[shown : moment.shown])
+            shown = moment.shown
+            answered, milliseconds = _deliver(_desk(store, home, moment), story, moment)
+            taken += [milliseconds] if answered else []
+        return _read_back(store, story, home, taken[0])
+
+
+def _lay_out_project(recording: Recording) -> None:
+    """The project as the session left it: a brief doubts files that are gone or were changed since."""
+    project, at = Path(recording.story.project), recording.moments[0].at / 1000
+    # A repository of its own, or one around the temporary directory would pass for the project's.
+    for folder in ("objects", "refs"):
+        (project / ".git" / folder).mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    for name, text in recording.story.files.items():
+        (project / name).write_text(text, encoding="utf-8")
+        os.utime(project / name, (at, at))
+
+
+def _append(transcript: Path, lines: Sequence[bytes]) -> None:
+    if lines:  # the harness makes the file with its first lines
+        transcript.parent.mkdir(parents=True, exist_ok=True)
+        with transcript.open("ab") as file:
+            file.writelines(lines)
+
+
+def _desk(store: Store, home: Path, moment: Moment) -> Desk:
+    return Desk(
+        store=store,
+        harness=harnesses.get,
+        config=lambda project: Config(),
+        user_home=home,
+        clock=lambda: moment.at,
+        new_id=lambda: str(uuid.uuid4()),
+    )
+
+
+def _deliver(desk: Desk, story: Story, moment: Moment) -> tuple[bool, float]:
+    """Whether the letter was answered, and how many milliseconds that took."""
+    envelope = Envelope(desk.new_id(), story.harness, moment.at)
+    began = time.perf_counter()
+    answer = receive(desk, envelope, bytes(moment.letter), lambda: True)
+    return bool(answer), (time.perf_counter() - began) * 1000
+
+
+def _read_back(store: Store, story: Story, home: Path, milliseconds: float) -> Replayed:
+    events = store.events(story.session, ALL)
+    before = list(takewhile(lambda event: not isinstance(event, CompactionImminent), events))
+    compactions = (event for event in events if isinstance(event, Compacted))
+    # The transcript wraps the summary in words of its own; the letter gives it bare.
+    summary = next(compaction.summary for compaction in compactions if compaction.sign is Sign.HOOK)
+    receipt = next(one for one in store.receipts(story.session, ALL) if one.reason is Reason.COMPACT)
+    checkpoints = store.checkpoints_of_session(story.session, ALL)
+    digest = next(one.digest for one in checkpoints if one.trigger is Trigger.PRE_COMPACTION)
+    return Replayed(
+        harness=story.harness,
+        title=harnesses.get(story.harness).title,
+        project=_shown(story.project, home),
+        prompts=tuple(event.text for event in before if isinstance(event, Prompt)),
+        tool_calls=sum(isinstance(event, ToolCalled) for event in before),
+        events=len(events),
+        checkpoint=_shown(digest, home),
+        left=story.left,
+        summary=_shown(summary, home),
+        last_message=story.last_message,
+        brief=Given(receipt.text, len(receipt.text), receipt.budget, round(milliseconds, 1)),
+        facts=_outcomes(story, f"{summary}\n{story.last_message}", receipt.text),
+    )
+
+
+def _outcomes(story: Story, window: str, brief: str) -> tuple[Outcome, ...]:
+    return tuple(
+        Outcome(fact.name, fact.text, fact.is_in(window), fact.is_in(brief)) for fact in story.facts
+    )
+
+
+def _shown(text: str, home: Path) -> str:
+    """The text as a person would see it at home, who has no temporary directory in every path."""
+    return text.replace(str(home), HOME)
