@@ -119,7 +119,11 @@ FACTS: Final = (
     Fact("the number measured", f"{NUMBER} totals were wrong", (NUMBER,)),
     Fact("the file that was changed", "pricing.py", ("pricing.py",)),
     Fact("the test that passes", TEST_PRICING, (TEST_PRICING,)),
-    Fact("the test that fails, and why", "test_refund_limit: DID NOT RAISE", ("test_refund_limit", "DID NOT RAISE")),
+    Fact(
+        "the test that fails, and why",
+        "test_refund_limit: DID NOT RAISE",
+        ("test_refund_limit", "DID NOT RAISE"),
+    ),
     Fact("the next step", "refund_cents must raise ValueError", ("refund_cents must raise ValueError",)),
 )
 LEFT: Final = "a summary, the last message, and the files read last"
@@ -168,7 +172,9 @@ def next_turn(project: Path) -> Iterator[Step]:
     """After the compaction: the agent goes on with what was open."""
     pricing = str(project / "pricing.py")
     yield call("Read", file_path=pricing)
-    checked = '    if asked > paid:\n        raise ValueError("a refund beyond the order")\n    return asked\n'
+    checked = (
+        '    if asked > paid:\n        raise ValueError("a refund beyond the order")\n    return asked\n'
+    )
     yield _edit(pricing, "    return asked\n", checked)
     yield call("Bash", command=TEST_ALL)
     yield say("refund_cents raises ValueError beyond the order, and all tests pass. cart.py is as it was.")
@@ -309,11 +315,17 @@ def _last_message(recorded: Recorded) -> str:
     """What the harness kept beside its summary, proven to be all of the facts that the model still had."""
     boundary = next(record for record in recorded.records if record.get("subtype") == "compact_boundary")
     kept = boundary["compactMetadata"]["preservedMessages"]["uuids"]
-    messages = [record["message"] for record in recorded.records if record.get("uuid") in kept and "message" in record]
-    text = "\n".join(block["text"] for message in messages for block in message["content"] if block["type"] == "text")
+    messages = [
+        record["message"] for record in recorded.records if record.get("uuid") in kept and "message" in record
+    ]
+    text = "\n".join(
+        block["text"] for message in messages for block in message["content"] if block["type"] == "text"
+    )
     for fact in FACTS:
         shown = fact.is_in(f"{POOR_SUMMARY}\n{text}")
-        _require(fact.is_in(recorded.window) == shown, f"the model had it otherwise than is told: {fact.name}")
+        _require(
+            fact.is_in(recorded.window) == shown, f"the model had it otherwise than is told: {fact.name}"
+        )
     return text
 
 

@@ -41,7 +41,7 @@ class Product:
         assert done.returncode == 0, f"holdfast {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    def json(self, *arguments: str, cwd: Path | None = None) -> Any:
+    def json(self, *arguments: str, cwd: Path | None = None) -> Any:  # noqa: ANN401 - it is JSON
         return json.loads(self.run(*arguments, "--json", cwd=cwd))
 
     def checkpoints(self, session: str) -> list[dict[str, Any]]:

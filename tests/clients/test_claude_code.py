@@ -1,4 +1,4 @@
-"""The promises, kept with the real Claude Code: what the model receives after the window died, and what it does not.
+"""The promises, kept with the real Claude Code: what the model receives after the window died, and what not.
 
 Assertions are on the request bodies that reach the model, and never on a position in them.
 """
@@ -89,7 +89,9 @@ class TestCompaction:
         assert len(server.compactions()) == 1
         assert_holds_the_facts(server.last().text)
 
-    def test_a_second_one_in_the_same_session(self, claude: Claude, server: ModelServer, product: Product) -> None:
+    def test_a_second_one_in_the_same_session(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
         server.script(*work(claude.project), say("ok"), say("better"), say("fine"))
         with claude.start_stream(*TOOLS) as stream:
             stream.ask(f"Fix the totals. {RULE}")
@@ -133,7 +135,9 @@ class TestResume:
         claude.prompt("And on.", resume=session)
         assert server.last().text.count(TITLE) == 1
 
-    def test_only_what_the_model_cannot_know(self, claude: Claude, server: ModelServer, product: Product) -> None:
+    def test_only_what_the_model_cannot_know(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
         session = begun(claude, server)
         claude.git("checkout", "-q", "-b", "elsewhere")
         server.script(say("ok"))
@@ -211,7 +215,9 @@ class TestANewSession:
         assert TITLE not in server.last().text
         assert "totals.py" not in server.last().text
 
-    def test_beside_a_live_one_nothing_bleeds(self, claude: Claude, server: ModelServer, product: Product) -> None:
+    def test_beside_a_live_one_nothing_bleeds(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
         first, second = str(uuid.uuid4()), str(uuid.uuid4())
         server.script(*work(claude.project), say("still here"), session=first)
         server.script(say("hello"), say("hello again"), session=second)
@@ -234,12 +240,16 @@ class TestANewSession:
 
 
 class TestTheDaemon:
-    def test_is_started_by_the_first_hook(self, claude: Claude, server: ModelServer, product: Product) -> None:
+    def test_is_started_by_the_first_hook(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
         assert product.daemon() == 0
         begun(claude, server)
         assert product.daemon() != 0
 
-    def test_killed_in_mid_session_nothing_is_lost(self, claude: Claude, server: ModelServer, product: Product) -> None:
+    def test_killed_in_mid_session_nothing_is_lost(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
         server.script(*work(claude.project), say("noted"), say("ok"))
         with claude.start_stream(*TOOLS) as stream:
             stream.ask(f"Fix the totals. {RULE}")
@@ -251,7 +261,9 @@ class TestTheDaemon:
         assert_holds_the_facts(server.last().text)
         assert "TAX-19" in server.last().text
 
-    def test_down_at_the_start_of_a_new_session(self, claude: Claude, server: ModelServer, product: Product) -> None:
+    def test_down_at_the_start_of_a_new_session(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
         begun(claude, server)
         product.run("down")
         assert product.daemon() == 0
@@ -297,7 +309,9 @@ class TestWhatIsGone:
                 (product.home / "bin" / "interpreter").write_text("/nonexistent/python\n")
         self.assert_unharmed(claude, server)
 
-    def test_nor_that_the_interpreter_is_gone(self, claude: Claude, server: ModelServer, product: Product) -> None:
+    def test_nor_that_the_interpreter_is_gone(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
         settings = claude.home / ".claude" / "settings.json"
         command = product.run("hook-command", "claude-code").strip()
         interpreter = command.split()[0].strip("'\"")
@@ -314,7 +328,9 @@ class TestWhatIsGone:
 
 
 def test_unsetup_leaves_the_settings_as_they_were(claude: Claude, server: ModelServer) -> None:
-    claude.write_settings({"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}})
+    claude.write_settings(
+        {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+    )
     settings = claude.home / ".claude" / "settings.json"
     before = settings.read_bytes()
     product = Product(claude)

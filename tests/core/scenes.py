@@ -41,7 +41,9 @@ def called(call: str, action: Action, subject: str, at: int = NOON, agent: str =
     )
 
 
-def returned(call: str, *, ok: bool = True, text: str = "", exit_status: int | None = None, at: int = NOON) -> ToolReturned:
+def returned(
+    call: str, *, ok: bool = True, text: str = "", exit_status: int | None = None, at: int = NOON
+) -> ToolReturned:
     return ToolReturned(
         session=KEY,
         record=f"return-{call}",

@@ -109,7 +109,9 @@ def test_no_news_is_no_brief() -> None:
 
 
 def test_another_session_is_named_and_nothing_of_it_is_told() -> None:
-    parallel = replace(told(Reason.PARALLEL), neighbours=("Session 0f0f0f0f is live at work in `/home/you/app`.",))
+    parallel = replace(
+        told(Reason.PARALLEL), neighbours=("Session 0f0f0f0f is live at work in `/home/you/app`.",)
+    )
     text = compose_news(parallel, WHOLE).text
     assert "Session 0f0f0f0f is live" in text
     assert "flaky" not in text

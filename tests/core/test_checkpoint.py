@@ -34,7 +34,9 @@ Remembered: the vendored client is frozen
 
 
 def test_a_digest_says_what_was_asked_remembered_touched_and_run() -> None:
-    note = Remembered(session=KEY, record="r", at=NOON, origin=Origin.HUMAN, text="the vendored client is frozen")
+    note = Remembered(
+        session=KEY, record="r", at=NOON, origin=Origin.HUMAN, text="the vendored client is frozen"
+    )
     _, checkpoint = take(after(worked(), note), Trigger.PERIODIC, "", "id-1", NOON + 5 * MINUTE)
     assert checkpoint.digest == DIGEST
 
@@ -61,4 +63,7 @@ def test_taking_a_checkpoint_consumes_what_was_pending_and_keeps_it_in_the_row()
 def test_a_digest_says_where_git_stands() -> None:
     git = GitState("fix/retry", "1234567890abcdef", ("src/retry.py",), ("Use a monotonic clock",))
     digest = take(replace(worked(), git=git), Trigger.SESSION_END, "", "id-1", NOON)[1].digest
-    assert "### Git\n- Branch: fix/retry at 1234567890 “Use a monotonic clock”\n- Uncommitted: src/retry.py" in digest
+    assert (
+        "### Git\n- Branch: fix/retry at 1234567890 “Use a monotonic clock”\n- Uncommitted: src/retry.py"
+        in digest
+    )

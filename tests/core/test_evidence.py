@@ -58,7 +58,7 @@ def test_the_latest_outcome_of_a_command_wins() -> None:
         called("2", Action.RUN, "make test"),
         returned("2", exit_status=0, at=NOON + 9),
     )
-    assert found.commands == (CommandRun("make test", NOON + 9, True, 0),)
+    assert found.commands == (CommandRun("make test", NOON + 9, ok=True, exit_status=0),)
 
 
 def test_a_failure_keeps_the_line_that_says_why() -> None:
@@ -72,7 +72,9 @@ def test_a_command_that_never_returned_is_still_known() -> None:
 
 
 def test_the_newest_todo_list_stands() -> None:
-    first = TodosChanged(session=KEY, record="1", at=NOON, origin=Origin.ASSISTANT, todos=(Todo("a", "pending"),))
+    first = TodosChanged(
+        session=KEY, record="1", at=NOON, origin=Origin.ASSISTANT, todos=(Todo("a", "pending"),)
+    )
     second = replace(first, record="2", todos=(Todo("a", "completed"), Todo("b", "pending")))
     assert trail(first, second).todos == second.todos
 

@@ -73,7 +73,10 @@ def digest(origin: Origin) -> DigestGiven:
     [
         (imminent(), (TakeCheckpoint(Trigger.PRE_COMPACTION),)),
         (imminent("keep the ids"), (TakeCheckpoint(Trigger.PRE_COMPACTION, "keep the ids"),)),
-        (imminent("keep the ids", "we were at step 3"), (TakeCheckpoint(Trigger.PRE_COMPACTION, "we were at step 3"),)),
+        (
+            imminent("keep the ids", "we were at step 3"),
+            (TakeCheckpoint(Trigger.PRE_COMPACTION, "we were at step 3"),),
+        ),
         (ended("prompt_input_exit"), (TakeCheckpoint(Trigger.SESSION_END),)),
         (ended("clear"), (TakeCheckpoint(Trigger.CLEAR),)),
         (digest(Origin.ASSISTANT), (TakeCheckpoint(Trigger.AGENT, "half done"),)),

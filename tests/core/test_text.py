@@ -49,7 +49,14 @@ def test_the_line_that_says_why_is_found(text: str, line: str) -> None:
 
 @pytest.mark.parametrize(
     ("milliseconds", "words"),
-    [(900, "0 s"), (59_000, "59 s"), (60_000, "1 min"), (3_600_000, "1 h"), (11_100_000, "3 h 5 min"), (3 * 86_400_000, "3 days")],
+    [
+        (900, "0 s"),
+        (59_000, "59 s"),
+        (60_000, "1 min"),
+        (3_600_000, "1 h"),
+        (11_100_000, "3 h 5 min"),
+        (3 * 86_400_000, "3 days"),
+    ],
 )
 def test_a_length_of_time_is_read_at_a_glance(milliseconds: int, words: str) -> None:
     assert elapsed(milliseconds) == words
@@ -68,5 +75,7 @@ def test_every_free_text_of_an_event_can_be_changed_and_nothing_else() -> None:
     assert map_text(event, str.upper) == Prompt(
         session="key", record="text", at=1, origin=Origin.HUMAN, text="HELLO", turn="t"
     )
-    todos = TodosChanged(session="k", record="r", at=1, origin=Origin.ASSISTANT, todos=(Todo("a", "pending"),))
+    todos = TodosChanged(
+        session="k", record="r", at=1, origin=Origin.ASSISTANT, todos=(Todo("a", "pending"),)
+    )
     assert map_text(todos, str.upper).todos == (Todo("A", "pending"),)

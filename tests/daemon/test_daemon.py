@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import stat
+import tempfile
 from pathlib import Path
 
 import apsw
@@ -19,7 +20,9 @@ from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until
 
 
 def prompt(text: str, session: str = "s1") -> str:
-    return json.dumps({"session_id": session, "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": text})
+    return json.dumps(
+        {"session_id": session, "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": text}
+    )
 
 
 def prompts_kept(lodging: Lodging, session: str = "s1") -> int:
@@ -126,14 +129,11 @@ class TestDoors:
         assert lodging.letter(prompt("hello"), "3", token=token) == b""
         assert prompts_kept(lodging) == 1
 
-    def test_a_home_with_a_path_too_long_for_a_socket_gets_a_private_place(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_home_with_a_path_too_long_for_a_socket_gets_a_private_place(self, tmp_path: Path) -> None:
         deep = tmp_path / ("d" * 60) / ("e" * 60)
         deep.mkdir(parents=True)
         lodging = Lodging(deep)
-        runtime = tmp_path / "run"
-        runtime.mkdir()
+        runtime = Path(tempfile.mkdtemp(prefix="hf-"))
         try:
             lodging.start(XDG_RUNTIME_DIR=str(runtime))
             (place,) = runtime.iterdir()
@@ -144,6 +144,7 @@ class TestDoors:
             wait_until(lambda: not list(place.iterdir()))
         finally:
             lodging.end()
+            shutil.rmtree(runtime)
 
 
 def test_only_its_owner_can_read_what_it_writes(lodging: Lodging) -> None:

@@ -61,7 +61,9 @@ class Playhouse:
             session=fields["session"],
             cwd=fields["cwd"],
             transcript=fields.get("transcript", ""),
-            ask={"start": Ask.START, "prompt": Ask.PROMPT, "compaction": Ask.COMPACTION}.get(fields["kind"], Ask.NOTHING),
+            ask={"start": Ask.START, "prompt": Ask.PROMPT, "compaction": Ask.COMPACTION}.get(
+                fields["kind"], Ask.NOTHING
+            ),
             events=() if fields["kind"] == "prompt" else told,
             stand_ins=told if fields["kind"] == "prompt" else (),
             source=Source(fields["source"]) if fields["kind"] == "start" else None,
@@ -82,7 +84,7 @@ class Playhouse:
         whole = path.read_bytes()[start:].rpartition(b"\n")[0]
         lines = [json.loads(line) for line in whole.splitlines()]
         events = tuple(event for line in lines for event in _shown(line, session))
-        return Batch(events, (), str(start + len(whole) + 1 if whole else start), True)
+        return Batch(events, (), str(start + len(whole) + 1 if whole else start), done=True)
 
     def present(self, home: Path, search_path: str) -> bool:
         return False
@@ -102,22 +104,35 @@ def _told(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
             if source is Source.COMPACT:
                 return (
                     start,
-                    Compacted(session=session, record=f"c:{id}", at=at, origin=Origin.HARNESS, sign=Sign.START),
+                    Compacted(
+                        session=session, record=f"c:{id}", at=at, origin=Origin.HARNESS, sign=Sign.START
+                    ),
                 )
             return (start,)
         case "prompt":
             text, turn = fields["text"], fields.get("turn", "")
-            return (Prompt(session=session, record=f"letter:{id}", at=at, origin=Origin.HUMAN, text=text, turn=turn),)
+            return (
+                Prompt(
+                    session=session, record=f"letter:{id}", at=at, origin=Origin.HUMAN, text=text, turn=turn
+                ),
+            )
         case "compaction":
             words = fields.get("text", "")
             return (
                 CompactionImminent(
-                    session=session, record=f"i:{id}", at=at, origin=Origin.HARNESS, trigger="auto", instructions=words
+                    session=session,
+                    record=f"i:{id}",
+                    at=at,
+                    origin=Origin.HARNESS,
+                    trigger="auto",
+                    instructions=words,
                 ),
             )
         case "end":
             return (
-                SessionEnded(session=session, record=f"e:{id}", at=at, origin=Origin.HARNESS, reason=fields["reason"]),
+                SessionEnded(
+                    session=session, record=f"e:{id}", at=at, origin=Origin.HARNESS, reason=fields["reason"]
+                ),
             )
         case _:
             return ()
@@ -157,7 +172,14 @@ def _tool(session: str, id: str, at: int, action: Action, subject: str, *, ok: b
     text = "" if ok else f"Error: {subject} broke"
     status = 0 if ok else 1
     done = ToolReturned(
-        session=session, record=f"{id}/1", at=at, origin=Origin.TOOL, call=id, ok=ok, exit_status=status, text=text
+        session=session,
+        record=f"{id}/1",
+        at=at,
+        origin=Origin.TOOL,
+        call=id,
+        ok=ok,
+        exit_status=status,
+        text=text,
     )
     return (call, done)
 

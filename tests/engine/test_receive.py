@@ -9,6 +9,8 @@ import pytest
 from holdfast.config import Capture, Config, Continuity
 from holdfast.core.session import Phase, Process, Trigger
 from holdfast.engine import maintain
+from holdfast.engine.receive import receive
+from holdfast.harnesses.base import Envelope
 from tests.engine.stage import MINUTE, Stage
 
 
@@ -60,7 +62,9 @@ class TestWhereThereIsOne:
         kinds = [type(event).__name__ for event in stage.store.events("a", 100)]
         assert kinds.count("Prompt") == 4
 
-    def test_a_prompt_that_the_transcript_never_showed_is_kept_when_the_session_ends(self, stage: Stage) -> None:
+    def test_a_prompt_that_the_transcript_never_showed_is_kept_when_the_session_ends(
+        self, stage: Stage
+    ) -> None:
         stage.write("a", ("prompt", "first"))
         stage.letter("a", "prompt", text="last words", turn="t9")
         stage.letter("a", "end", reason="other")
@@ -125,26 +129,33 @@ class TestWhatIsNeverOpened:
 
 def test_secrets_reach_neither_store_nor_brief(stage: Stage) -> None:
     secret = "ghp_" + "A1b2" * 9
-    stage.write("a", ("prompt", f"use {secret} for the push"), ("runs", f"curl -H 'Authorization: Bearer {secret}'"))
+    stage.write(
+        "a", ("prompt", f"use {secret} for the push"), ("runs", f"curl -H 'Authorization: Bearer {secret}'")
+    )
     stage.letter("a", "prompt", text=f"and {secret} again", turn="t2")
     stage.letter("a", "compaction", text=f"keep {secret}")
     brief = stage.letter("a", "start", source="compact")
     assert "[REDACTED" in brief
-    kept = repr((stage.store.session("a"), stage.store.events("a", 99), stage.store.checkpoints(99), stage.store.receipts("", 99)))
+    kept = repr(
+        (
+            stage.store.session("a"),
+            stage.store.events("a", 99),
+            stage.store.checkpoints(99),
+            stage.store.receipts("", 99),
+        )
+    )
     assert secret not in brief
     assert secret not in kept
 
 
 def test_an_unreadable_letter_is_counted_and_answered_with_nothing(stage: Stage) -> None:
-    from holdfast.engine.receive import receive
-    from holdfast.harnesses.base import Envelope
-
     assert receive(stage.desk(), Envelope("1", "playhouse", 1), b"\x00{", lambda: True) == b""
     assert stage.store.skipped() == {"letter: not JSON": 1}
 
 
 @pytest.mark.parametrize(
-    "config", [Config(continuity=Continuity(enabled=False)), Config(capture=Capture(exclude=("**/app", "*app*")))]
+    "config",
+    [Config(continuity=Continuity(enabled=False)), Config(capture=Capture(exclude=("**/app", "*app*")))],
 )
 def test_what_the_user_excluded_is_not_captured(stage: Stage, config: Config) -> None:
     stage.config = config

@@ -97,7 +97,9 @@ class TestStartup:
         stage.letter("a", "end", reason="other", process=alive)
         assert "task of a" in stage.letter("b", "start", source="startup")
 
-    def test_a_session_whose_process_lives_is_named_and_not_taken_over(self, stage: Stage, alive: Process) -> None:
+    def test_a_session_whose_process_lives_is_named_and_not_taken_over(
+        self, stage: Stage, alive: Process
+    ) -> None:
         play(stage, "aaaaaaaa-live", alive)
         brief = stage.letter("b", "start", source="startup")
         assert "Session aaaaaaaa is live" in brief
@@ -230,10 +232,10 @@ def _worktrees(stage: Stage) -> tuple[str, str]:
     return str(main), str(tree)
 
 
-
-
 def test_an_answer_stays_within_the_harnesss_limit_by_leaving_items_out(stage: Stage) -> None:
-    stage.config = Config(continuity=replace(Continuity(), recovery_budget_chars=20_000), brief=Brief(total_chars=50_000))
+    stage.config = Config(
+        continuity=replace(Continuity(), recovery_budget_chars=20_000), brief=Brief(total_chars=50_000)
+    )
     stage.letter("a", "start", source="startup", process=GONE)
     for n in range(12):
         stage.now += 1

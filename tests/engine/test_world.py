@@ -257,7 +257,14 @@ def test_no_program_that_a_repository_plants_is_run(repo: Path) -> None:
     program = repo.parent / "program"
     program.write_text(f"#!/bin/sh\ntouch '{canary}'\ncat\n")
     program.chmod(0o755)
-    for key in ("core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.external", "core.pager"):
+    for key in (
+        "core.fsmonitor",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "diff.external",
+        "core.pager",
+    ):
         run_git(repo, "config", key, str(program))
     (repo / ".gitattributes").write_text("* filter=evil diff=evil\n")
     for hook in ("post-index-change", "fsmonitor-watchman", "post-checkout", "reference-transaction"):

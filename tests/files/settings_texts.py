@@ -13,10 +13,10 @@ from holdfast.core.wanted import Json, KeyPath, WantedEntry, mark_of
 # Whatever JSON can say. The checker cannot follow it, and a test that mistakes it fails.
 Tree: TypeAlias = Any
 
-HOOK = Path("/home/ann/.holdfast/bin/hook.py")
+HOOK = Path("/home/you/.holdfast/bin/hook.py")
 COMMAND = f"/usr/bin/python3.12 -I -S -c \"import os;p='{HOOK}';…\" some-harness"
 OLD_COMMAND = f"/opt/old/bin/python -I -S -c \"p='{HOOK}'\" some-harness"
-FILE = Path("/home/ann/.some/settings.json")
+FILE = Path("/home/you/.some/settings.json")
 MARK = mark_of([COMMAND], HOOK)
 EVENTS = ("SessionStart", "Stop", "PreCompact")
 

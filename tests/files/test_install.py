@@ -121,6 +121,19 @@ def test_a_setup_that_died_half_way_can_be_undone_or_finished(
     assert not ann.hook.exists()
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["undone", "finished first"])
+def test_a_setup_that_died_before_the_settings_leaves_an_empty_list_of_the_user(
+    ann: Person, *, again: bool
+) -> None:
+    text = '{"hooks": {"Stop": []}, "hooks": {}}'
+    ann.writes(text)
+    install.apply(Plan(ann.plan().changes[:3]))
+    if again:
+        ann.setup(now_ms=NOON + 1)
+    ann.unsetup()
+    assert ann.reads() == text
+
+
 def test_setup_twice_writes_nothing_the_second_time(ann: Person) -> None:
     ann.writes(TEXTS[1])
     ann.setup()

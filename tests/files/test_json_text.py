@@ -190,7 +190,11 @@ def test_an_entry_of_ours_is_renewed_where_it_is(before: str, after: str) -> Non
 
 @pytest.mark.parametrize(
     "command",
-    ["other-tool hook", "python /home/ann/.holdfast/bin/hook.py.bak'", "p='/home/bob/.holdfast/bin/hook.py'"],
+    [
+        "other-tool hook",
+        "python /home/you/.holdfast/bin/hook.py.bak'",
+        "p='/srv/other/.holdfast/bin/hook.py'",
+    ],
 )
 def test_what_is_not_ours_stays_beside_ours(command: str) -> None:
     before = with_command(command)

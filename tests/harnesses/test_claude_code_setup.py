@@ -10,7 +10,7 @@ COMMAND = "python -c 'hook' claude-code"
 
 
 def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
-    entries = setup.wanted(COMMAND, Path("/home/ann"))
+    entries = setup.wanted(COMMAND, Path("/home/you"))
     assert {one.path: one.value for one in entries} == {
         ("hooks", event): {"hooks": [{"type": "command", "command": COMMAND, "timeout": seconds}]}
         for event, seconds in {
@@ -28,10 +28,10 @@ def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
 
 @pytest.mark.parametrize(
     ("config_dir", "file"),
-    [("", "/home/ann/.claude/settings.json"), ("/etc/claude", "/etc/claude/settings.json")],
+    [("", "/home/you/.claude/settings.json"), ("/etc/claude", "/etc/claude/settings.json")],
 )
 def test_the_settings_are_in_the_home_or_where_the_variable_says(config_dir: str, file: str) -> None:
-    entries = setup.wanted(COMMAND, Path("/home/ann"), config_dir)
+    entries = setup.wanted(COMMAND, Path("/home/you"), config_dir)
     assert {one.file for one in entries} == {PurePath(file)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import shutil
 import subprocess
@@ -61,6 +62,7 @@ def test_a_harness_that_leaves_stdin_open_gets_its_answer(harness: Harness) -> N
         assert process.stdout is not None
         process.stdin.write(sent)
         process.stdin.flush()
+        assert select.select([process.stdout], [], [], 30)[0]
         assert process.stdout.read() == b"a brief"
         assert process.wait(30) == 0
     assert daemon.received[0].letter == sent

@@ -6,10 +6,11 @@ import os
 import stat
 from pathlib import Path
 
+import apsw
 import pytest
 
 from holdfast.errors import StoreLocked
-from holdfast.stores.sqlite.database import run
+from holdfast.stores.sqlite.database import enter_wal, run
 from tests.stores.contract import (
     ALL,
     NOON,
@@ -129,6 +130,20 @@ def test_someone_else_writing_is_said_to_be_so(path: Path) -> None:
     assert refused.value.hint
     one.close()
     other.close()
+
+
+def test_making_a_store_waits_for_another_who_makes_it(path: Path) -> None:
+    path.parent.mkdir()
+    one, other = apsw.Connection(str(path)), apsw.Connection(str(path))
+    run(one, "begin exclusive")
+    enter_wal(other, pause=lambda _: _end(one))
+    assert run(other, "pragma journal_mode") == [("wal",)]
+    one.close()
+    other.close()
+
+
+def _end(connection: apsw.Connection) -> None:
+    run(connection, "commit")
 
 
 def test_what_is_dropped_leaves_no_trace_in_the_file(path: Path) -> None:

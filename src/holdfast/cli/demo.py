@@ -1,21 +1,16 @@
 """The demo: a recorded session loses its context and gets it back, told in plain words.
 
-The letters and the growing transcript of the recording go through the engine as they do in earnest, into a store of
-the demo's own that is removed at the end. No daemon runs, no network is used, and nothing of the user's is touched.
+What happens is `demo_session`'s work; here it is only told, on a terminal or as JSON.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import tempfile
 import textwrap
-import time
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from shutil import which
 
@@ -24,54 +19,12 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from holdfast import harnesses
-from holdfast.cli.demo_session import Fact, Moment, Recording, read
-from holdfast.config import Config
-from holdfast.core.brief import Reason
-from holdfast.core.events import Compacted, CompactionImminent, Event, Prompt, ToolCalled
-from holdfast.core.session import Trigger
-from holdfast.engine.desk import Desk
-from holdfast.engine.receive import receive
-from holdfast.harnesses.base import Envelope
-from holdfast.stores.base import Store
-from holdfast.stores.sqlite import open_store
+from holdfast.cli.demo_session.recording import read
+from holdfast.cli.demo_session.replay import Outcome, Replayed, replay
 
-ALL = 10_000
 WIDTH = 80
-INDENT = "   "
-BAR = "   | "
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A fact of the story, whether the compaction left it to the agent, and whether the brief holds it."""
-
-    name: str
-    text: str
-    left: bool
-    back: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """What came of the recording, read back from the store."""
-
-    harness: str
-    title: str
-    project: str
-    prompts: tuple[str, ...]
-    """What was asked before the compaction."""
-    tool_calls: int
-    events: int
-    checkpoint: str
-    left: str
-    summary: str
-    last_message: str
-    brief: str
-    brief_characters: int
-    brief_budget: int
-    brief_milliseconds: float
-    facts: tuple[Outcome, ...]
+MARGIN = "   "
+QUOTED = "   | "
 
 
 @click.command()
@@ -80,69 +33,133 @@ def demo(*, as_json: bool) -> None:
     """See it work: a recorded session loses its context and gets it back.
 
     Replays a session of a real harness through a compaction, in a temporary directory: what was captured, the
-    checkpoint, what the agent lost, and the brief it got back. On a terminal it stays up until Ctrl-C.
+    checkpoint, what the agent lost, and the brief it got back. On a terminal it then stays up until Ctrl-C.
 
     \b
-    Example:
+    Examples:
+      holdfast demo
       holdfast demo --json | python -m json.tool
     """
-    with _temporary_home() as home:
-        replayed = replay(read(), home)
+    with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as directory:
+        # Some systems reach their temporary directory through a link, and paths are compared in full.
+        home = Path(directory).resolve()
+        replayed = replay(read(home), home)
         if as_json:
-            click.echo(msgspec.json.encode(asdict(replayed)))
+            click.echo(msgspec.json.encode(replayed))
             return
-        console = Console(width=_width(), highlight=False, emoji=False, markup=False)
+        console = Console(highlight=False, emoji=False, markup=False)
         tell(console, replayed)
         if sys.stdin.isatty() and sys.stdout.isatty():
             _stay(console, home)
 
 
-def replay(recording: Recording, home: Path) -> Replayed:
-    """Deliver the recorded letters to the engine, each when the transcript was as long as it was then."""
-    _lay_out_project(recording, home)
-    first, last = recording.moments[0], recording.moments[-1]
-    brief_took = 0.0
-    with closing(open_store(home / ".holdfast" / "store.db", home / ".holdfast" / "backups", first.at)) as store:
-        for before, moment in zip((None, *recording.moments), recording.moments, strict=False):
-            letter = _moved(bytes(moment.letter), recording, home)
-            _write_on(recording, before.shown if before else 0, moment.shown, letter, home)
-            began = time.perf_counter()
-            answer = receive(_desk(store, home, moment), _envelope(recording, moment), letter, lambda: True)
-            if answer:
-                brief_took = time.perf_counter() - began
-        return _read_back(store, recording, home, last, brief_took)
-
-
 def tell(console: Console, replayed: Replayed) -> None:
     """Say what happened, in sections that a person reads from top to bottom."""
-    _say(console, f"A session of {replayed.title} loses its context and gets it back.", "bold")
-    _say(console, "Recorded with the real program; only the words of its model were scripted.")
+    _print(console, f"A session of {replayed.title} loses its context and gets it back.", style="bold")
+    _print(console, "Recorded with the real program; only the words of its model were scripted.")
     _tell_story(console, replayed)
     _tell_checkpoint(console, replayed)
     _tell_loss(console, replayed)
     _tell_brief(console, replayed)
-    _say(console, f"\nAttach your own harness:  {_program()} setup {replayed.harness}", "bold")
-    _say(console, f"Read more:                README.md, {_program()} --help")
+    console.print()
+    _print(console, f"Attach your own harness:  {_program()} setup {replayed.harness}", style="bold")
+    _print(console, f"Read more:                README.md, or {_program()} --help")
 
 
-# What the replay is made of.
+def _tell_story(console: Console, replayed: Replayed) -> None:
+    asked, done = len(replayed.prompts), replayed.tool_calls
+    _head(console, "1. What happened")
+    _say(console, f"In {replayed.project} the user asked {asked} times, and the agent called {done} tools.")
+    for prompt in replayed.prompts:
+        _quote(console, f"- {prompt}")
+    _say(console, f"{len(replayed.facts)} things were said or found out that the work depends on:")
+    for fact in replayed.facts:
+        _say(console, f"- {fact.name}: {fact.text}")
 
 
-@contextmanager
-def _temporary_home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as name:
-        # Some systems reach their temporary directory through a link; paths are compared in full.
-        yield Path(name).resolve()
+def _tell_checkpoint(console: Console, replayed: Replayed) -> None:
+    _head(console, "2. What Holdfast kept")
+    _say(
+        console,
+        f"{replayed.events} events from the harness's hooks and its own transcript, and a checkpoint that was "
+        "on disk before the harness was answered and went on to compact:",
+    )
+    _quote(console, replayed.checkpoint)
 
 
-def _lay_out_project(recording: Recording, home: Path) -> None:
-    """The project as the session left it: a brief doubts files that are gone or were changed later."""
-    project = Path(os.fsdecode(_moved(_project(recording).encode(), recording, home)))
-    # A repository of its own, or one around the temporary directory would pass for the project's.
-    for folder in ("objects", "refs"):
-        (project / ".git" / folder).mkdir(parents=True)
-    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
-    at = recording.moments[0].at / 1000
-    for name, text in recording.story.files.items():
-        (project / name).write_text(text, encoding="utf-8")
-        os.utime(project / name, (at, at))
+def _tell_loss(console: Console, replayed: Replayed) -> None:
+    lost = sum(not fact.left for fact in replayed.facts)
+    _head(console, "3. The window dies")
+    _say(console, f"The compaction left the agent {replayed.left}. The summary:")
+    _quote(console, replayed.summary)
+    _say(console, "The last message:")
+    _quote(console, replayed.last_message)
+    _say(console, f"Of the {len(replayed.facts)} things the agent has lost {lost}:")
+    _list(console, replayed, lambda fact: ("kept", "green") if fact.left else ("LOST", "red"))
+
+
+def _tell_brief(console: Console, replayed: Replayed) -> None:
+    brief, held = replayed.brief, sum(fact.in_brief for fact in replayed.facts)
+    _head(console, "4. What the agent is given back")
+    _say(
+        console,
+        f"With the very next request, in {brief.characters:,} of at most {brief.budget:,} characters, "
+        f"after {brief.milliseconds:.0f} ms:",
+    )
+    _quote(console, brief.text)
+    _say(console, f"Of the {len(replayed.facts)} things the brief holds {held}:")
+    _list(console, replayed, lambda fact: ("back", "green") if fact.in_brief else ("MISSING", "red"))
+
+
+def _list(console: Console, replayed: Replayed, judged: Callable[[Outcome], tuple[str, str]]) -> None:
+    for fact in replayed.facts:
+        word, style = judged(fact)
+        console.print(Text.assemble(MARGIN, (word.ljust(8), style), fact.name), soft_wrap=True)
+
+
+def _head(console: Console, text: str) -> None:
+    console.print()
+    _print(console, text, style="bold")
+
+
+def _say(console: Console, text: str) -> None:
+    _print(console, text, MARGIN)
+
+
+def _quote(console: Console, text: str) -> None:
+    for line in text.splitlines():
+        _print(console, line, QUOTED)
+
+
+def _print(console: Console, text: str, margin: str = "", style: str = "") -> None:
+    """A text in lines that fit; a bullet's further lines stand under its first."""
+    lines = textwrap.wrap(
+        text,
+        min(WIDTH, console.width),
+        initial_indent=margin,
+        subsequent_indent=margin + ("  " if text.startswith("- ") else ""),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    for line in lines or [margin.rstrip()]:
+        console.print(Text(line, style), soft_wrap=True)
+
+
+def _program() -> str:
+    """How the person who reads this can call us: by name, or by the path that was just used."""
+    called = Path(sys.argv[0])
+    if which("holdfast") or called.name != "holdfast":
+        return "holdfast"
+    return str(called.relative_to(Path.cwd()) if called.is_relative_to(Path.cwd()) else called)
+
+
+def _stay(console: Console, home: Path) -> None:
+    """Wait until the person has had enough; however they say so, we leave in order and the home is removed."""
+    console.print()
+    _print(console, f"This ran in {home}, which goes when you leave. Nothing of yours was read or changed.")
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        _print(console, "Press Ctrl-C or Enter to leave.")
+        sys.stdin.readline()

@@ -12,39 +12,38 @@ import click
 
 from holdfast import config
 from holdfast.cli import access
+from holdfast.cli.options import command
 from holdfast.cli.printing import give, working
 from holdfast.engine.maintain import prune as prune_store
 from holdfast.stores.base import Store
 
 
-@click.command()
+@command(
+    "holdfast prune --dry-run",
+    "holdfast prune --days 3",
+    '"""',
+    "if days is None:",
+    "days = config.load(access.home(), None, None, os.environ).config.continuity.retention_days",
+    'with access.opened_desk() as desk, working("pruning"):',
+    "if dry_run:",
+    'desk = replace(desk, store=cast("Store", _Undoing(desk.store)))',
+    "pruned = prune_store(desk, days)",
+    'verb = "would be removed" if dry_run else "removed"',
+    'give(f"{pruned.checkpoints} checkpoints and {pruned.sessions} sessions {verb}")',
+    "",
+    "",
+    "class _Undo(Exception):  # noqa: N818 - not an error: the way out of a transaction that is not to be kept",
+    "pass",
+    "",
+    "",
+    "class _Undoing:",
+)
 @click.option("--days", type=click.IntRange(min=0), metavar="N", help="Keep checkpoints of so many days; else as set.")
 @click.option("--dry-run", is_flag=True, help="Only say how much would go.")
-def prune(days: int | None, dry_run: bool) -> None:
+def prune(*, days: int | None, dry_run: bool) -> None:
     """Remove what has served its time.
 
     The daemon does this by itself every hour. The newest checkpoint of each session is kept for 90 days.
-
-    \b
-    Examples:
-      holdfast prune --dry-run
-      holdfast prune --days 3
-    """
-    if days is None:
-        days = config.load(access.home(), None, None, os.environ).config.continuity.retention_days
-    with access.opened_desk() as desk, working("pruning"):
-        if dry_run:
-            desk = replace(desk, store=cast("Store", _Undoing(desk.store)))
-        pruned = prune_store(desk, days)
-    verb = "would be removed" if dry_run else "removed"
-    give(f"{pruned.checkpoints} checkpoints and {pruned.sessions} sessions {verb}")
-
-
-class _Undo(Exception):  # noqa: N818 - not an error: the way out of a transaction that is not to be kept
-    pass
-
-
-class _Undoing:
     """A store that does what it is told and then undoes it, so that a rehearsal counts by the same rules."""
 
     def __init__(self, store: Store) -> None:

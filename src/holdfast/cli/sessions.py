@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from holdfast.cli import access
+from holdfast.cli.options import command, json_option, limit_option
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.session import Session
 from holdfast.core.text import elapsed
@@ -12,16 +13,14 @@ from holdfast.stores.base import Lineage
 from holdfast.stores.codec import to_iso
 
 
-@click.command()
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="At most so many.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def sessions(limit: int, as_json: bool) -> None:
+@command(
+    "holdfast sessions",
+    "holdfast sessions --limit 3 --json",
+)
+@limit_option(20)
+@json_option()
+def sessions(*, limit: int, as_json: bool) -> None:
     """List the sessions that were seen.
-
-    \b
-    Examples:
-      holdfast sessions
-      holdfast sessions --limit 3 --json
     """
     with access.opened_desk() as desk:
         found = [(session, desk.store.lineage(session.key)) for session in desk.store.sessions(limit)]

@@ -66,7 +66,7 @@ def take(session: Session, trigger: Trigger, words: str, id: str, at: int) -> tu
 
 
 def digest(session: Session, trigger: Trigger, words: str, at: int) -> str:
-    """The checkpoint's text: an agent's own words verbatim, otherwise what was seen, with the harness's words if it gave any."""
+    """The checkpoint's text: an agent's own words verbatim, otherwise what was seen and the harness's words."""
     if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
         return words
     git = _rows("### Git", git_lines(session.git))
@@ -108,11 +108,17 @@ def _memory_activity(session: Session) -> str:
 
 def _evidence(trail: Trail) -> list[str]:
     return [
-        _rows("### Last Prompts", [shortened(one_line(said.text), 300) for said in trail.prompts[-PROMPTS_SHOWN:]]),
+        _rows(
+            "### Last Prompts",
+            [shortened(one_line(said.text), 300) for said in trail.prompts[-PROMPTS_SHOWN:]],
+        ),
         _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
         _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),
         _rows("### To-dos", [f"[{todo.status}] {one_line(todo.text)}" for todo in trail.todos]),
-        _rows("### Last Statements", [shortened(one_line(said.text), 600) for said in trail.statements[-STATEMENTS_SHOWN:]]),
+        _rows(
+            "### Last Statements",
+            [shortened(one_line(said.text), 600) for said in trail.statements[-STATEMENTS_SHOWN:]],
+        ),
     ]
 
 

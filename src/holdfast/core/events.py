@@ -1,7 +1,7 @@
 """Events: what happened in a session, in our own words.
 
-A harness's hooks and transcripts are translated into these values and nothing else enters the core. An event is known by
-session, record id and revision, whoever reports it, so that a replay changes nothing.
+A harness's hooks and transcripts are translated into these values and nothing else enters the core. An event
+is known by session, record id and revision, whoever reports it, so that a replay changes nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SessionStarted(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt(Happened):
-    """`turn` is the harness's own id of the turn that the prompt belongs to; several prompts may share one."""
+    """`turn` is the harness's own id of the turn the prompt belongs to; several prompts may share one."""
 
     text: str
     turn: str = ""
@@ -84,7 +84,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCalled(Happened):
-    """The agent asked for a tool; `subject` is what it works on (a file's path, a command), `detail` the rest."""
+    """The agent asked for a tool; `subject` is what it works on (a path, a command), `detail` the rest."""
 
     call: str
     tool: str

@@ -1,7 +1,7 @@
 """Evidence: what a session's events amount to, derived by rule.
 
-A trail is small and bounded, updated record by record, and says what was asked, which files and commands were in play, how
-they ended and what was said last. Judging what of it an agent needs is `brief`'s work.
+A trail is small and bounded, updated record by record, and says what was asked, which files and commands
+were in play, how they ended and what was said last. Judging what of it an agent needs is `brief`'s work.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ def twin(trail: Trail, event: Prompt) -> Said | None:
     text = shortened(event.text, TEXT_KEPT)
     for said in trail.prompts:
         alike = said.text == text and (said.turn == event.turn or not said.turn or not event.turn)
-        if alike and (said.record == event.record or told_by_letter(said.record) != told_by_letter(event.record)):
+        if alike and (
+            said.record == event.record or told_by_letter(said.record) != told_by_letter(event.record)
+        ):
             return said
     return None
 

@@ -1,7 +1,7 @@
 """The fence: the one place where recalled text is marked as data.
 
-Everything that we hand to a model stands between these marks, so that the model can tell a record from an instruction, and we
-can tell our own words from a person's when they come back in a transcript.
+Everything that we hand to a model stands between these marks, so that the model can tell a record from an
+instruction, and we can tell our own words from a person's when they come back in a transcript.
 """
 
 from __future__ import annotations

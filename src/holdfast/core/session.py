@@ -1,6 +1,7 @@
 """Session: one conversation in a harness as durable state, and how an event changes it.
 
-`advance` decides; nothing here looks, waits or writes. What has to be done about an event comes back as effects.
+`advance` decides; nothing here looks, waits or writes. What has to be done about an event comes back as
+effects.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ QUERIES_PENDING = 20
 REMEMBERS_PENDING = 10
 COMPACTIONS_KEPT = 4
 SAME_COMPACTION_MS = 120_000
-"""Signs of one compaction arrive within seconds; two compactions are never known to be this close without all signs."""
+"""Signs of one compaction arrive within seconds of each other; no sign comes twice for the same one."""
 
 
 class Phase(StrEnum):
@@ -268,7 +269,7 @@ def _started(session: Session, event: SessionStarted) -> Session:
 
 
 def _revived(session: Session, at: int) -> Session:
-    """A session that goes on after its end is live again; records written before the end are not a sign of that."""
+    """A session that goes on after its end is live again; records from before the end are no sign of that."""
     if session.phase is Phase.LIVE or at <= session.ended_at:
         return session
     return replace(session, phase=Phase.LIVE, ended_at=0, end_reason="")

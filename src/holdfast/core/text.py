@@ -10,14 +10,16 @@ import re
 _WORD = re.compile(r"#?\w[\w./:#-]*\w|#?\w")
 _SPACES = re.compile(r"\s+")
 _FAILURE = re.compile(
-    r"(?:^|\b)(?:\w*Error\b|\w*Exception\b|error[:\[ ]|fatal[: ]|FAILED\b|FAIL\b|E\s{2,}|panic|not found|No such|denied|cannot\b|Traceback)",
+    r"\w*(?:Error|Exception)\b|\b(?:error[:\[ ]|fatal[: ]|FAIL(?:ED)?\b|panic|Traceback|cannot\b|denied|not found)"
+    r"|\bNo such\b|^E\s{2,}"
 )
 _STOP_WORDS = frozenset(
-    """a about after again all also am an and any are as at be because been before being but by can could did do does
-    doing don't for from get go had has have here him his how i i'd i'll i'm if in into is it it's its just let let's like
-    make me more my need no not now of off on once only or other our out over please same she should so some such than
-    that that's the their them then there these they this those to too under until up us use using very want was we well
-    were what when where which while who why will with would yes you your""".split()
+    """a about after again all also am an and any are as at be because been before being but by can could
+    did do does doing don't for from get go had has have here him his how i i'd i'll i'm if in into is
+    it it's its just let let's like make me more my need no not now of off on once only or other our out
+    over please same she should so some such than that that's the their them then there these they this
+    those to too under until up us use using very want was we well were what when where which while who
+    why will with would yes you your""".split()
 )
 
 
@@ -54,7 +56,7 @@ def query_terms(text: str, limit: int = 12) -> str:
 
 
 def first_line_of_failure(text: str) -> str:
-    """The line that says why something failed: the last that names an error, otherwise the last that says anything."""
+    """The line that says why something failed: the last that names an error, else the last of all."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if _FAILURE.search(line) and not line.startswith("Exit code")]
     chosen = named[-1] if named else (lines[-1] if lines else "")

@@ -33,7 +33,7 @@ PASSED_ON = (
 START_TIME = 10.0
 
 
-def ask(home: Path, verb: str, timeout: float = 10.0, **body: Any) -> dict[str, Any]:
+def ask(home: Path, verb: str, timeout: float = 10.0, **body: object) -> dict[str, Any]:
     """The daemon's answer to a control request; DaemonAway if there is none to give it."""
     try:
         with _knock(home, timeout) as connection:
@@ -80,7 +80,9 @@ def start(home: Path) -> None:
         if is_up(home):
             return
         if child.poll() not in (None, 0):
-            raise DaemonAway("the daemon stopped as soon as it was started", "the reason is in `holdfast logs`")
+            raise DaemonAway(
+                "the daemon stopped as soon as it was started", "the reason is in `holdfast logs`"
+            )
         time.sleep(0.02)
     raise DaemonAway("the daemon did not open its door in time", "look at `holdfast logs`")
 

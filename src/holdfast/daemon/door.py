@@ -1,7 +1,7 @@
 """The door: where the daemon listens, and the note in the home that says where.
 
-A Unix socket in the home; in a private runtime directory where the home's path is too long for one; loopback TCP with a
-token where there are no Unix sockets.
+A Unix socket in the home; in a private runtime directory where the home's path is too long for one; loopback
+TCP with a token where there are no Unix sockets.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ class Door:
     socket_path: Path | None
 
 
-def open_door(home: Path, force_tcp: bool) -> Door:
-    """Listen, and leave a note in the home. Only the one who holds the lock may call this."""
-    run = home / "run"
-    run.mkdir(mode=0o700, parents=True, exist_ok=True)
-    door = _tcp(run) if force_tcp or not hasattr(socket, "AF_UNIX") else _unix(home)
-    _write(run / "door", door.note)
-    return door
+def open_door(home: Path) -> Door:
+    """Listen where this system can, and leave a note in the home. Only who holds the lock may call this."""
+    path = _socket_path(home) if hasattr(socket, "AF_UNIX") else None
+    return _noted(home, _unix(path) if path else _tcp(home / "run"))
+
+
+def open_tcp_door(home: Path) -> Door:
+    """Listen on loopback, as where there are no Unix sockets."""
+    return _noted(home, _tcp(home / "run"))
 
 
 def close_door(home: Path, door: Door) -> None:
@@ -46,10 +48,29 @@ def close_door(home: Path, door: Door) -> None:
         door.socket_path.unlink(missing_ok=True)
 
 
-def _unix(home: Path) -> Door:
-    path = home / "run" / "daemon.sock"
-    if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
-        path = _private_directory(home) / "daemon.sock"
+def _noted(home: Path, door: Door) -> Door:
+    _write(home / "run" / "door", door.note)
+    return door
+
+
+def _socket_path(home: Path) -> Path | None:
+    """Where the socket fits: in the home, else in a private directory of ours; None if nowhere."""
+    inside = home / "run" / "daemon.sock"
+    if _fits(inside):
+        return inside
+    for base in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
+        if base and _fits(path := _private_directory(base, home) / "daemon.sock"):
+            return path
+    return None
+
+
+def _fits(path: Path) -> bool:
+    return len(os.fsencode(path)) <= LONGEST_SOCKET_PATH
+
+
+def _unix(path: Path) -> Door:
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    _refuse_if_shared(path.parent)
     # Whoever left this socket is gone: we hold the lock.
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -68,16 +89,17 @@ def _tcp(run: Path) -> Door:
     return Door(listener, f"tcp {listener.getsockname()[1]}", token, None)
 
 
-def _private_directory(home: Path) -> Path:
-    """A directory with a short path that is ours alone, the same for the same home."""
-    base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+def _private_directory(base: str, home: Path) -> Path:
+    """A directory with a short path, the same for the same home."""
     name = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
-    directory = Path(base) / f"holdfast-{os.getuid()}-{name}"
-    directory.mkdir(mode=0o700, exist_ok=True)
+    return Path(base) / f"holdfast-{os.getuid()}-{name}"
+
+
+def _refuse_if_shared(directory: Path) -> None:
+    """Someone else may have made the directory first, to listen in our place."""
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
         raise PermissionError(f"{directory} is not ours alone")
-    return directory
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """Housekeeping: the loop that does what time alone calls for, and knows when to go.
 
-Due checkpoints, the spool, orphaned sessions, pruning; and the end of the daemon when nobody needs it, its home is gone, or
-a newer version was installed.
+Due checkpoints, the spool, orphaned sessions, pruning; and the end of the daemon when nobody needs it, its
+home is gone, or a newer version was installed.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class House:
 
 
 def installed_version() -> str:
-    """The version that is installed now, which may be newer than the one that runs; empty if it cannot be told."""
+    """The version installed now, which may be newer than the one that runs; empty if it cannot be told."""
     try:
         text = Path(holdfast.__file__).read_text(encoding="utf-8")
     except OSError:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 
 class Lock:
@@ -28,10 +24,7 @@ def take_lock(home: Path) -> Lock | None:
     run.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(run / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:
-            _lock_on_windows(descriptor)
+        _lock(descriptor)
     except OSError:
         os.close(descriptor)
         return None
@@ -40,7 +33,13 @@ def take_lock(home: Path) -> Lock | None:
     return Lock(descriptor)
 
 
-def _lock_on_windows(descriptor: int) -> None:
-    import msvcrt  # there only
+def _lock(descriptor: int) -> None:
+    """Lock the file in whichever way this system has; OSError if someone else did."""
+    if sys.platform == "win32":
+        import msvcrt  # there only
 
-    msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl  # there only
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -24,7 +24,11 @@ def open_log(home: Path) -> logging.Logger:
     directory = home / "logs"
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     keeper = RotatingFileHandler(
-        directory / "daemon.log", maxBytes=LOG_BYTES, backupCount=LOGS_KEPT, encoding="utf-8", errors="replace"
+        directory / "daemon.log",
+        maxBytes=LOG_BYTES,
+        backupCount=LOGS_KEPT,
+        encoding="utf-8",
+        errors="replace",
     )
     keeper.setFormatter(_Redacting("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("holdfast.daemon")

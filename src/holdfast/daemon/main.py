@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from holdfast import config
-from holdfast.daemon.door import Door, close_door, open_door
+from holdfast.daemon.door import Door, close_door, open_door, open_tcp_door
 from holdfast.daemon.housekeeping import House
 from holdfast.daemon.lock import Lock, take_lock
 from holdfast.daemon.log import open_log
@@ -38,8 +38,10 @@ def main() -> int:
     try:
         return asyncio.run(_live(home, lock, log))
     except HoldfastError as error:
-        log.error("%s (%s)", error.message, error.hint)
-        return 1
+        log.critical("%s (%s)", error.message, error.hint)
+    except OSError as error:
+        log.critical("the daemon cannot live in %s: %s", home, error)
+    return 1
 
 
 async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
@@ -48,7 +50,7 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     for name in ("SIGTERM", "SIGINT"):
         loop.add_signal_handler(getattr(signal, name), stop.set)
     _note_interpreter(home)
-    door = open_door(home, os.environ.get("HOLDFAST_DOOR") == "tcp")
+    door = open_tcp_door(home) if os.environ.get("HOLDFAST_DOOR") == "tcp" else open_door(home)
     worker = Worker(loop)
     reception = Reception(home, worker, stop, log, door.note)
     server = await _listen(door, reception, log)
@@ -66,7 +68,7 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
         lock.release()
         log.info("stopped, process %d", os.getpid())
     if house.handing_over:
-        os.execv(sys.executable, [sys.executable, "-P", "-m", "holdfast.daemon"])
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "holdfast.daemon"])  # noqa: S606 - our own interpreter
     return 0
 
 

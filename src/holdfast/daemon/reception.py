@@ -11,6 +11,7 @@ import logging
 import os
 import time
 import uuid
+from functools import partial
 from pathlib import Path
 
 from holdfast import __version__, config, harnesses
@@ -34,7 +35,9 @@ ANSWER_TIME = 0.6
 class Reception:
     """Answers letters and control requests by giving the worker its jobs."""
 
-    def __init__(self, home: Path, worker: Worker, stop: asyncio.Event, log: logging.Logger, note: str) -> None:
+    def __init__(
+        self, home: Path, worker: Worker, stop: asyncio.Event, log: logging.Logger, note: str
+    ) -> None:
         self._home = home
         self._worker = worker
         self._stop = stop
@@ -83,7 +86,8 @@ class Reception:
         until = time.monotonic() + ANSWER_TIME
         envelope = envelope_of(request)
         return await self._worker.do(
-            Urgency.LETTER, lambda: receive(self.desk, envelope, request.body, lambda: time.monotonic() < until)
+            Urgency.LETTER,
+            lambda: receive(self.desk, envelope, request.body, lambda: time.monotonic() < until),
         )
 
     async def transcript_changed(self, path: Path) -> None:
@@ -95,11 +99,8 @@ class Reception:
         taken = 0
         for path, request in spool.letters(self._home):
             if request is not None:
-                envelope = envelope_of(request)
-                body = request.body
-                await self._worker.do(
-                    Urgency.SPOOL, lambda e=envelope, b=body: _listened(self.desk, e, b, self._log)
-                )
+                work = partial(self._take_in, envelope_of(request), request.body)
+                await self._worker.do(Urgency.SPOOL, work)
             path.unlink(missing_ok=True)
             taken += 1
         return taken
@@ -119,7 +120,7 @@ class Reception:
 
     async def live_sessions(self) -> list[Session]:
         """The sessions that are not over."""
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: self.desk.store.live_sessions())
+        return await self._worker.do(Urgency.HOUSEKEEPING, self._live)
 
     async def catch_up(self) -> None:
         """Read every live session's transcript on."""
@@ -150,6 +151,15 @@ class Reception:
                 return {"stopping": True}
             case verb:
                 return {"error": f"no such request: {verb}"}
+
+    def _take_in(self, envelope: Envelope, letter: bytes) -> None:
+        try:
+            listen(self.desk, envelope, letter, lambda: True)
+        except HarnessUnknown as error:
+            self._log.warning("a spooled letter was left out: %s", error.message)
+
+    def _live(self) -> list[Session]:
+        return self.desk.store.live_sessions()
 
     def _read_on(self, path: Path) -> None:
         for session in self.desk.store.live_sessions():
@@ -182,13 +192,6 @@ def envelope_of(request: wire.Request) -> Envelope:
         previous=fields.get("previous", ""),
         environment={name[4:]: value for name, value in fields.items() if name.startswith("env.")},
     )
-
-
-def _listened(desk: Desk, envelope: Envelope, letter: bytes, log: logging.Logger) -> None:
-    try:
-        listen(desk, envelope, letter, lambda: True)
-    except HarnessUnknown as error:
-        log.warning("a spooled letter was left out: %s", error.message)
 
 
 def _now() -> int:

@@ -1,7 +1,7 @@
 """The socket: one request, one answer, then the connection closes.
 
-Nothing that a letter holds or that goes wrong with it may stop the daemon; a request that cannot be answered is closed
-without an answer, and the hook keeps its letter in the spool.
+Nothing that a letter holds or that goes wrong with it may stop the daemon; a request that cannot be answered
+is closed without an answer, and the hook keeps its letter in the spool.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib import import_module
 from pathlib import Path
 
 POLL_MS = 1_000
@@ -39,22 +40,26 @@ class Watch:
                 await _either(self._moved, stop)
 
     async def _watch(self, directories: set[Path], stop: asyncio.Event) -> None:
-        # Heavy (it brings its own event loop glue), and needed only once a session is there to follow.
-        from watchfiles import awatch
-
         halted = asyncio.Event()
-        watching = asyncio.create_task(self._forward(awatch, directories, halted))
+        watching = asyncio.create_task(self._forward(directories, halted))
         await _either(self._moved, stop)
         halted.set()
         await watching
 
-    async def _forward(self, awatch: Callable[..., object], directories: set[Path], halted: asyncio.Event) -> None:
+    async def _forward(self, directories: set[Path], halted: asyncio.Event) -> None:
+        # Heavy (it brings its own event loop glue), and needed only once a session is there to follow.
+        watchfiles = import_module("watchfiles")
+
         for polling in (False, True):
+            changes: AsyncIterator[set[tuple[int, str]]] = watchfiles.awatch(
+                *directories,
+                recursive=False,
+                stop_event=halted,
+                force_polling=polling,
+                poll_delay_ms=POLL_MS,
+            )
             try:
-                changes = awatch(
-                    *directories, recursive=False, stop_event=halted, force_polling=polling, poll_delay_ms=POLL_MS
-                )
-                async for change in changes:  # type: ignore[attr-defined]
+                async for change in changes:
                     for path in {Path(name) for _, name in change} & self._paths:
                         await self._changed(path)
             except OSError as error:

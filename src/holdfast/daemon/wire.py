@@ -1,6 +1,7 @@
 """The wire: how a request and its answer look as bytes, on either side of the door.
 
-Standard library only: the command line loads this, and it must stay quick. What a letter means is the harness's business.
+Standard library only: the command line loads this, and it must stay quick. What a letter means is the
+harness's business.
 """
 
 from __future__ import annotations

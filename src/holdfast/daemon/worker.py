@@ -1,6 +1,7 @@
 """The worker: one thread that does all of the engine's work, the most urgent first.
 
-The event loop stays free to accept letters while a long transcript is read; the store is touched by this thread alone.
+The event loop stays free to accept letters while a long transcript is read; the store is touched by this
+thread alone.
 """
 
 from __future__ import annotations
@@ -68,12 +69,14 @@ class Worker:
             else:
                 self._tell(job.done, _finish, result)
 
-    def _tell(self, done: asyncio.Future[Any], how: Callable[[asyncio.Future[Any], Any], None], what: Any) -> None:
+    def _tell(
+        self, done: asyncio.Future[Any], how: Callable[[asyncio.Future[Any], Any], None], what: object
+    ) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(how, done, what)
 
 
-def _finish(done: asyncio.Future[Any], result: Any) -> None:
+def _finish(done: asyncio.Future[Any], result: object) -> None:
     if not done.cancelled():
         done.set_result(result)
 

@@ -17,7 +17,7 @@ GRACE_MS = 2_000
 
 
 def checked(told: Told) -> Told:
-    """The same, with marks for files and notices for branch and HEAD that are not as the session left them."""
+    """The same, with marks and notices for what is not as the session left it: files, branch and HEAD."""
     session = told.session
     paths = tuple(touch.path for touch in session.trail.files if touch.action is not Action.DELETE)
     world = look(session.project, paths)

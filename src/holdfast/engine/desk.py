@@ -18,7 +18,7 @@ from holdfast.stores.base import Store
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """A store, the harnesses, the settings that hold for a project, the user's home, a clock and a source of ids."""
+    """A store, the harnesses, a project's settings, the user's home, a clock and a source of ids."""
 
     store: Store
     harness: Callable[[str], Harness]

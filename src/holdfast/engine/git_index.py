@@ -1,6 +1,7 @@
 """Git's index, read by hand: which files are tracked, and how they looked when git last saw them clean.
 
-Only bytes are read here; finding the index is `engine.git`'s work, comparing it with the files `engine.world`'s.
+Only bytes are read here; finding the index is `engine.git`'s work, comparing it with the files
+`engine.world`'s.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
-MAX_TRACKED: Final = 20_000  # a look at as many files takes about a quarter of a second, and someone is waiting
+MAX_TRACKED: Final = (
+    20_000  # a look at as many files takes about a quarter of a second, and someone is waiting
+)
 
 
 class TrackedFile(NamedTuple):

@@ -81,7 +81,7 @@ def finalise(desk: Desk, session: Session) -> Session:
 
 
 def prune(desk: Desk, retention_days: int) -> Pruned:
-    """Remove checkpoints past their days, and sessions of which not even the newest checkpoint is kept any more."""
+    """Remove checkpoints past their days, and sessions of which not even the newest one is kept any more."""
     now = desk.clock()
     newest_before = now - NEWEST_KEPT_DAYS * DAY_MS
     with desk.store.writing():

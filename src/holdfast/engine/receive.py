@@ -1,6 +1,7 @@
 """Receive: a letter comes in, what it says is kept, and the harness gets its answer.
 
-The transcript is the log and a hook is a bell: first the transcript is read on, then what only the letter knows is recorded.
+The transcript is the log and a hook is a bell: first the transcript is read on, then what only the letter
+knows is recorded.
 """
 
 from __future__ import annotations
@@ -9,7 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from holdfast.config import excluded
-from holdfast.core.events import CompactionImminent, Event, Prompt, SessionEnded, SessionStarted, Skipped, Source
+from holdfast.core.events import (
+    CompactionImminent,
+    Event,
+    Prompt,
+    SessionEnded,
+    SessionStarted,
+    Skipped,
+    Source,
+)
 from holdfast.core.session import Session
 from holdfast.core.world import GitState, Project
 from holdfast.engine import resume
@@ -78,8 +87,9 @@ class _Told:
 def _told(heard: Heard, transcript: Found, known: Session | None) -> _Told:
     """What to take from the letter itself, given what the transcript can and cannot show.
 
-    A harness may create its transcript only after the first prompt's hook has returned, so a missing one is given until the
-    next letter to show a prompt; where there is none to open, the letter's word is taken at once.
+    A harness may create its transcript only after the first prompt's hook has returned, so a missing one is
+    given until the next letter to show a prompt; where there is none to open, the letter's word is taken at
+    once.
     """
     waiting = tuple(event for event in heard.stand_ins if isinstance(event, Prompt))
     others = tuple(event for event in heard.stand_ins if not isinstance(event, Prompt))
@@ -95,9 +105,10 @@ def _told(heard: Heard, transcript: Found, known: Session | None) -> _Told:
 
 
 def _seen(project: Project, heard: Heard) -> GitState | None:
-    """Git as the session leaves it. At a start it is not yet the session's own doing, so it must not hide a difference.
+    """Git as the session leaves it. At a start it is not the session's doing yet and must hide no difference.
 
-    Which files are dirty takes a look at each of them, so that is asked only when a checkpoint is about to be taken.
+    Which files are dirty takes a look at each of them, so that is asked only when a checkpoint is about to
+    be taken.
     """
     if any(isinstance(event, SessionStarted) for event in heard.events):
         return None

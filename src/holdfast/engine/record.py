@@ -1,7 +1,7 @@
 """Record: the only path by which an event changes anything.
 
-Redact, advance, checkpoint, commit: a batch of events, the cursor behind it and all that follows from them share one
-transaction.
+Redact, advance, checkpoint, commit: a batch of events, the cursor behind it and all that follows from them
+share one transaction.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ def _introduced(desk: Desk, arrival: Arrival) -> Session:
     """The session as it is kept, or a new one, with what the arrival says about where it lives."""
     session = desk.store.session(arrival.session)
     if session is None:
-        at = min((event.at for event in (*arrival.events, *arrival.waiting) if event.at), default=desk.clock())
+        at = min(
+            (event.at for event in (*arrival.events, *arrival.waiting) if event.at), default=desk.clock()
+        )
         session = begin(arrival.session, arrival.harness, arrival.project, at)
         # Events refer to their session, so it has to be there before them.
         desk.store.put_session(session)
@@ -137,4 +139,6 @@ def redacted_git(git: GitState | None) -> GitState | None:
 
 def _must_last(events: Sequence[Event]) -> bool:
     """Whether someone is about to be told that this is safe."""
-    return any(isinstance(event, CompactionImminent | DigestGiven | Remembered | SessionEnded) for event in events)
+    return any(
+        isinstance(event, CompactionImminent | DigestGiven | Remembered | SessionEnded) for event in events
+    )

@@ -1,7 +1,7 @@
 """Resume: which session a starting one continues, and the brief that it is given back.
 
-Lineage before the same worktree before the same project, within the window; a session whose process lives is named, never
-taken over. What is given is checked against the world first, and accounted for by a receipt.
+Lineage before the same worktree before the same project, within the window; a session whose process lives is
+named, never taken over. What is given is checked against the world first, and accounted for by a receipt.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def answer(desk: Desk, heard: Heard, session: Session, limit: int) -> str:
 
 
 def written(told: Told, budget: int) -> Brief:
-    """The brief for what is told: the whole picture, or only the news for a model that still has its history."""
+    """The brief for what is told: the whole picture, or only the news where the model has its history."""
     if told.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL):
         return compose_news(told, budget)
     return compose(told, budget)
@@ -64,9 +64,7 @@ def next_brief(desk: Desk, project: Project) -> Told | None:
     return _continued(desk, found, Reason.STARTUP)
 
 
-def find_predecessor(
-    desk: Desk, project: Project, key: str, previous: str, process: Process | None
-) -> Found:
+def find_predecessor(desk: Desk, project: Project, key: str, previous: str, process: Process | None) -> Found:
     """The session that a new one in this project continues, by lineage, then worktree, then project."""
     now = desk.clock()
     since = now - desk.config(project).continuity.recovery_window_hours * HOUR_MS
@@ -113,7 +111,8 @@ def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
 def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
     """The session's own state, once for each of its windows.
 
-    A brief that was answered but that the transcript does not show behind the compaction never arrived, and is given again.
+    A brief that was answered but that the transcript does not show behind the compaction never arrived, and
+    is given again.
     """
     given = [
         receipt.reason
@@ -177,7 +176,8 @@ def _is_busy(desk: Desk, session: Session, process: Process | None) -> bool:
 def _named(session: Session, now: int) -> str:
     age = elapsed(now - session.changed_at)
     state = "is live" if session.phase is Phase.LIVE else "was"
-    return f"Session {session.key[:8]} {state} at work in `{session.project.path}` (last record {age} ago); its work is not in this brief."
+    place = f"`{session.project.path}` (last record {age} ago)"
+    return f"Session {session.key[:8]} {state} at work in {place}; its work is not in this brief."
 
 
 def _with_words(desk: Desk, told: Told) -> Told:

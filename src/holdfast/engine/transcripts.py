@@ -48,7 +48,7 @@ def find(path: str, roots: Iterable[Path]) -> Found:
     """Whether the path that a letter named may be opened."""
     if not path:
         return Refused("no transcript was named")
-    if "\0" in path or not os.path.isabs(path):
+    if "\0" in path or not Path(path).is_absolute():
         return Refused("the transcript's path is not absolute")
     real = os.path.realpath(path)
     if not any(_under(real, root) for root in roots):

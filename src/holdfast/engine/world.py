@@ -23,7 +23,7 @@ def look(project: Project, paths: Iterable[str]) -> World:
 
 
 def git_position(project: Project) -> GitState | None:
-    """Branch, HEAD and last commits, at a cost that does not grow with the repository; None outside of one."""
+    """Branch, HEAD and last commits, at a cost that does not grow with the repository; None outside one."""
     place = git.find(project.root)
     if place is None or place.repository is None:
         return None

@@ -92,16 +92,18 @@ def plan_setup(entries: Iterable[WantedEntry], copies: Iterable[WantedCopy], hom
     manifest = read_manifest(home)
     wanted = _by_file(entries)
     mark = _mark(home, manifest, [entry.identity for group in wanted.values() for entry in group])
+    records = {record.path: record for record in manifest.edited}
     merges = [
-        _merge(file, group, _record_of(manifest, file), mark, _backup_path(home, file, now_ms))
+        _merge(file, group, records.get(file), mark, _backup_path(home, file, now_ms))
         for file, group in wanted.items()
     ]
     copied = [Change(Path(one.file), Role.COPY, atomic.read(Path(one.file)), one.content) for one in copies]
-    edited_files = {record.path: record for record in (*manifest.edited, *(one.record for one in merges))}
-    copied_files = {one.path: CopiedFile(one.path, _sha256(one.after)) for one in copied}
+    known_copies = {one.path: one for one in manifest.copied}
     updated = Manifest(
-        tuple(edited_files.values()),
-        tuple(({one.path: one for one in manifest.copied} | copied_files).values()),
+        tuple((records | {one.record.path: one.record for one in merges}).values()),
+        tuple(
+            (known_copies | {one.path: CopiedFile(one.path, _sha256(one.after)) for one in copied}).values()
+        ),
     )
     # The manifest is written before what it tells of: after a crash it may say too much, never too little.
     kept = (*(change for merge in merges for change in merge.backup), _manifest_change(home, updated))
@@ -245,10 +247,6 @@ def _manifest_change(home: Path, manifest: Manifest) -> Change:
     return Change(path, Role.KEPT, atomic.read(path), text if manifest.edited or manifest.copied else None)
 
 
-def _record_of(manifest: Manifest, file: Path) -> EditedFile | None:
-    return next((record for record in manifest.edited if record.path == file), None)
-
-
 # ---------------------------------------------------------------- putting in
 
 
@@ -292,17 +290,14 @@ def _with_entries(
     hollows: dict[KeyPath, json_text.Hollow] = {}
     if old is not None:
         hollows = {hollow.path: hollow for hollow in old.hollows}
-        text = json_text.remove(text, _stale(old, wanted), old.hollows, mark, old.path)
+        stale = frozenset(one.path for one in old.placed) - {entry.path for entry in wanted}
+        # Without an entry of an earlier version to take out, an empty list is not ours to take either.
+        text = json_text.remove(text, stale, old.hollows, mark, old.path) if stale else text
     for entry in wanted:
         edited = json_text.insert(text, entry, mark)
         text = edited.text
         hollows |= {hollow.path: hollow for hollow in edited.hollows}
     return text, tuple(hollows.values())
-
-
-def _stale(record: EditedFile, wanted: Sequence[WantedEntry]) -> frozenset[KeyPath]:
-    """The lists in which an earlier version had an entry that is no longer wanted."""
-    return frozenset(one.path for one in record.placed) - {entry.path for entry in wanted}
 
 
 def _continued(old: EditedFile, fresh: EditedFile, settings: Change) -> EditedFile:
@@ -333,8 +328,9 @@ def _adopted(fresh: EditedFile, text: str, mark: Mark) -> EditedFile:
 def _restored(record: EditedFile, mark: Mark) -> bytes | None:
     """The settings file without us: the very bytes of the backup, or what others made of the file since."""
     present = atomic.read(record.path)
-    if present is None:
-        return None
+    # It is gone, or setup died before it wrote: nothing of ours is in it.
+    if present is None or (record.after and _sha256(present) == record.before):
+        return present
     if record.backup is not None and _sha256(present) == record.after:
         backup = atomic.read(record.backup)
         if _sha256(backup) == record.before:

@@ -1,7 +1,8 @@
 """The contract of a harness: what only a harness knows, in our own words.
 
-Each harness has a folder with `hooks.py` (letters in, replies out), `transcript.py` (records in) and `setup.py` (what to
-install). Nothing here or there stores, decides or writes: theirs becomes ours, and ours becomes theirs.
+Each harness has a folder with `hooks.py` (letters in, replies out), `transcript.py` (records in) and
+`setup.py` (what to install). Nothing here or there stores, decides or writes: theirs becomes ours, and ours
+becomes theirs.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Ask(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A letter, understood. Its events are what the letter alone tells; the transcript, where there is one, tells the rest."""
+    """A letter, understood. The transcript, where there is one, tells the rest."""
 
     session: str
     cwd: str
@@ -59,7 +60,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some of a transcript, translated, and the cursor behind it. `done` says that nothing whole is left to read."""
+    """Some of a transcript, translated, and the cursor behind it. `done`: nothing whole is left to read."""
 
     events: tuple[Event, ...]
     skipped: tuple[Skipped, ...]
@@ -79,7 +80,7 @@ class Harness(Protocol):
     answer_limit: int
     """How many UTF-16 units of answer the harness takes from one hook."""
     stores_injected_text: bool
-    """Whether text that we inject stays in the conversation (then it is sent once) or must go with every request."""
+    """Whether injected text stays in the conversation and is sent once, or must go with every request."""
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         """What a hook's letter says."""
@@ -98,7 +99,7 @@ class Harness(Protocol):
         ...
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
-        """The records behind the cursor (empty: from the start), at most about `limit` bytes; never raises on content."""
+        """The records behind the cursor (empty: from the start), about `limit` bytes; never raises."""
         ...
 
     def present(self, home: Path, search_path: str) -> bool:

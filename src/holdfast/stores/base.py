@@ -1,7 +1,7 @@
 """The contract of a store: where what was acknowledged is kept.
 
-Named operations over our own values, with ids and times given by the caller. No SQL, no dialect and no decision is visible
-here, so that another database can come without touching the engine.
+Named operations over our own values, with ids and times given by the caller. No SQL, no dialect and no
+decision is visible here, so that another database can come without touching the engine.
 """
 
 from __future__ import annotations
@@ -141,11 +141,11 @@ class Store(Protocol):
         ...
 
     def prune_checkpoints(self, before: int, newest_before: int) -> int:
-        """Drop checkpoints from before then; the newest of each session only from before the other time. How many went."""
+        """Drop checkpoints from before then, a session's newest only from before the other time; how many."""
         ...
 
     def prune_sessions(self, before: int) -> int:
-        """Drop sessions that are over and had their last event before then, with all that belongs to them. How many went."""
+        """Drop sessions that are over since before then, with all that belongs to them; how many."""
         ...
 
     # Lineage and receipts

@@ -79,4 +79,3 @@ def read(home: Path) -> Recording:
 def _moved(name: str, home: Path) -> bytes:
     text = resources.files(__package__).joinpath(name).read_bytes()
     return text.replace(HOME.encode(), msgspec.json.encode(str(home))[1:-1])
-

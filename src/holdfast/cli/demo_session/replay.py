@@ -148,9 +148,7 @@ def _read_back(store: Store, story: Story, home: Path, milliseconds: float) -> R
 
 
 def _outcomes(story: Story, window: str, brief: str) -> tuple[Outcome, ...]:
-    return tuple(
-        Outcome(fact.name, fact.text, fact.is_in(window), fact.is_in(brief)) for fact in story.facts
-    )
+    return tuple(Outcome(fact.name, fact.text, fact.is_in(window), fact.is_in(brief)) for fact in story.facts)
 
 
 def _shown(text: str, home: Path) -> str:

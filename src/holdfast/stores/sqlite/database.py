@@ -39,7 +39,7 @@ class Database:
     def configure(self) -> None:
         """Make the connection one that we write with."""
         with translated(self.path):
-            _enter_wal(self.connection)
+            enter_wal(self.connection, time.sleep)
             run(self.connection, _SETTINGS)
 
     @contextmanager
@@ -103,14 +103,14 @@ def run(connection: apsw.Connection, sql: str, bindings: Bindings | None = None)
     return list(execute(sql, bindings))
 
 
-def _enter_wal(connection: apsw.Connection) -> None:
+def enter_wal(connection: apsw.Connection, pause: Callable[[float], None]) -> None:
     """Processes that make a store at once meet here, and SQLite does not wait for this lock by itself."""
     for _ in range(BUSY_TIMEOUT_MS // _PAUSE_MS):
         try:
             run(connection, "pragma journal_mode = wal")
             return
         except apsw.BusyError:
-            time.sleep(_PAUSE_MS / 1_000)
+            pause(_PAUSE_MS / 1_000)
     run(connection, "pragma journal_mode = wal")
 
 
