@@ -45,7 +45,7 @@ format: $(STAMP) ## Rewrite the code as `check` wants it, where that can be done
 	@$(BIN)/ruff format --quiet .
 
 bench: $(STAMP) ## Measure what Holdfast costs
-	@set -e; for bench in benchmarks/[a-z]*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
+	@set -e; for bench in benchmarks/[a-z]*.py; do echo "== $$bench"; PYTHONPATH=. $(BIN)/python "$$bench"; done
 
 clean: ## Remove everything that make and the tools made
 	@rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

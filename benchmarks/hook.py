@@ -34,7 +34,7 @@ Probe = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One state: its median and 95th percentile in milliseconds, and the median as a multiple of both floors."""
+    """One state: median and 95th percentile in milliseconds, and the median as a multiple of both floors."""
 
     state: str
     samples: int
@@ -139,9 +139,7 @@ def cold_start(cleanup: contextlib.ExitStack, home: Path) -> float:
 
 def saturate(home: str) -> None:
     """Send one letter after the other, as a client of its own, until somebody ends us."""
-    number = 0
     while True:
-        number += 1
         header = hook.write_header(f"{time.time_ns()}-{os.getpid()}", HARNESS, ())
         body = letter("UserPromptSubmit", f"client-{os.getpid()}", Path(home))
         with contextlib.suppress(OSError, ValueError):
@@ -244,9 +242,8 @@ def p95(samples: list[float]) -> float:
 def show(report: Report) -> None:
     print(f"{'':30} {'n':>4} {'p50 ms':>8} {'p95 ms':>8} {'x true':>8} {'x python':>8}")
     for row in report.rows:
-        print(
-            f"{row.state:30} {row.samples:4} {row.p50:8.1f} {row.p95:8.1f} {row.to_true:8.1f} {row.to_python:8.2f}"
-        )
+        times = f"{row.p50:8.1f} {row.p95:8.1f} {row.to_true:8.1f} {row.to_python:8.2f}"
+        print(f"{row.state:30} {row.samples:4} {times}")
     print(f"\nmemory of the daemon   {report.memory_mb:8.1f} MB")
     print(f"cold start to answer   {report.cold_start_ms:8.1f} ms")
 

@@ -1,8 +1,8 @@
-"""Record the session that `holdfast demo` replays: run `python -m scripts.record_demo` in the repository's root.
+"""Record the session that `holdfast demo` replays. Run `python -m scripts.record_demo` in the repository.
 
-The real Claude Code works through a small story against the scripted model server of `tests/clients`, is compacted,
-and goes on. What it wrote and what its hooks were told is kept as it came, without the records that say nothing about
-the work and without a path of this machine. Replaying is `holdfast.cli.demo`'s work.
+The real Claude Code works through a small story against the scripted model server of `tests/clients`, is
+compacted, and goes on. What it wrote and what its hooks were told is kept as it came, but for records that
+say nothing about the work and paths of this machine. Replaying is `cli.demo_session`'s work.
 """
 # ruff: noqa: INP001, T201
 
@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 from holdfast.cli.demo_session.recording import HOME, Fact
 from tests.clients import install
 from tests.clients.claude import Claude
-from tests.clients.model_server import ModelServer, Step, call, plain_text, say, together
+from tests.clients.model_server import ModelServer, Reply, Step, call, plain_text, say, together
 
 Json: TypeAlias = dict[str, Any]
 
@@ -89,13 +89,17 @@ CORRECTION: Final = (
 QUESTION: Final = "Is cart.py still as it was?"
 NEXT_PROMPT: Final = "Go on with what is open."
 POOR_SUMMARY: Final = (
-    "The user asked for help with a failing test in a small Python project. The assistant changed the rounding "
-    "in pricing.py and the test passes now. The user also wanted some statistics, which were provided."
+    "The user asked for help with a failing test in a small Python project. The assistant changed the "
+    "rounding in pricing.py and the test passes now. The user also wanted some statistics, which were given."
 )
 
 BY_FLOAT: Final = "    return int(total * (100 - discount_percent) / 100 + 0.5)\n"
 BY_DECIMAL: Final = """    exact = Decimal(total) * (100 - discount_percent) / 100
     return int(exact.quantize(Decimal(1), ROUND_HALF_UP))
+"""
+WITH_LIMIT: Final = """    if asked > paid:
+        raise ValueError("a refund beyond the order")
+    return asked
 """
 COUNT_WRONG: Final = '''"""How many totals the old rounding got wrong."""
 
@@ -103,7 +107,8 @@ from pricing import total_cents
 
 carts = [(cents, percent) for cents in range(1, 1001) for percent in range(1, 100)]
 wrong = sum(
-    round(cents * (100 - percent) / 100) != total_cents([("x", cents, 1)], percent) for cents, percent in carts
+    round(cents * (100 - percent) / 100) != total_cents([("x", cents, 1)], percent)
+    for cents, percent in carts
 )
 print(f"{wrong:,} of {len(carts):,} totals were wrong")
 '''
@@ -120,9 +125,7 @@ FACTS: Final = (
     Fact("the file that was changed", "pricing.py", ("pricing.py",)),
     Fact("the test that passes", TEST_PRICING, (TEST_PRICING,)),
     Fact(
-        "the test that fails, and why",
-        "test_refund_limit: DID NOT RAISE",
-        ("test_refund_limit", "DID NOT RAISE"),
+        "the test that fails", "test_refund_limit, it DID NOT RAISE", ("test_refund_limit", "DID NOT RAISE")
     ),
     Fact("the next step", "refund_cents must raise ValueError", ("refund_cents must raise ValueError",)),
 )
@@ -172,15 +175,12 @@ def next_turn(project: Path) -> Iterator[Step]:
     """After the compaction: the agent goes on with what was open."""
     pricing = str(project / "pricing.py")
     yield call("Read", file_path=pricing)
-    checked = (
-        '    if asked > paid:\n        raise ValueError("a refund beyond the order")\n    return asked\n'
-    )
-    yield _edit(pricing, "    return asked\n", checked)
+    yield _edit(pricing, "    return asked\n", WITH_LIMIT)
     yield call("Bash", command=TEST_ALL)
     yield say("refund_cents raises ValueError beyond the order, and all tests pass. cart.py is as it was.")
 
 
-def _edit(path: str, old: str, new: str) -> Step:
+def _edit(path: str, old: str, new: str) -> Reply:
     return call("Edit", file_path=path, old_string=old, new_string=new)
 
 
@@ -277,8 +277,8 @@ def _lines(path: Path) -> list[Json]:
 # ---------------------------------------------------------------- stripping
 
 KEPT_KEYS: Final = frozenset(
-    """type subtype uuid parentUuid logicalParentUuid timestamp sessionId cwd isSidechain isMeta isCompactSummary
-    promptId promptSource message toolUseResult compactMetadata attachment content""".split()
+    """type subtype uuid parentUuid logicalParentUuid timestamp sessionId cwd isSidechain isMeta promptId
+    promptSource isCompactSummary message toolUseResult compactMetadata attachment content""".split()
 )
 KEPT_ATTACHMENTS: Final = frozenset({"hook_additional_context"})
 KEPT_RESULT_KEYS: Final = frozenset({"stdout", "stderr", "interrupted", "exitCode", "type", "filePath"})
@@ -315,17 +315,12 @@ def _last_message(recorded: Recorded) -> str:
     """What the harness kept beside its summary, proven to be all of the facts that the model still had."""
     boundary = next(record for record in recorded.records if record.get("subtype") == "compact_boundary")
     kept = boundary["compactMetadata"]["preservedMessages"]["uuids"]
-    messages = [
-        record["message"] for record in recorded.records if record.get("uuid") in kept and "message" in record
-    ]
-    text = "\n".join(
-        block["text"] for message in messages for block in message["content"] if block["type"] == "text"
-    )
+    said = [record for record in recorded.records if record["type"] == "assistant" and record["uuid"] in kept]
+    blocks = [block for record in said for block in record["message"]["content"]]
+    text = "\n".join(block["text"] for block in blocks if block["type"] == "text")
     for fact in FACTS:
-        shown = fact.is_in(f"{POOR_SUMMARY}\n{text}")
-        _require(
-            fact.is_in(recorded.window) == shown, f"the model had it otherwise than is told: {fact.name}"
-        )
+        as_told = fact.is_in(f"{POOR_SUMMARY}\n{text}") == fact.is_in(recorded.window)
+        _require(as_told, f"what the model was sent says otherwise: {fact.name}")
     return text
 
 

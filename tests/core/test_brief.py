@@ -26,7 +26,7 @@ def test_a_brief_holds_what_was_asked_done_and_failed() -> None:
         TITLE,
         "Fix the flaky retry test in tests/test_retry.py, never touch the vendored client",
         "use a monotonic clock instead",
-        "edited `src/retry.py` (2×)",
+        "edited `src/retry.py`",
         "failed (exit 1): `pytest tests/test_retry.py`: E RetryExhausted: gave up after 3 tries",
         "The backoff starts at zero",
     ):
@@ -78,7 +78,7 @@ def test_a_session_with_nothing_in_it_gives_no_brief() -> None:
 
 def test_files_that_are_not_as_they_were_left_are_marked() -> None:
     marked = replace(told(), marks={"/home/you/app/src/retry.py": "changed since"})
-    assert "edited `src/retry.py` (2×) — UNCONFIRMED: changed since" in compose(marked, WHOLE).text
+    assert "edited `src/retry.py` — UNCONFIRMED: changed since" in compose(marked, WHOLE).text
 
 
 def test_a_moved_branch_is_unconfirmed() -> None:

@@ -24,7 +24,7 @@ Remembered: the vendored client is frozen
 - use a monotonic clock instead
 
 ### Files
-- edited `/home/you/app/src/retry.py` (2×)
+- edited `/home/you/app/src/retry.py`
 
 ### Commands
 - failed (exit 1): `pytest tests/test_retry.py`: E RetryExhausted: gave up after 3 tries

@@ -34,7 +34,21 @@ def test_a_file_is_known_by_the_strongest_thing_done_to_it() -> None:
         called("2", Action.READ, "a.py"),
         returned("2", at=NOON + 5),
     )
-    assert found.files == (FileTouch("a.py", Action.WRITE, 2, NOON + 5),)
+    assert found.files == (FileTouch("a.py", Action.WRITE, 1, NOON + 5),)
+
+
+def test_only_edits_count_as_edits() -> None:
+    found = trail(
+        called("1", Action.READ, "a.py"),
+        returned("1"),
+        called("2", Action.EDIT, "a.py"),
+        returned("2"),
+        called("3", Action.READ, "a.py"),
+        returned("3"),
+        called("4", Action.EDIT, "a.py"),
+        returned("4"),
+    )
+    assert found.files == (FileTouch("a.py", Action.EDIT, 2, NOON),)
 
 
 def test_an_edit_that_failed_touched_nothing() -> None:

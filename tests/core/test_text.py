@@ -40,6 +40,10 @@ def test_text_is_cut_between_words_and_says_so() -> None:
         ("Exit code 3\noops", "oops"),
         ("Traceback\n  File x\nValueError: bad width\n", "ValueError: bad width"),
         ("error: no such target\nnote: see docs", "error: no such target"),
+        ("AssertionError: 3 != 4\n\nFAILED (failures=1)", "AssertionError: 3 != 4"),
+        ("FAILED tests/x.py::test_a\n1 failed in 0.1s", "1 failed in 0.1s"),
+        ("sh: 1: nope: not found", "sh: 1: nope: not found"),
+        ("Exit code 1", ""),
         ("", ""),
     ],
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +122,29 @@ def test_a_daemon_that_is_stuck_is_not_started_again(harness: Harness, starts: S
     starts.install(answers=False)
     with FakeDaemon(harness.home, None):
         harness.fire(letter("Stop"), {"HOLDFAST_TEST": "stuck"})
+    harness.fire(letter("Stop"), {"HOLDFAST_TEST": "gone"})
+    environment = starts.next_report()["environment"]
+    assert isinstance(environment, dict)
+    assert environment["HOLDFAST_TEST"] == "gone"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a full queue looks like a closed door")
+def test_a_daemon_at_whose_door_too_many_wait_is_not_started_again(harness: Harness, starts: Starts) -> None:
+    starts.install(answers=False)
+    (harness.home / "run").mkdir()
+    door = harness.home / "run/door"
+    with contextlib.ExitStack() as queue:
+        listener = queue.enter_context(socket.socket(socket.AF_UNIX))
+        listener.bind(str(harness.home / "run/s"))
+        listener.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waiting = queue.enter_context(socket.socket(socket.AF_UNIX))
+                waiting.setblocking(False)
+                waiting.connect(str(harness.home / "run/s"))
+        door.write_text(f"unix {harness.home}/run/s\n")
+        assert harness.fire(letter("Stop"), {"HOLDFAST_TEST": "full"}) == NOTHING
+    assert len(harness.spooled()) == 1
     harness.fire(letter("Stop"), {"HOLDFAST_TEST": "gone"})
     environment = starts.next_report()["environment"]
     assert isinstance(environment, dict)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.brief import Item
 from holdfast.core.events import KINDS, Event
-from holdfast.core.session import Session
+from holdfast.core.session import Session, Trigger
 from holdfast.errors import StoreCorrupt, StoreTooNew
 from holdfast.stores import codec
 from tests.stores.contract import PROMPT, RECEIPT, SESSION
@@ -131,6 +131,17 @@ def test_a_session_only_a_later_version_can_read_is_refused() -> None:
 def test_what_is_no_json_is_damage(read: Callable[[str], object]) -> None:
     with pytest.raises(StoreCorrupt):
         read("half")
+
+
+def test_a_name_only_a_later_version_knows_is_refused() -> None:
+    assert codec.decode_name(Trigger, "periodic") is Trigger.PERIODIC
+    with pytest.raises(StoreTooNew, match="`dreamt` for Trigger"):
+        codec.decode_name(Trigger, "dreamt")
+
+
+def test_a_time_that_is_none_is_damage() -> None:
+    with pytest.raises(StoreCorrupt):
+        codec.from_iso("noon")
 
 
 @given(st.integers(-62_135_596_800_000, 253_402_300_799_999))

@@ -90,8 +90,9 @@ def test_a_write_outside_a_transaction_is_a_mistake(store: Store) -> None:
 
 
 def test_a_transaction_inside_a_transaction_is_a_mistake(store: Store) -> None:
-    with pytest.raises(RuntimeError, match="open already"), store.writing(), store.writing():
-        pass
+    for inner in (store.writing, store.writing_durably):
+        with pytest.raises(RuntimeError, match="open already"), store.writing(), inner():
+            pass
     with store.writing():
         store.put_session(SESSION)
 

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from holdfast.errors import StoreCorrupt, StoreError
-from holdfast.stores.sqlite import set_aside
+from holdfast.stores.sqlite import drop_copies, set_aside
 from holdfast.stores.sqlite.database import run
 from tests.stores.contract import (
     ALL,
@@ -117,3 +117,16 @@ def test_the_database_of_another_program_is_left_alone(path: Path) -> None:
     with pytest.raises(StoreError, match="already exists"):
         opened(path)
     assert columns(path, "sessions") == ["theirs"]
+
+
+def test_copies_go_when_what_is_in_them_has_served_its_time(tmp_path: Path) -> None:
+    path, backups = tmp_path / "store.db", tmp_path / "backups"
+    backups.mkdir()
+    old = [backups / "store-20200101T000000Z-schema-0001.db", tmp_path / "store.corrupt-20200101T000000Z.db"]
+    new = [backups / "store-20260101T000000Z-schema-0002.db", tmp_path / "store.corrupt-20260101T000000Z.db"]
+    others = [path, backups / "17000-settings.json"]
+    for file in (*old, *new, *others):
+        file.touch()
+        os.utime(file, (1_000, 1_000) if file in (*old, *others) else (2_000, 2_000))
+    assert drop_copies(path, backups, before=1_500_000) == 2
+    assert sorted(file for file in tmp_path.rglob("*") if file.is_file()) == sorted([*new, *others])

@@ -1,7 +1,8 @@
 """Access: how a command reaches the home, the store and the daemon.
 
-A command that shows state has what is pending taken in first. The daemon does that, because it alone follows transcripts;
-where it cannot, the command shows what is stored and says so. Nothing here sets a damaged store aside.
+A command that shows state has what is pending taken in first. The daemon does that, because it alone follows
+transcripts; where it cannot, the command shows what is stored and says so. Nothing here sets a damaged store
+aside.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,13 +47,17 @@ def project_at(directory: Path | None) -> Project:
 
 
 @contextmanager
-def opened_desk(new_id: str = "") -> Iterator[Desk]:
-    """The desk over the home's store, with what was pending taken in; `new_id` is the first id that it gives out."""
+def opened_desk() -> Generator[Desk]:
+    """The desk over the home's store, with what was pending taken in."""
     where = home()
+    # First the store: a damaged one is an error here, and must not be met by a daemon that we start.
     with opened_store(where) as store:
-        live = bool(store.live_sessions())
-    catch_up(where, live)
-    ids = iter([new_id] if new_id else [])
+        may_be_behind = bool(spooled(where) or store.live_sessions())
+    try:
+        with working("catching up"):
+            catch_up(where, start=may_be_behind)
+    except DaemonAway as error:
+        say(f"note: {error.message}; this is what was stored before")
     with opened_store(where) as store:
         yield Desk(
             store=store,
@@ -60,12 +65,12 @@ def opened_desk(new_id: str = "") -> Iterator[Desk]:
             config=lambda project: _config(where, project),
             user_home=Path.home(),
             clock=now,
-            new_id=lambda: next(ids, "") or str(uuid.uuid4()),
+            new_id=lambda: str(uuid.uuid4()),
         )
 
 
 @contextmanager
-def opened_store(where: Path) -> Iterator[Store]:
+def opened_store(where: Path) -> Generator[Store]:
     """The home's store, or an empty one that is not kept where there is none: looking makes nothing."""
     path = where / "store.db"
     if not path.exists():
@@ -78,19 +83,15 @@ def opened_store(where: Path) -> Iterator[Store]:
         store.close()
 
 
-def catch_up(where: Path, live: bool) -> None:
-    """Have the daemon take in what is pending, and start it for that if something may be."""
-    try:
-        with working("catching up"):
-            if not client.is_up(where):
-                if not live and not spooled(where):
-                    return
-                if holder := lock_holder(where):
-                    raise DaemonAway(f"the daemon (process {holder}) does not answer")
-                client.start(where)
-            client.ask(where, "flush", timeout=FLUSH_TIME)
-    except DaemonAway as error:
-        say(f"note: {error.message}; this is what was stored before")
+def catch_up(where: Path, *, start: bool) -> None:
+    """Have the daemon take in what is pending; where it is away, only if it is to be started for that."""
+    if not client.is_up(where):
+        if not start:
+            return
+        if holder := lock_holder(where):
+            raise DaemonAway(f"the daemon (process {holder}) does not answer")
+        client.start(where)
+    client.ask(where, "flush", timeout=FLUSH_TIME)
 
 
 def session_named(store: Store, key: str) -> Session:
@@ -98,7 +99,7 @@ def session_named(store: Store, key: str) -> Session:
     exact = store.session(key)
     if exact is not None:
         return exact
-    found = [session for session in store.sessions(SESSIONS_SEARCHED) if key and session.key.startswith(key)]
+    found = [session for session in store.sessions(SESSIONS_SEARCHED) if session.key.startswith(key)]
     if len(found) == 1:
         return found[0]
     problem = "several sessions begin with" if found else "there is no session"

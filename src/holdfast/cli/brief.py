@@ -11,6 +11,7 @@ import click
 
 from holdfast import harnesses
 from holdfast.cli import access
+from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.brief import Brief, Told
 from holdfast.core.text import elapsed, one_line, shortened
@@ -27,39 +28,41 @@ class _Time(click.ParamType[int]):
 
     name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
-            moment = datetime.fromisoformat(value)
+            moment = datetime.fromisoformat(str(value))
         except ValueError:
             self.fail(f"`{value}` is no time; write it like 2026-01-31T12:00:00Z", param, ctx)
         return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-@click.command()
-@click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help="The project; else this directory's.")
+_FILE = click.Path(path_type=Path)
+_LINE = click.IntRange(min=1)
+_SIZE = click.IntRange(min=0)
+
+
+@command(
+    "holdfast brief",
+    "holdfast brief --project ~/src/thing --json",
+    "holdfast brief --harness NAME --transcript session.jsonl --until-line 200",
+)
+@project_option()
 @click.option("--harness", "name", metavar="NAME", help="Whose transcript it is.")
-@click.option("--transcript", type=click.Path(path_type=Path), metavar="FILE", help="A brief from this file alone.")
-@click.option("--session", default="", metavar="KEY", help="The transcript's session; else by the file's name.")
-@click.option("--until-line", type=click.IntRange(min=1), metavar="N", help="Read only the first N lines.")
-@click.option("--at", type=_Time(), metavar="TIME", help="Count ages from here; else from the last record.")
-@click.option("--budget", type=click.IntRange(min=0), metavar="N", help="At most so many characters; else 2000.")
-@click.option("--json", "as_json", is_flag=True, help="Print brief and receipt as one JSON document.")
-def brief(project: Path | None, budget: int | None, as_json: bool, **reading: Any) -> None:
+@click.option("--transcript", type=_FILE, metavar="FILE", help="Make the brief from this file alone.")
+@click.option("--session", default="", metavar="KEY", help="The transcript's session; else the file's name.")
+@click.option("--until-line", type=_LINE, metavar="N", help="Read only the first N lines.")
+@click.option("--at", type=_Time(), metavar="TIME", help="Count ages from then; else from the last record.")
+@click.option("--budget", type=_SIZE, metavar="N", help="At most so many characters; else 2000, or as set.")
+@json_option("Print brief and receipt as one JSON document.")
+def brief(*, project: Path | None, budget: int | None, as_json: bool, **reading: Any) -> None:  # noqa: ANN401
     """Show what the next session would be given back.
 
-    The brief goes to stdout; its receipt (from where, how old, what was left out) to stderr. With --transcript it
-    is made from that file alone: no daemon is needed, nothing is stored, and the same file gives the same brief.
-
-    \b
-    Examples:
-      holdfast brief
-      holdfast brief --project ~/src/thing --json
-      holdfast brief --harness NAME --transcript session.jsonl --until-line 200
+    The brief goes to stdout, its receipt (from where, how old, what was left out) to stderr. With
+    --transcript it is made from that file alone: no daemon is needed, nothing is stored, and the same file
+    gives the same brief.
     """
     asked = _Reading(**reading)
-    offered = _next(project, budget) if asked.transcript is None else _from_file(asked.transcript, asked, budget)
+    offered = _next(project, budget) if asked.transcript is None else _from_file(asked, budget)
     if as_json:
         give_json(_as_json(offered))
     else:
@@ -79,7 +82,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Offered:
-    """A brief as it would be given, and what the receipt accounts for; `told` is None if there is nothing to tell."""
+    """A brief as it would be given, and what a receipt accounts for; no `told` if there is nothing."""
 
     told: Told | None
     brief: Brief
@@ -91,16 +94,16 @@ def _next(project: Path | None, budget: int | None) -> _Offered:
     with access.opened_desk() as desk:
         room = desk.config(where).continuity.recovery_budget_chars if budget is None else budget
         told = next_brief(desk, where)
-        return _Offered(told, written(told, room) if told else Brief("", ()), room)
+    return _Offered(told, written(told, room) if told else Brief("", ()), room)
 
 
-def _from_file(transcript: Path, asked: _Reading, budget: int | None) -> _Offered:
-    if asked.name is None:
-        raise click.UsageError("--transcript needs --harness NAME")
+def _from_file(asked: _Reading, budget: int | None) -> _Offered:
+    if asked.name is None or asked.transcript is None:
+        raise click.UsageError("--transcript needs --harness NAME.")
     harness = harnesses.get(asked.name)
     room = FILE_BUDGET if budget is None else budget
     with working("reading the transcript"):
-        found = preview(harness, transcript, asked.session, asked.until_line, asked.at, room)
+        found = preview(harness, asked.transcript, asked.session, asked.until_line, asked.at, room)
     return _Offered(found.told, found.brief, room)
 
 
@@ -114,7 +117,7 @@ def _as_json(offered: _Offered) -> dict[str, object]:
         "harness": told.session.harness,
         "project": told.session.project.path,
         "created_at": to_iso(told.now),
-        "age_ms": told.now - told.session.last_event_at,
+        "age_ms": told.now - told.session.changed_at,
         "budget": offered.budget,
         "size": len(offered.brief.text),
         "items": [
@@ -139,8 +142,8 @@ def _print(offered: _Offered) -> None:
         return
     give(made.text)
     left_out = [item for item in made.items if not item.rendered]
-    age = elapsed(told.now - told.session.last_event_at)
-    say(f"\nreceipt: {told.reason}, from session {told.session.key}, whose last record is {age} old")
+    age = elapsed(told.now - told.session.changed_at)
+    say(f"\nreceipt: {told.reason}, from session {told.session.key}, whose work is {age} old")
     say(f"{len(made.text)} of {offered.budget} characters, {len(made.items) - len(left_out)} items in it")
     for item in left_out:
         say(f"left out ({item.omitted}): {item.section}: {shortened(one_line(item.text), 80)}")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import uuid
+from dataclasses import replace
 
 import click
 
 from holdfast import harnesses
 from holdfast.cli import access
+from holdfast.cli.options import command
 from holdfast.cli.printing import say
 from holdfast.core.events import DigestGiven, Origin
 from holdfast.core.session import Phase, Session
@@ -19,29 +22,29 @@ from holdfast.stores.base import Store
 SESSIONS_LOOKED_AT = 50
 
 
-@click.command()
-@click.option("--digest", metavar="TEXT", help="Its words, kept as they are but for secrets; `-` reads stdin.")
-@click.option("--session", default="", metavar="KEY", help="Of this session; else the one this shell runs in.")
-def checkpoint(digest: str | None, session: str) -> None:
+@command(
+    "holdfast checkpoint",
+    "holdfast checkpoint --digest 'Parser done; next: the writer, tests first.'",
+    "git log -3 | holdfast checkpoint --digest -",
+)
+@click.option("--digest", metavar="TEXT", help="Its words, kept as they are but for secrets; - reads stdin.")
+@click.option("--session", default="", metavar="KEY", help="Of this session, by its key or how that begins.")
+def checkpoint(*, digest: str | None, session: str) -> None:
     """Take a checkpoint of a session now.
 
-    It is on the disk when its id is printed. Without --session it is that of the harness that runs this command, or
-    the newest live one of this directory's project.
-
-    \b
-    Examples:
-      holdfast checkpoint
-      holdfast checkpoint --digest "Parser done; next: the writer, tests first."
-      git log -3 | holdfast checkpoint --digest -
+    It is on the disk when its id is printed. Without --session it is that of the session whose shell runs
+    this, or of the newest live one of this directory's project.
     """
     words = _words(digest)
     id = str(uuid.uuid4())
-    with access.opened_desk(new_id=id) as desk:
+    with access.opened_desk() as desk:
         chosen = _chosen(desk.store, session)
         given = DigestGiven(
-            session=chosen.key, record=f"explicit:{id}", at=access.now(), origin=Origin.HUMAN, text=words
+            session=chosen.key, record=f"explicit:{id}", at=desk.clock(), origin=Origin.HUMAN, text=words
         )
-        record(desk, Arrival(chosen.key, chosen.harness, chosen.project, events=(given,)))
+        arrival = Arrival(chosen.key, chosen.harness, chosen.project, events=(given,))
+        # One event, one checkpoint: this is the id that it takes.
+        record(replace(desk, new_id=lambda: id), arrival)
     say(f"a checkpoint of session {chosen.key} in {chosen.project.path} is kept")
     click.echo(id)
 
@@ -49,7 +52,7 @@ def checkpoint(digest: str | None, session: str) -> None:
 def _words(digest: str | None) -> str:
     if digest is None:
         return ""
-    words = click.get_text_stream("stdin", errors="replace").read() if digest == "-" else digest
+    words = sys.stdin.buffer.read().decode("utf-8", "replace") if digest == "-" else digest
     if not words.strip():
         raise HoldfastError("the digest is empty", "leave out `--digest` to have what was seen written down")
     return words.strip()
@@ -57,10 +60,8 @@ def _words(digest: str | None) -> str:
 
 def _chosen(store: Store, key: str) -> Session:
     """The session that was named, or that this command runs in, or the newest live one here."""
-    if key:
-        return access.session_named(store, key)
-    if around := _around_us():
-        return access.session_named(store, around)
+    if named := key or _around_us():
+        return access.session_named(store, named)
     project = access.project_at(None)
     for session in store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT):
         if session.phase is Phase.LIVE:
@@ -71,7 +72,7 @@ def _chosen(store: Store, key: str) -> Session:
 
 
 def _around_us() -> str:
-    """The session in whose shell this runs, if a harness tells its children; empty otherwise."""
+    """The session in whose shell this runs, if its harness tells its children; empty otherwise."""
     for name in harnesses.names():
         for variable in harnesses.get(name).carried:
             if variable.endswith("SESSION_ID") and os.environ.get(variable):

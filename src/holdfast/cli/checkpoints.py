@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast.cli import access
+from holdfast.cli.options import command, json_option, limit_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.redact import redact
@@ -18,24 +19,21 @@ SEARCHED = 100_000
 """More than any store keeps: a search chooses first and limits afterwards."""
 
 
-@click.command()
+@command(
+    "holdfast checkpoints",
+    "holdfast checkpoints --all --limit 3 --json",
+    "holdfast checkpoints --search 'migration index'",
+)
 @click.option("--session", default="", metavar="KEY", help="Of this session only.")
-@click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help="Of this project; else this directory's.")
+@project_option()
 @click.option("--all", "everywhere", is_flag=True, help="Of every project.")
 @click.option("--search", default="", metavar="WORDS", help="Only those that hold any of the words.")
-@click.option("--limit", default=10, show_default=True, type=click.IntRange(min=1), help="At most so many.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, digests and all.")
+@limit_option(10)
+@json_option("Print one JSON document, digests and all.")
 def checkpoints(
-    session: str, project: Path | None, everywhere: bool, search: str, limit: int, as_json: bool
+    *, session: str, project: Path | None, everywhere: bool, search: str, limit: int, as_json: bool
 ) -> None:
-    """List checkpoints, the newest first.
-
-    \b
-    Examples:
-      holdfast checkpoints
-      holdfast checkpoints --all --limit 3 --json
-      holdfast checkpoints --search "migration index"
-    """
+    """List checkpoints, the newest first."""
     with access.opened_desk() as desk:
         if session:
             key = access.session_named(desk.store, session).key
@@ -49,14 +47,18 @@ def checkpoints(
             found = [each for each in found if each.id in hits]
     found = found[:limit]
     if as_json:
-        give_json([row(checkpoint) for checkpoint in found])
+        give_json([_row(each) for each in found])
     elif found:
         _print(found)
     else:
         say("there are no such checkpoints; `--all` looks in every project")
 
 
-def row(checkpoint: Checkpoint) -> dict[str, object]:
+def _hits(store: Store, words: list[str], projects: set[str]) -> set[str]:
+    return {hit.id for project in projects for hit in store.search(words, project, SEARCHED)}
+
+
+def _row(checkpoint: Checkpoint) -> dict[str, object]:
     """A checkpoint under the names of its columns."""
     return {
         "id": checkpoint.id,
@@ -73,10 +75,6 @@ def row(checkpoint: Checkpoint) -> dict[str, object]:
         "created_at": to_iso(checkpoint.created_at),
         "window": checkpoint.window,
     }
-
-
-def _hits(store: Store, words: list[str], projects: set[str]) -> set[str]:
-    return {hit.id for project in projects for hit in store.search(words, project, SEARCHED)}
 
 
 def _print(found: list[Checkpoint]) -> None:

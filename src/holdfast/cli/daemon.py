@@ -6,9 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import click
-
 from holdfast.cli import access
+from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text import elapsed
 from holdfast.daemon import client
@@ -19,58 +18,38 @@ from holdfast.errors import DaemonAway
 STOP_TIME = 10.0
 
 
-@click.command()
+@command("holdfast up")
 def up() -> None:
     """Start the daemon.
 
     Hooks start it by themselves when it is away; this is for those who want to see it.
-
-    \b
-    Examples:
-      holdfast up
     """
     _start(access.home())
 
 
-@click.command()
+@command("holdfast down")
 def down() -> None:
     """Stop the daemon.
 
     Returns when its process is gone. The next hook starts it again; `holdfast unsetup` takes the hooks away.
-
-    \b
-    Examples:
-      holdfast down
     """
     _stop(access.home())
 
 
-@click.command()
+@command("holdfast restart")
 def restart() -> None:
-    """Stop the daemon and start it again.
-
-    \b
-    Examples:
-      holdfast restart
-    """
+    """Stop the daemon and start it again."""
     where = access.home()
     _stop(where)
     _start(where)
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def status(as_json: bool) -> None:
-    """Say whether the daemon runs.
-
-    \b
-    Examples:
-      holdfast status
-      holdfast status --json
-    """
+@command("holdfast status", "holdfast status --json")
+@json_option()
+def status(*, as_json: bool) -> None:
+    """Say whether the daemon runs."""
     where = access.home()
-    answer = _asked(where)
-    waiting = spooled(where)
+    answer, waiting = _asked(where), spooled(where)
     if as_json:
         give_json({"running": answer is not None, "home": str(where), **(answer or {}), "spooled": waiting})
         return

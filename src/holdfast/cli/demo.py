@@ -30,7 +30,7 @@ QUOTED = "   | "
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and do not stay up.")
 def demo(*, as_json: bool) -> None:
-    """See it work: a recorded session loses its context and gets it back.
+    r"""See it work: a recorded session loses its context and gets it back.
 
     Replays a session of a real harness through a compaction, in a temporary directory: what was captured, the
     checkpoint, what the agent lost, and the brief it got back. On a terminal it then stays up until Ctrl-C.
@@ -81,8 +81,8 @@ def _tell_checkpoint(console: Console, replayed: Replayed) -> None:
     _head(console, "2. What Holdfast kept")
     _say(
         console,
-        f"{replayed.events} events from the harness's hooks and its own transcript, and a checkpoint that was "
-        "on disk before the harness was answered and went on to compact:",
+        f"{replayed.events} events from the harness's hooks and its own transcript, and a checkpoint that "
+        "was on disk before the harness was answered and went on to compact:",
     )
     _quote(console, replayed.checkpoint)
 
@@ -154,12 +154,16 @@ def _program() -> str:
 
 
 def _stay(console: Console, home: Path) -> None:
-    """Wait until the person has had enough; however they say so, we leave in order and the home is removed."""
+    """Wait until the person has had enough; however they say so, the home is removed."""
     console.print()
     _print(console, f"This ran in {home}, which goes when you leave. Nothing of yours was read or changed.")
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.default_int_handler)
-    with suppress(KeyboardInterrupt):
-        _print(console, "Press Ctrl-C or Enter to leave.")
-        sys.stdin.readline()
+    if sys.platform == "win32":
+        with suppress(KeyboardInterrupt):
+            click.pause("Press Ctrl-C to leave.")
+    else:
+        leaving = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+        # Held back and waited for, so that none can slip in between the words and the waiting.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, leaving)
+        _print(console, "Press Ctrl-C to leave.")
+        signal.sigwait(leaving)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

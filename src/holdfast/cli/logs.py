@@ -11,27 +11,22 @@ from typing import TextIO
 import click
 
 from holdfast.cli import access
+from holdfast.cli.options import command
 from holdfast.cli.printing import give, say
 
 PAUSE = 0.25
 
 
-@click.command()
-@click.option("-n", "--lines", default=50, show_default=True, type=click.IntRange(min=0), help="How many lines.")
+@command("holdfast logs -n 20", "holdfast logs -f")
+@click.option("-n", "--lines", default=50, show_default=True, metavar="N", help="How many lines.")
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what is added, until Ctrl-C.")
-def logs(lines: int, follow: bool) -> None:
-    """Print the end of the daemon's log.
-
-    \b
-    Examples:
-      holdfast logs -n 20
-      holdfast logs -f
-    """
+def logs(*, lines: int, follow: bool) -> None:
+    """Print the end of the daemon's log."""
     log = access.home() / "logs" / "daemon.log"
     if not log.exists():
         say(f"there is no log yet at {log}")
         return
-    shown: int | None = lines
+    shown: int | None = max(0, lines)
     while True:
         with log.open(encoding="utf-8", errors="replace") as file:
             for line in deque(file, maxlen=shown):

@@ -1,4 +1,4 @@
-"""The command line's door: it calls the command, and whatever goes wrong becomes a sentence and an exit status.
+"""The command line's door: it calls the command; what goes wrong becomes a sentence and an exit status.
 
 What the commands do stands in modules of their own; `commands` says which there are.
 """
@@ -21,17 +21,14 @@ INTERRUPTED = 130
 LOG_BYTES = 1_000_000
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="\b\nExamples:\n  holdfast setup\n  holdfast brief\n  holdfast doctor",
+)
 @click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
 def holdfast() -> None:
-    """Holdfast keeps a coding agent's work alive when its context window dies.
-
-    \b
-    Examples:
-      holdfast setup           connect the harnesses on this machine
-      holdfast brief           what the next session would be given back
-      holdfast doctor          check that everything works
-    """
+    """Holdfast keeps a coding agent's work alive when its context window dies."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -70,7 +67,7 @@ def _status(words: Sequence[str]) -> int:
 
 
 def _unheard() -> int:
-    """Nobody reads any more. The interpreter would complain when it flushes at its end, so it is given a sink."""
+    """Nobody reads any more: the interpreter gets a sink, or it would complain when it flushes at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
 
@@ -78,8 +75,8 @@ def _unheard() -> int:
 def _unexpected(error: Exception) -> int:
     from holdfast.core.redact import redact
 
-    where = _keep_traceback()
-    click.echo(f"error: this should not have happened: {redact(f'{type(error).__name__}: {error}')}", err=True)
+    where, what = _keep_traceback(), redact(f"{type(error).__name__}: {error}")
+    click.echo(f"error: this should not have happened: {what}", err=True)
     click.echo(f"\nhint: {where}; please report it", err=True)
     return 1
 
@@ -105,5 +102,6 @@ def _append(log: Path, text: str) -> None:
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if log.exists() and log.stat().st_size > LOG_BYTES:
         log.replace(log.with_name(f"{log.name}.1"))
-    with open(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8") as file:
+    log.touch(mode=0o600)
+    with log.open("a", encoding="utf-8") as file:
         file.write(text)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import click
 
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-Option: TypeAlias = Callable[[Decorated], Decorated]
+Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def command(example: str, *more: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -19,18 +18,18 @@ def command(example: str, *more: str) -> Callable[[Callable[..., None]], click.C
     return click.command(epilog=f"\b\nExamples:\n{lines}")
 
 
-def json_option(says: str = "Print one JSON document.") -> Option[Decorated]:
+def json_option(says: str = "Print one JSON document.") -> Option:
     """`--json`, given as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help=says)
 
 
-def project_option() -> Option[Decorated]:
+def project_option() -> Option:
     """`--project DIR`, given as a path or None."""
     says = "The project's directory; without it, the one you are in."
     return click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help=says)
 
 
-def limit_option(default: int) -> Option[Decorated]:
+def limit_option(default: int) -> Option:
     """`--limit N`."""
     says = "At most so many."
     least_one = click.IntRange(min=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 import click
@@ -52,7 +52,7 @@ def legible(text: str) -> str:
 
 
 @contextmanager
-def working(on: str) -> Iterator[None]:
+def working(on: str) -> Generator[None]:
     """Show on a terminal that something goes on which may take more than a second."""
     if not sys.stderr.isatty():
         yield

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -18,45 +18,38 @@ from holdfast.engine.maintain import prune as prune_store
 from holdfast.stores.base import Store
 
 
-@command(
-    "holdfast prune --dry-run",
-    "holdfast prune --days 3",
-    '"""',
-    "if days is None:",
-    "days = config.load(access.home(), None, None, os.environ).config.continuity.retention_days",
-    'with access.opened_desk() as desk, working("pruning"):',
-    "if dry_run:",
-    'desk = replace(desk, store=cast("Store", _Undoing(desk.store)))',
-    "pruned = prune_store(desk, days)",
-    'verb = "would be removed" if dry_run else "removed"',
-    'give(f"{pruned.checkpoints} checkpoints and {pruned.sessions} sessions {verb}")',
-    "",
-    "",
-    "class _Undo(Exception):  # noqa: N818 - not an error: the way out of a transaction that is not to be kept",
-    "pass",
-    "",
-    "",
-    "class _Undoing:",
-)
-@click.option("--days", type=click.IntRange(min=0), metavar="N", help="Keep checkpoints of so many days; else as set.")
+@command("holdfast prune --dry-run", "holdfast prune --days 3")
+@click.option("--days", type=click.IntRange(min=0), metavar="N", help="Keep so many days; else as set.")
 @click.option("--dry-run", is_flag=True, help="Only say how much would go.")
 def prune(*, days: int | None, dry_run: bool) -> None:
     """Remove what has served its time.
 
     The daemon does this by itself every hour. The newest checkpoint of each session is kept for 90 days.
+    """
+    if days is None:
+        days = config.load(access.home(), None, None, os.environ).config.continuity.retention_days
+    with access.opened_desk() as desk, working("pruning"):
+        rehearsal = replace(desk, store=cast("Store", _Undoing(desk.store)))
+        pruned = prune_store(rehearsal if dry_run else desk, days)
+    verb = "would be removed" if dry_run else "removed"
+    give(f"{pruned.checkpoints} checkpoints and {pruned.sessions} sessions {verb}")
+
+
+class _Undo(Exception):
+    """The way out of a transaction that is not to be kept."""
+
+
+class _Undoing:
     """A store that does what it is told and then undoes it, so that a rehearsal counts by the same rules."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        try:
-            with self._store.writing():
-                yield
-                raise _Undo
-        except _Undo:
-            pass
+    def writing(self) -> Generator[None]:
+        with suppress(_Undo), self._store.writing():
+            yield
+            raise _Undo
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - everything else is the store's own
         return getattr(self._store, name)

@@ -1,17 +1,17 @@
 """Redaction of a stream: stdin to stdout, byte for byte but for the values of secrets.
 
-Text goes on in groups of whole lines: a group ends where it is large or nothing more comes for the moment, and never inside a
-private key.
+Text goes on in groups of whole lines: a group ends where it is large, or where nothing more comes for the
+moment, and never inside a private key.
 """
 
 from __future__ import annotations
 
 import os
 import select
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 
-import click
-
+from holdfast.cli.options import command
 from holdfast.core.redact import redact as redacted
 from holdfast.core.redact_rules import PEM_LONGEST
 
@@ -21,23 +21,16 @@ PAUSE = 0.2
 """Seconds without input after which what is there is given: someone may be watching a log."""
 
 
-@click.command()
+@command("holdfast redact < session.log > shareable.log", "tail -f app.log | holdfast redact")
 def redact() -> None:
-    """Copy stdin to stdout without the values of secrets.
-
-    \b
-    Examples:
-      holdfast redact < session.log > shareable.log
-      tail -f app.log | holdfast redact
-    """
-    with click.open_file("-", "wb") as out:
-        for group in groups(_arriving()):
-            text = group.decode("utf-8", "surrogateescape")
-            out.write(redacted(text).encode("utf-8", "surrogateescape"))
-            out.flush()
+    """Copy stdin to stdout without the values of secrets."""
+    for group in groups(_arriving()):
+        text = group.decode("utf-8", "surrogateescape")
+        sys.stdout.buffer.write(redacted(text).encode("utf-8", "surrogateescape"))
+        sys.stdout.buffer.flush()
 
 
-def groups(arriving: Iterator[bytes | None], enough: int = GROUP_BYTES) -> Iterator[bytes]:
+def groups(arriving: Iterable[bytes | None], enough: int = GROUP_BYTES) -> Iterator[bytes]:
     """The bytes in groups of whole lines; None in what arrives says that nothing more came for a while."""
     held = bytearray()
     for chunk in arriving:
@@ -52,7 +45,7 @@ def groups(arriving: Iterator[bytes | None], enough: int = GROUP_BYTES) -> Itera
 
 
 def _cut(held: bytearray) -> int:
-    """Where the last whole line ends, but before a private key whose end has not come; 0 if nothing can go yet."""
+    """Where the last whole line ends, but before a private key whose end has not come; 0 if none can go."""
     whole = held.rfind(b"\n") + 1
     begin = held.rfind(b"-----BEGIN ", 0, whole)
     if begin < 0 or held.find(b"-----END ", begin, whole) >= 0 or whole - begin > PEM_LONGEST:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, limit_option
 from holdfast.cli.printing import give_json, give_table, say
@@ -13,15 +11,11 @@ from holdfast.stores.base import Lineage
 from holdfast.stores.codec import to_iso
 
 
-@command(
-    "holdfast sessions",
-    "holdfast sessions --limit 3 --json",
-)
+@command("holdfast sessions", "holdfast sessions --limit 3 --json")
 @limit_option(20)
 @json_option()
 def sessions(*, limit: int, as_json: bool) -> None:
-    """List the sessions that were seen.
-    """
+    """List the sessions that were seen."""
     with access.opened_desk() as desk:
         found = [(session, desk.store.lineage(session.key)) for session in desk.store.sessions(limit)]
     if as_json:

@@ -1,6 +1,6 @@
 """Setup and unsetup: show what would change, ask, have it written, and say what to do next.
 
-Which entries a harness wants is the harness's knowledge; merging them into its files is `files.install`'s work.
+Which entries a harness wants is its own knowledge; merging them into its files is `files.install`'s work.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -17,72 +16,63 @@ from holdfast import harnesses
 from holdfast import hook as carrier
 from holdfast.cli import access
 from holdfast.cli.hook import command_for
+from holdfast.cli.options import command
 from holdfast.cli.printing import give, say
-from holdfast.core.wanted import WantedCopy
+from holdfast.core.wanted import WantedCopy, WantedEntry
 from holdfast.errors import HoldfastError
 from holdfast.files import install
 from holdfast.files.install import Plan, Report, Role, Verb
 from holdfast.harnesses.base import Harness
 
 
-def _options(command: Callable[..., None]) -> Callable[..., None]:
+def _options(function: Callable[..., None]) -> Callable[..., None]:
     """What setup and unsetup both take."""
-    folder: Any = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
+    folder = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
+    whose = "The user's home directory, if not yours."
     for decorate in (
         click.option("--yes", is_flag=True, help="Do it without asking."),
         click.option("--dry-run", is_flag=True, help="Only print what would change, as a diff."),
-        click.option("--home", "user_home", type=folder, metavar="DIR", help="The user's home, if not yours."),
+        click.option("--home", "user_home", type=folder, metavar="DIR", help=whose),
         click.argument("names", metavar="[HARNESS]...", nargs=-1),
     ):
-        command = decorate(command)
-    return command
+        function = decorate(function)
+    return function
 
 
-@click.command()
+@command("holdfast setup --dry-run", "holdfast setup", "holdfast setup HARNESS --yes")
 @_options
-def setup(names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
+def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
     """Connect the harnesses on this machine to Holdfast.
 
-    Adds our hooks to the settings of each harness named, or of each one found, and leaves everything else in them
-    as it is. A backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
-
-    \b
-    Examples:
-      holdfast setup --dry-run
-      holdfast setup --yes
+    Adds our hooks to the settings of each harness named, or of each one found, and leaves everything else in
+    them as it is. A backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
     """
     home, theirs = access.home(), user_home or Path.home()
     chosen = _chosen(names, theirs)
-    entries = [entry for one in chosen for entry in one.wanted(command_for(one, home), theirs)]
-    plan = install.plan_setup(entries, _copies(home), home, access.now())
+    plan = install.plan_setup(_wanted(chosen, home, theirs), _copies(home), home, access.now())
     if dry_run:
         _show(plan)
         return
-    _agree(plan, yes, "setup")
+    _agree(plan, "setup", beforehand=yes)
     _tell(install.apply(plan))
     titles = " and ".join(one.title for one in chosen)
     say(f"\n{titles}: sessions that start from now on are kept, and get their work back when a context dies.")
-    say("next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup` takes it away again")
+    say("next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup` takes it away")
 
 
-@click.command()
+@command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
 @_options
-def unsetup(names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
+def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
     """Undo setup: every file is again what it was.
 
     Without names, everything that setup did. What was recorded so far stays in the Holdfast home.
-
-    \b
-    Examples:
-      holdfast unsetup --dry-run
-      holdfast unsetup --yes
     """
     home = access.home()
     files = [record.path for record in install.read_manifest(home).edited]
     if names or user_home:
-        theirs = user_home or Path.home()
-        wanted = [harnesses.get(name) for name in names or harnesses.names()]
-        own = {Path(entry.file).absolute() for one in wanted for entry in one.wanted(command_for(one, home), theirs)}
+        chosen = [harnesses.get(name) for name in names or harnesses.names()]
+        entries = _wanted(chosen, home, user_home or Path.home())
+        own = {Path(entry.file).absolute() for entry in entries}
         files = [file for file in files if file in own]
     if not files:
         say("nothing to undo: setup has not been run for this")
@@ -91,7 +81,7 @@ def unsetup(names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: 
     if dry_run:
         _show(plan)
         return
-    _agree(plan, yes, "unsetup")
+    _agree(plan, "unsetup", beforehand=yes)
     _tell(install.apply(plan))
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
 
@@ -104,9 +94,13 @@ def _chosen(names: Iterable[str], theirs: Path) -> list[Harness]:
     search_path = os.environ.get("PATH", "")
     present = [one for one in map(harnesses.get, harnesses.names()) if one.present(theirs, search_path)]
     if not present:
-        known = ", ".join(harnesses.names())
-        raise HoldfastError("no harness was found on this machine", f"name one: `holdfast setup HARNESS` with {known}")
+        known = " or ".join(f"`holdfast setup {name}`" for name in harnesses.names())
+        raise HoldfastError("no harness was found on this machine", f"name the one you use: {known}")
     return present
+
+
+def _wanted(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[WantedEntry]:
+    return [entry for one in chosen for entry in one.wanted(command_for(one, home), theirs)]
 
 
 def _copies(home: Path) -> tuple[WantedCopy, ...]:
@@ -126,10 +120,10 @@ def _show(plan: Plan) -> None:
             say(f"{change.path} would be {change.verb}")
 
 
-def _agree(plan: Plan, yes: bool, verb: str) -> None:
+def _agree(plan: Plan, verb: str, *, beforehand: bool) -> None:
     """Ask, unless there is nothing to ask about or the answer was given beforehand."""
     difference = install.diff(plan)
-    if yes or not difference:
+    if beforehand or not difference:
         return
     if not sys.stdin.isatty():
         raise HoldfastError(

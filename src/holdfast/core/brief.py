@@ -208,7 +208,7 @@ def _state_items(told: Told) -> Iterator[Item]:
     for place, todo in enumerate(todo for todo in trail.todos if todo.status != "completed"):
         yield Item(STATE, f"To do ({todo.status}): {_clipped(todo.text)}", told.now, key, 20 + place)
     for place, line in enumerate(git_lines(told.session.git)):
-        yield Item(STATE, line, told.session.changed_at, "git", 30 + 10 * place)
+        yield Item(STATE, line, told.session.changed_at, "git", 58 + place)
     for place, said in enumerate(reversed(trail.statements)):
         label = "The agent's last statement" if place == 0 else "Before that"
         yield Item(STATE, f"{label}: {_clipped(said.text)}", said.at, key, 24 + 9 * place)

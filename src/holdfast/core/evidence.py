@@ -45,7 +45,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class FileTouch:
-    """A file, the strongest thing that was done to it, how often it was touched and when last."""
+    """A file, the strongest thing that was done to it and how often, and when it was last touched."""
 
     path: str
     action: Action
@@ -173,8 +173,9 @@ def _touched(trail: Trail, call: ToolCalled, at: int) -> Trail:
     row = trail.files if call.agent == MAIN else trail.subagent_files
     before = next((touch for touch in row if touch.path == call.subject), None)
     action, times = call.action, 1
-    if before is not None:
-        action, times = max(before.action, action, key=_STRENGTH.__getitem__), before.times + 1
+    if before is not None and _STRENGTH[before.action] >= _STRENGTH[action]:
+        times = before.times + (before.action is action)
+        action = before.action
     touch = FileTouch(call.subject, action, times, at)
     kept = _capped((*(other for other in row if other is not before), touch))
     return replace(trail, files=kept) if call.agent == MAIN else replace(trail, subagent_files=kept)

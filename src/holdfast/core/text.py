@@ -9,10 +9,9 @@ import re
 
 _WORD = re.compile(r"#?\w[\w./:#-]*\w|#?\w")
 _SPACES = re.compile(r"\s+")
-_FAILURE = re.compile(
-    r"\w*(?:Error|Exception)\b|\b(?:error[:\[ ]|fatal[: ]|FAIL(?:ED)?\b|panic|Traceback|cannot\b|denied|not found)"
-    r"|\bNo such\b|^E\s{2,}"
-)
+_REASON = re.compile(r"\w*(?:Error|Exception)\b|^E\s{2,}\S|\b(?:error|fatal|panic)(?:[:\[]| at )|\bNo such\b")
+_VERDICT = re.compile(r"\bFAIL(?:ED|URE)?\b|\b(?:cannot|denied|not found|failed)\b", re.IGNORECASE)
+_ANYTHING = re.compile("")
 _STOP_WORDS = frozenset(
     """a about after again all also am an and any are as at be because been before being but by can could
     did do does doing don't for from get go had has have here him his how i i'd i'll i'm if in into is
@@ -56,11 +55,13 @@ def query_terms(text: str, limit: int = 12) -> str:
 
 
 def first_line_of_failure(text: str) -> str:
-    """The line that says why something failed: the last that names an error, else the last of all."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    named = [line for line in lines if _FAILURE.search(line) and not line.startswith("Exit code")]
-    chosen = named[-1] if named else (lines[-1] if lines else "")
-    return shortened(one_line(chosen), 200)
+    """The line that says why something failed: the last that names an error, else a verdict, else the last."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Exit code")]
+    for sign in (_REASON, _VERDICT, _ANYTHING):
+        for line in reversed(lines):
+            if sign.search(line):
+                return shortened(one_line(line), 200)
+    return ""
 
 
 def elapsed(milliseconds: int) -> str:

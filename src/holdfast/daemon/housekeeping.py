@@ -56,8 +56,7 @@ class House:
 
     async def _beat(self) -> None:
         if not (self._home / "run" / "door").exists():
-            self._log.info("the home is gone, or another daemon has it")
-            self._stop.set()
+            self._leave("the home is gone")
             return
         await self._reception.drain()
         await self._reception.flush(DEBOUNCE_MS)
@@ -65,17 +64,26 @@ class House:
         self._watch.follow({Path(session.transcript) for session in live if session.transcript})
         if live:
             self._needed_at = time.monotonic()
-        self._leave_if_unneeded()
-
-    def _leave_if_unneeded(self) -> None:
-        needed_at = max(self._needed_at, self._reception.last_letter_at)
-        if time.monotonic() - needed_at > self._reception.idle_exit_minutes() * 60:
-            self._log.info("idle for long enough")
-            self._stop.set()
-        elif (version := installed_version()) and version != holdfast.__version__:
-            self._log.info("handing over to version %s", version)
+        unneeded = time.monotonic() - max(self._needed_at, self._reception.last_letter_at)
+        if is_idle(unneeded, self._reception.idle_exit_minutes()):
+            self._leave("nobody needed it for long enough")
+        elif is_outdated(holdfast.__version__, installed := installed_version()):
             self.handing_over = True
-            self._stop.set()
+            self._leave(f"it hands over to version {installed}")
+
+    def _leave(self, reason: str) -> None:
+        self._log.info("the daemon stops: %s", reason)
+        self._stop.set()
+
+
+def is_idle(unneeded_seconds: float, idle_exit_minutes: int) -> bool:
+    """Whether nobody needed the daemon for as long as the settings say."""
+    return unneeded_seconds >= idle_exit_minutes * 60
+
+
+def is_outdated(running: str, installed: str) -> bool:
+    """Whether another version was installed since this one was started; an unknown one is no reason to go."""
+    return installed not in ("", running)
 
 
 def installed_version() -> str:

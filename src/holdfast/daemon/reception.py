@@ -26,7 +26,7 @@ from holdfast.engine.receive import listen, receive
 from holdfast.engine.transcripts import Readable, find, read_on
 from holdfast.errors import ConfigError, HarnessUnknown, StoreCorrupt
 from holdfast.harnesses.base import Envelope
-from holdfast.stores.sqlite import open_store, set_aside
+from holdfast.stores.sqlite import drop_copies, open_store, set_aside
 
 ANSWER_TIME = 0.6
 """How long a letter may read its transcript before it is answered with what is known; the hook waits 1 s."""
@@ -115,8 +115,7 @@ class Reception:
 
     async def prune(self) -> maintain.Pruned:
         """Remove what has served its time."""
-        days = self._loaded(None).continuity.retention_days
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.prune(self.desk, days))
+        return await self._worker.do(Urgency.HOUSEKEEPING, self._prune)
 
     async def live_sessions(self) -> list[Session]:
         """The sessions that are not over."""
@@ -157,6 +156,11 @@ class Reception:
             listen(self.desk, envelope, letter, lambda: True)
         except HarnessUnknown as error:
             self._log.warning("a spooled letter was left out: %s", error.message)
+
+    def _prune(self) -> maintain.Pruned:
+        days = self._loaded(None).continuity.retention_days
+        drop_copies(self._home / "store.db", self._home / "backups", _now() - days * maintain.DAY_MS)
+        return maintain.prune(self.desk, days)
 
     def _live(self) -> list[Session]:
         return self.desk.store.live_sessions()

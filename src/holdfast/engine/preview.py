@@ -1,7 +1,7 @@
 """Preview: the brief that a session continuing a given transcript would be handed, made from that file alone.
 
-The same path as a letter's: the harness reads, `record` folds, the core writes. But over a store that is not kept, with no
-clock, and without a look at the world, so that the same file gives the same brief everywhere.
+The same path as a letter's: the harness reads, `record` folds, the core writes. But over a store that is not
+kept, with no clock, and without a look at the world, so that the same file gives the same brief everywhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import itertools
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,7 @@ def preview(
     at: int | None = None,
     budget: int = 2_000,
 ) -> Previewed:
-    """The brief after this transcript, or after its first lines; ages count from `at`, else from its last record."""
+    """The brief after this transcript, or after its first lines; ages count from `at`, or its last record."""
     transcript = _regular(path)
     key = session or transcript.stem
     desk = _desk(harness, at or 0)
@@ -79,7 +79,7 @@ def _desk(harness: Harness, at: int) -> Desk:
 
 
 def _folded(desk: Desk, harness: Harness, key: str, source: Path, until: int | None) -> Session | None:
-    """The session after all of this source, or all of it that happened until then; None if it tells nothing."""
+    """The session after this source, or after what of it happened until then; None if it tells nothing."""
     session, cursor, done = None, "", False
     while not done:
         batch = harness.read_transcript(source, key, cursor, BATCH_BYTES)
@@ -113,8 +113,8 @@ def _regular(path: Path) -> Path:
 
 
 @contextmanager
-def _first_lines(transcript: Path, count: int | None) -> Iterator[Path]:
-    """The transcript, or a copy of its first lines that is gone afterwards; nothing is written beside the user's file."""
+def _first_lines(transcript: Path, count: int | None) -> Generator[Path]:
+    """The transcript, or a copy of its first lines, elsewhere than beside the user's file and soon gone."""
     if count is None:
         yield transcript
         return

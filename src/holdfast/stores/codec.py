@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -23,6 +23,7 @@ from holdfast.core.session import Session
 from holdfast.errors import StoreCorrupt, StoreTooNew
 
 T = TypeVar("T")
+N = TypeVar("N", bound=StrEnum)
 
 
 def encode_event(event: Event) -> str:
@@ -78,6 +79,14 @@ def decode_texts(data: str) -> tuple[str, ...]:
     return _decode("a row of texts", _TEXTS.decode, data)
 
 
+def decode_name(kind: type[N], name: str) -> N:
+    """The member of an enumeration that was kept by its name."""
+    try:
+        return kind(name)
+    except ValueError as error:
+        raise _too_new(f"`{name}` for {kind.__name__}", error) from error
+
+
 def clean(value: T) -> T:
     """The same value with U+FFFD for every lone surrogate in its texts: half a character cannot be stored."""
     if isinstance(value, Enum):
@@ -99,7 +108,10 @@ def to_iso(at: int) -> str:
 
 def from_iso(text: str) -> int:
     """Milliseconds since 1970."""
-    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
+    try:
+        return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
+    except ValueError as error:
+        raise _damaged("a time", error) from error
 
 
 def unit(vector: Sequence[float]) -> array[float]:
@@ -121,15 +133,19 @@ def _decode(what: str, decode: Callable[[str], T], data: str) -> T:
     try:
         return decode(data)
     except msgspec.ValidationError as error:
-        raise StoreTooNew(
-            f"the store holds {what} that this version cannot read: {error}",
-            hint="upgrade with `uv tool upgrade holdfast`",
-        ) from error
+        raise _too_new(what, error) from error
     except msgspec.DecodeError as error:
         raise _damaged(what, error) from error
 
 
-def _damaged(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
+def _too_new(what: str, error: Exception) -> StoreTooNew:
+    return StoreTooNew(
+        f"the store holds {what} that this version cannot read: {error}",
+        hint="upgrade with `uv tool upgrade holdfast`",
+    )
+
+
+def _damaged(what: str, error: Exception) -> StoreCorrupt:
     return StoreCorrupt(f"the store holds {what} that is damaged: {error}")
 
 

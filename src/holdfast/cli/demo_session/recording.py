@@ -77,5 +77,5 @@ def read(home: Path) -> Recording:
 
 
 def _moved(name: str, home: Path) -> bytes:
-    text = resources.files(__package__).joinpath(name).read_bytes()
+    text = resources.files("holdfast.cli.demo_session").joinpath(name).read_bytes()
     return text.replace(HOME.encode(), msgspec.json.encode(str(home))[1:-1])

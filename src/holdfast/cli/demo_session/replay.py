@@ -1,7 +1,7 @@
 """Replay: the recorded letters and the growing transcript go through the engine, as they do in earnest.
 
-It works in a home of its own, with the clock of the recording. No daemon runs and no network is used; of the user's own
-home and settings nothing is read or written.
+It works in a home of its own, with the clock of the recording. No daemon runs and no network is used; of the
+user's own home and settings nothing is read or written.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Replayed:
     title: str
     project: str
     prompts: tuple[str, ...]
-    """What was asked before the compaction, as what was done."""
+    """Up to the compaction, as are the calls."""
     tool_calls: int
     events: int
     checkpoint: str
@@ -81,7 +81,8 @@ def replay(recording: Recording, home: Path) -> Replayed:
             shown = moment.shown
             answered, milliseconds = _deliver(_desk(store, home, moment), story, moment)
             taken += [milliseconds] if answered else []
-        return _read_back(store, story, home, taken[0])
+        (took,) = taken  # nothing but the brief is answered, and that once
+        return _read_back(store, story, home, took)
 
 
 def _lay_out_project(recording: Recording) -> None:
@@ -107,7 +108,7 @@ def _desk(store: Store, home: Path, moment: Moment) -> Desk:
     return Desk(
         store=store,
         harness=harnesses.get,
-        config=lambda project: Config(),
+        config=lambda _: Config(),
         user_home=home,
         clock=lambda: moment.at,
         new_id=lambda: str(uuid.uuid4()),

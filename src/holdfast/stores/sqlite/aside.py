@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from itertools import count
 from pathlib import Path
 
 import apsw
@@ -47,6 +46,15 @@ def set_aside(path: Path, at: int) -> Path:
     return path.rename(aside)
 
 
+def drop_copies(path: Path, backups: Path, before: int) -> int:
+    """Remove copies and set-aside databases from before then: what retention removed lives on in them."""
+    copies = [*backups.glob(f"{path.stem}-*-schema-*.db"), *path.parent.glob(f"{path.stem}.corrupt-*")]
+    old = [copy for copy in copies if copy.stat().st_mtime * 1000 < before]
+    for copy in old:
+        copy.unlink()
+    return len(old)
+
+
 def _copy(path: Path, copy: Path) -> None:
     source, target = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY), apsw.Connection(str(copy))
     try:
@@ -61,14 +69,14 @@ def _copy(path: Path, copy: Path) -> None:
 
 def _reserved(directory: Path, name: str, suffix: str) -> Path:
     """A file of that name that nobody else has, empty and for us alone."""
-    for number in count(1):
-        path = directory / (f"{name}{suffix}" if number == 1 else f"{name}-{number}{suffix}")
+    path, number = directory / f"{name}{suffix}", 1
+    while True:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            return path
         except FileExistsError:
-            continue
-        return path
-    raise AssertionError("numbers do not end")
+            number += 1
+            path = directory / f"{name}-{number}{suffix}"
 
 
 def _stamp(at: int) -> str:

@@ -7,6 +7,7 @@ from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.session import Trigger
 from holdfast.stores.codec import (
     decode_items,
+    decode_name,
     decode_texts,
     encode_items,
     encode_texts,
@@ -86,7 +87,7 @@ def _checkpoint(row: Row) -> Checkpoint:
         normalized,
         project_id,
         worktree_id,
-        Trigger(trigger),
+        decode_name(Trigger, trigger),
         digest,
         prompt_count,
         decode_texts(queries),
@@ -115,7 +116,15 @@ def _receipt(row: Row) -> Receipt:
     """In the order of `_READ_RECEIPT`, which is the order of the fields."""
     id, session, window, reason, predecessor, created_at, budget, text, items = row
     return Receipt(
-        id, session, window, Reason(reason), predecessor, created_at, budget, text, decode_items(items)
+        id,
+        session,
+        window,
+        decode_name(Reason, reason),
+        predecessor,
+        created_at,
+        budget,
+        text,
+        decode_items(items),
     )
 
 

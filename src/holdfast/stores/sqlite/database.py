@@ -45,26 +45,24 @@ class Database:
     @contextmanager
     def writing(self) -> Generator[None]:
         """One transaction; it waits for other writers at its start and nowhere else."""
-        if self.connection.in_transaction:
-            raise RuntimeError("a transaction is open already")
-        with translated(self.path):
-            run(self.connection, "begin immediate")
+        self._refuse_nesting()
+        self.rows("begin immediate")
         try:
             yield
-            with translated(self.path):
-                run(self.connection, "commit")
+            self.rows("commit")
         finally:
             self._roll_back()
 
     @contextmanager
     def writing_durably(self) -> Generator[None]:
         """One transaction that is on the disk when it ends, and with it all that was written before."""
-        run(self.connection, "pragma synchronous = full")
+        self._refuse_nesting()
+        self.rows("pragma synchronous = full")
         try:
             with self.writing():
                 yield
         finally:
-            run(self.connection, "pragma synchronous = normal")
+            self.rows("pragma synchronous = normal")
 
     def rows(self, sql: str, bindings: Bindings | None = None) -> list[Row]:
         """Everything a query finds."""
@@ -86,15 +84,18 @@ class Database:
         self.rows(sql, bindings)
         return self.connection.changes()
 
-    def _roll_back(self) -> None:
-        # After a commit there is nothing to undo; on a full disk SQLite has undone it already.
-        if self.connection.in_transaction:
-            with translated(self.path):
-                run(self.connection, "rollback")
-
     def close(self) -> None:
         with translated(self.path):
             self.connection.close()
+
+    def _refuse_nesting(self) -> None:
+        if self.connection.in_transaction:
+            raise RuntimeError("a transaction is open already")
+
+    def _roll_back(self) -> None:
+        # After a commit there is nothing to undo; on a full disk SQLite has undone it already.
+        if self.connection.in_transaction:
+            self.rows("rollback")
 
 
 def run(connection: apsw.Connection, sql: str, bindings: Bindings | None = None) -> list[Row]:

@@ -26,7 +26,7 @@ def _in_our_words(path: Path, error: Exception) -> StoreError:
     match error:
         case apsw.BusyError() | apsw.LockedError():
             return StoreLocked(
-                f"the store at `{path}` is being written by another process", "try again in a moment"
+                f"the store at `{path}` is being written by another process", hint="try again in a moment"
             )
         case apsw.CorruptError() | apsw.NotADBError() | UnicodeDecodeError():
             # A text that is no UTF-8 was not written by us.

@@ -1,0 +1,43 @@
+"""The reference page of the command line, written from the commands themselves.
+
+`python -m holdfast.cli.reference > docs/reference/cli.md`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from holdfast.cli.commands import COMMANDS
+from holdfast.cli.main import holdfast
+
+WIDTH = 90
+INTRODUCTION = """\
+# The command line
+
+Data goes to stdout, everything else to stderr. An error is a sentence and a hint, with exit status 1; a command
+that was called wrongly exits with 2, one that was interrupted with 130. `holdfast hook` always exits with 0.
+
+This page is generated: `python -m holdfast.cli.reference > docs/reference/cli.md`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([INTRODUCTION, *_sections()])
+
+
+def _sections() -> Iterator[str]:
+    yield _section("holdfast", holdfast)
+    for name, entry in COMMANDS.items():
+        yield _section(f"holdfast {name}", entry.load())
+
+
+def _section(called: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=called, terminal_width=WIDTH, max_content_width=WIDTH)
+    return f"## {called}\n\n```text\n{command.get_help(context)}\n```\n"
+
+
+if __name__ == "__main__":
+    click.echo(page(), nl=False)
