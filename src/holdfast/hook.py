@@ -293,7 +293,9 @@ def command(python: str, path: str, harness: str, carried: tuple[str, ...], quie
     # Escaped for Python, a path holds nothing that a shell would take for its own.
     plain = (c if c.isascii() and (c.isalnum() or c in "/._- ") else f"\\U{ord(c):08x}" for c in path)
     code = f"import os;p='{''.join(plain)}';os.path.exists(p) and exec(compile(open(p).read(),p,'exec'))"
-    return f'{program} -I -S -c "{code}" {harness} {",".join(carried) or "-"} {",".join(quiet) or "-"}'
+    line = f'{program} -I -S -c "{code}" {harness} {",".join(carried) or "-"} {",".join(quiet) or "-"}'
+    # Without its interpreter not even this line can exit 0 by itself; see docs/decisions/0004.
+    return line if os.name == "nt" else f"{line} 2>/dev/null || :"
 
 
 if __name__ == "__main__":

@@ -81,10 +81,10 @@ def test_the_daemon_is_started_and_its_answer_printed(harness: Harness, starts: 
 
 
 def test_nobody_waits_for_the_answer_to_a_quiet_event(harness: Harness, starts: Starts) -> None:
-    starts.install(answers=False)
+    starts.install(answers=True)
     assert harness.fire(letter("Stop")) == NOTHING
-    assert starts.next_report()["words"] == ["-P", "-m", "holdfast.daemon"]
     assert len(harness.spooled()) == 1
+    assert harness.fire(letter("SessionStart")) == (0, b"a brief", b"")  # It was there to be waited for.
 
 
 def test_a_daemon_that_does_not_open_its_door_is_given_up(harness: Harness, starts: Starts) -> None:
@@ -104,6 +104,7 @@ def test_the_daemon_is_tied_to_nothing_of_the_harness(harness: Harness, starts: 
         "HOLDFAST_LOG": "debug",
         "HOLDFAST_HOME": str(harness.home),
     }
+    assert report["words"] == ["-P", "-m", "holdfast.daemon"]
     assert report["folder"] == "/"
     assert report["umask"] == 0o077
     assert report["leads_session"] is True
@@ -140,7 +141,7 @@ def test_a_daemon_at_whose_door_too_many_wait_is_not_started_again(harness: Harn
         with contextlib.suppress(BlockingIOError):
             while True:
                 waiting = queue.enter_context(socket.socket(socket.AF_UNIX))
-                waiting.setblocking(False)
+                waiting.settimeout(0)
                 waiting.connect(str(harness.home / "run/s"))
         door.write_text(f"unix {harness.home}/run/s\n")
         assert harness.fire(letter("Stop"), {"HOLDFAST_TEST": "full"}) == NOTHING

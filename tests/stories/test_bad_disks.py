@@ -1,4 +1,4 @@
-"""A disk that is full or must not be written: the hook still exits 0, and the person gets one clear sentence."""
+"""A disk that is full or read-only: the hook still exits 0, and the person gets one clear sentence."""
 
 from __future__ import annotations
 

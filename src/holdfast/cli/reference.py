@@ -29,14 +29,14 @@ def page() -> str:
 
 
 def _sections() -> Iterator[str]:
-    yield _section("holdfast", holdfast)
+    top = click.Context(holdfast, info_name="holdfast", terminal_width=WIDTH, **holdfast.context_settings)
+    yield _section(top)
     for name, entry in COMMANDS.items():
-        yield _section(f"holdfast {name}", entry.load())
+        yield _section(click.Context(entry.load(), info_name=name, parent=top))
 
 
-def _section(called: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=called, terminal_width=WIDTH, max_content_width=WIDTH)
-    return f"## {called}\n\n```text\n{command.get_help(context)}\n```\n"
+def _section(context: click.Context) -> str:
+    return f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def take(session: Session, trigger: Trigger, words: str, id: str, at: int) -> tu
 
 
 def digest(session: Session, trigger: Trigger, words: str, at: int) -> str:
-    """The checkpoint's text: an agent's own words verbatim, otherwise what was seen and the harness's words."""
+    """The checkpoint's text: an agent's own words verbatim, else what was seen and the harness's words."""
     if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
         return words
     git = _rows("### Git", git_lines(session.git))

@@ -1,0 +1,163 @@
+"""The door: every command is listed and explained without being loaded; what goes wrong is told in plain words."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast import __version__
+from holdfast.cli.commands import COMMANDS
+from holdfast.cli.reference import page
+from tests.cli.conftest import Person
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_its_line_its_help_and_an_example(name: str) -> None:
+    command = COMMANDS[name].load()
+    assert (command.help or "").split("\n", 1)[0] == COMMANDS[name].summary
+    assert f"  holdfast {name}" in f"{command.help}\n{command.epilog}"
+
+
+def test_the_reference_page_is_what_the_commands_say() -> None:
+    written = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    assert written == page(), "run `python -m holdfast.cli.reference > docs/reference/cli.md`"
+
+
+def test_the_list_of_commands_is_printed_without_loading_one() -> None:
+    code = """if True:
+        import sys
+        from holdfast.cli.main import main
+        try:
+            main(["--help"])
+        finally:
+            heavy = {"rich", "msgspec", "apsw", "holdfast.engine", "holdfast.cli.setup"} & set(sys.modules)
+            print("LOADED", sorted(heavy))
+    """
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert all(name in out for name in COMMANDS)
+    assert out.endswith("LOADED []\n")
+
+
+def test_the_version_is_printed(person: Person) -> None:
+    assert person.types("--version").out == f"holdfast {__version__}\n"
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["checkpoints", "--limit", "0"], ["brief", "--transcript", "x"]])
+def test_a_command_that_was_called_wrongly_exits_with_2(person: Person, words: list[str]) -> None:
+    done = person.types(*words)
+    assert (done.status, done.out) == (2, "")
+    assert "Error: " in done.err
+
+
+def test_an_error_is_a_sentence_and_a_hint(person: Person) -> None:
+    done = person.types("hook-command", "nonsense")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("error: there is no harness `nonsense`\n\nhint: ")
+
+
+def test_an_unexpected_failure_leaves_its_traceback_in_the_log_and_a_sentence_here(person: Person) -> None:
+    code = """if True:
+        from holdfast.cli.commands import COMMANDS, Entry
+        from holdfast.cli.main import main
+        COMMANDS["broken"] = Entry("no_such_module_password=hunter2hunter2", "x", "y")
+        main(["broken"])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=person.environment, check=False
+    )
+    log = person.home / "logs" / "cli.log"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Traceback" not in done.stderr
+    assert str(log) in done.stderr
+    assert "Traceback" in log.read_text()
+    assert "hunter2hunter2" not in done.stderr + log.read_text()
+    assert log.stat().st_mode & 0o077 == 0
+
+
+def test_a_reader_that_leaves_early_is_no_failure_to_talk_about(person: Person) -> None:
+    running = subprocess.Popen(
+        person.command("redact"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=person.environment,
+    )
+    with running:
+        assert running.stdin
+        assert running.stdout
+        assert running.stderr
+        running.stdout.close()
+        running.stdin.write(b"a line\n" * 100)
+        running.stdin.close()
+        assert running.stderr.read() == b""
+
+
+def test_ctrl_c_exits_with_130(person: Person) -> None:
+    log = person.home / "logs" / "daemon.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("one line\n")
+    with subprocess.Popen(
+        person.command("logs", "-f"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=person.environment | {"PYTHONUNBUFFERED": "1"},
+    ) as running:
+        assert running.stdout
+        assert running.stderr
+        assert running.stdout.readline() == b"one line\n"
+        running.send_signal(signal.SIGINT)
+        assert running.wait(10) == 130
+        assert b"Traceback" not in running.stderr.read()
+
+
+def test_following_the_log_goes_on_with_its_successor(person: Person) -> None:
+    log = person.home / "logs" / "daemon.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("first\nsecond\n")
+    with subprocess.Popen(
+        person.command("logs", "-f", "-n", "1"),
+        stdout=subprocess.PIPE,
+        env=person.environment | {"PYTHONUNBUFFERED": "1"},
+    ) as running:
+        assert running.stdout
+        assert running.stdout.readline() == b"second\n"
+        log.rename(log.with_name("daemon.log.1"))
+        log.write_text("third\n")
+        assert running.stdout.readline() == b"third\n"
+        running.send_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    "words", [["hook"], ["hook", "--harness", "nonsense"], ["hook", "--nonsense"], ["hook", "--harness"]]
+)
+def test_a_hook_called_wrongly_exits_with_0_all_the_same(person: Person, words: list[str]) -> None:
+    done = person.types(*words, given="{}")
+    assert (done.status, done.out) == (0, "")
+    assert done.err
+
+
+@pytest.mark.parametrize("letter", [b"", b"\xff\x00", b"[" * 100_000, b'{"session_id":"s", "hook_ev'])
+def test_a_hook_given_a_bad_letter_says_nothing_and_exits_with_0(person: Person, letter: bytes) -> None:
+    done = person.types("hook", "--harness", "claude-code", given=letter)
+    assert (done.status, done.out, done.err) == (0, "", "")
+
+
+def test_a_hook_that_cannot_make_its_home_exits_with_0(person: Person) -> None:
+    person.home.write_text("a file stands where the home should be")
+    done = person.types("hook", "--harness", "claude-code", given="{}")
+    assert (done.status, done.out) == (0, "")
+
+
+def test_looking_makes_no_home(person: Person) -> None:
+    for words in (["checkpoints", "--json"], ["sessions", "--json"], ["status", "--json"], ["config", "--json"]):
+        done = person.types(*words)
+        assert done.status == 0, done.err
+        json.loads(done.out)
+    assert not person.home.exists()

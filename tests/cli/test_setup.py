@@ -1,0 +1,129 @@
+"""Setup connects a harness and unsetup leaves no trace; both show what they do and ask first."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast import hook
+from tests.cli.conftest import HARNESS, Person
+
+SETTINGS = '{\n\t"model": "x",\n\t"hooks": {"Stop": []},\n\t"permissions": {}\n}'
+
+
+@pytest.fixture
+def settled(person: Person) -> Person:
+    person.settings.write_text(SETTINGS)
+    return person
+
+
+def commands_in(settings: Path) -> set[str]:
+    hooks = json.loads(settings.read_text())["hooks"]
+    return {one["command"] for entries in hooks.values() for entry in entries for one in entry["hooks"]}
+
+
+def test_setup_and_unsetup_leave_the_settings_byte_for_byte(settled: Person) -> None:
+    assert settled.types("setup", "--yes").status == 0
+    assert settled.settings.read_text() != SETTINGS
+    done = settled.types("unsetup", "--yes")
+    assert done.status == 0, done.err
+    assert settled.settings.read_text() == SETTINGS
+    assert not (settled.home / "bin").exists()
+
+
+def test_setup_twice_is_the_same_as_once(settled: Person) -> None:
+    settled.types("setup", "--yes")
+    once = settled.settings.read_bytes()
+    again = settled.types("setup")
+    assert again.status == 0, again.err
+    assert settled.settings.read_bytes() == once
+
+
+def test_what_setup_writes_is_the_printed_command_over_a_copy_of_the_hook(settled: Person) -> None:
+    settled.types("setup", HARNESS, "--yes")
+    printed = settled.types("hook-command", HARNESS).out.removesuffix("\n")
+    assert commands_in(settled.settings) == {printed}
+    assert (settled.home / "bin" / "hook.py").read_bytes() == Path(hook.__file__).read_bytes()
+    assert (settled.home / "bin" / "interpreter").read_text() == f"{sys.executable}\n"
+
+
+def test_the_printed_command_runs_and_says_nothing_even_when_its_file_is_gone(settled: Person) -> None:
+    command = settled.types("hook-command", HARNESS).out
+    done = subprocess.run(command, shell=True, capture_output=True, input=b"{}", check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not settled.home.exists()
+
+
+def test_a_dry_run_prints_the_difference_and_changes_nothing(settled: Person) -> None:
+    done = settled.types("setup", "--dry-run")
+    assert done.status == 0
+    assert f"--- {settled.settings}\n" in done.out
+    assert '+\t\t"SessionStart"' in done.out
+    assert settled.settings.read_text() == SETTINGS
+    assert not settled.home.exists()
+
+
+@pytest.mark.parametrize("verb", ["setup", "unsetup"])
+def test_nobody_to_ask_and_no_yes_is_refused(settled: Person, verb: str) -> None:
+    if verb == "unsetup":
+        settled.types("setup", "--yes")
+    before = settled.settings.read_bytes()
+    done = settled.types(verb)
+    assert done.status == 1
+    assert f"`holdfast {verb} --dry-run`" in done.err
+    assert settled.settings.read_bytes() == before
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 1)])
+def test_a_person_is_shown_the_difference_and_asked(settled: Person, answer: str, status: int) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        settled.command("setup"), stdin=theirs, stderr=subprocess.PIPE, env=settled.environment
+    ) as running:
+        os.write(ours, answer.encode())
+        assert running.stderr
+        err = running.stderr.read().decode()
+    os.close(ours)
+    os.close(theirs)
+    assert running.returncode == status
+    assert '"SessionStart"' in err
+    assert "Change these files?" in err
+    assert (settled.settings.read_text() == SETTINGS) == (status == 1)
+
+
+def test_another_home_can_be_named(settled: Person, tmp_path: Path) -> None:
+    done = settled.types("setup", HARNESS, "--home", str(tmp_path), "--yes")
+    assert done.status == 0, done.err
+    assert settled.settings.read_text() == SETTINGS
+    assert commands_in(tmp_path / ".claude" / "settings.json")
+    assert "nothing to undo" in settled.types("unsetup", HARNESS, "--yes").err
+    assert settled.types("unsetup", "--yes").status == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_that_cannot_be_read_are_refused_and_left_alone(settled: Person) -> None:
+    settled.settings.write_text('{"hooks": ')
+    done = settled.types("setup", "--yes")
+    assert done.status == 1
+    assert done.err.startswith(f"error: `{settled.settings}`")
+    assert settled.settings.read_text() == '{"hooks": '
+    assert not settled.home.exists()
+
+
+def test_no_harness_here_and_none_named_is_said(person: Person) -> None:
+    person.settings.parent.rmdir()
+    done = person.types("setup", "--yes")
+    assert done.status == 1
+    assert f"`holdfast setup {HARNESS}`" in done.err
+
+
+def test_nothing_to_undo_is_no_error(person: Person) -> None:
+    done = person.types("unsetup", "--yes")
+    assert (done.status, done.out) == (0, "")
+    assert "nothing to undo" in done.err
