@@ -13,6 +13,10 @@ import os
 import sys
 import time
 
+TYPE_CHECKING = False  # `typing` itself would cost more than all of the rest
+if TYPE_CHECKING:
+    from subprocess import Popen
+
 LETTER_LIMIT = 16 * 1024 * 1024
 READING_TIME = 1.0  # seconds, like all times here; some harnesses leave our stdin open
 ANSWER_TIME = 1.0
@@ -64,9 +68,9 @@ def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, .
         answer = ask(home, header, letter, time.monotonic() + (QUIET_TIME if is_quiet else ANSWER_TIME))
     except ConnectionRefusedError:
         keep(home, name, header, letter)
-        start_daemon(home)
+        daemon = start_daemon(home)
         if not is_quiet:
-            answer = ask_when_up(home, header, letter, time.monotonic() + STARTING_TIME)
+            answer = ask_when_up(home, header, letter, daemon, time.monotonic() + STARTING_TIME)
             # The daemon may have read it meanwhile: it knows a letter that comes twice by its id.
             discard(f"{home}/spool/{name}.letter")
     except (OSError, ValueError):
@@ -177,9 +181,9 @@ def connect(family: int, address: str | tuple[str, int], until: float) -> _socke
         raise
 
 
-def ask_when_up(home: str, header: bytes, letter: bytes, until: float) -> bytes:
-    """What a starting daemon answers."""
-    while time.monotonic() < until:
+def ask_when_up(home: str, header: bytes, letter: bytes, daemon: "Popen[bytes]", until: float) -> bytes:
+    """What a starting daemon answers; one that failed at once, as without its package, is not waited for."""
+    while time.monotonic() < until and not daemon.poll():
         try:
             return ask(home, header, letter, until)
         except ConnectionRefusedError:
@@ -261,14 +265,14 @@ def write(path: str, content: bytes) -> None:
         raise
 
 
-def start_daemon(home: str) -> None:
+def start_daemon(home: str) -> "Popen[bytes]":
     """Start the daemon in a session of its own, tied to nothing of ours; `OSError` where there is none."""
     import subprocess
 
     with open(f"{home}/bin/interpreter", "rb") as file:
         python = os.fsdecode(file.readline()).strip()
     names = {name for name in os.environ if name in DAEMON_VARIABLES or name.startswith("HOLDFAST_")}
-    daemon = subprocess.Popen(
+    return subprocess.Popen(
         [python, "-P", "-m", "holdfast.daemon"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -279,7 +283,6 @@ def start_daemon(home: str) -> None:
         start_new_session=True,
         creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
     )
-    daemon.returncode = 0  # It outlives us: nobody is to wait for it, nor to warn that nobody did.
 
 
 def command(python: str, path: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...]) -> str:
@@ -292,11 +295,9 @@ def command(python: str, path: str, harness: str, carried: tuple[str, ...], quie
     program = f'"{python}"' if os.name == "nt" else shlex.quote(python)
     # Escaped for Python, a path holds nothing that a shell would take for its own.
     plain = (c if c.isascii() and (c.isalnum() or c in "/._- ") else f"\\U{ord(c):08x}" for c in path)
-    code = f"import os;p='{''.join(plain)}';os.path.exists(p) and exec(compile(open(p).read(),p,'exec'))"
+    # Imported, not executed: so Python keeps it compiled, which is most of what a call would cost.
+    load = "os.path.exists(p) and (sys.path.append(os.path.dirname(p)),__import__('hook').main(p))"
+    code = f"import os,sys;p='{''.join(plain)}';{load}"
     line = f'{program} -I -S -c "{code}" {harness} {",".join(carried) or "-"} {",".join(quiet) or "-"}'
     # Without its interpreter not even this line can exit 0 by itself; see docs/decisions/0004.
     return line if os.name == "nt" else f"{line} 2>/dev/null || :"
-
-
-if __name__ == "__main__":
-    main(globals()["p"])  # The command line has put the path of this file there.

@@ -71,7 +71,11 @@ def folders_apart(folders: frozenset[str]) -> Check:
 
 def standard_library_only(source: Source) -> Iterator[Finding]:
     """What starts with every prompt or every command loads the standard library and nothing else."""
-    allowed_of_ours = {"hook.py": (), "daemon/client.py": ("holdfast.errors",)}.get(source.path)
+    allowed_of_ours = {
+        "hook.py": (),
+        "daemon/wire.py": (),
+        "daemon/client.py": ("holdfast.errors", "holdfast.daemon.wire"),
+    }.get(source.path)
     if allowed_of_ours is None:
         return
     for name, line in imported(source.tree):

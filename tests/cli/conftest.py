@@ -31,7 +31,7 @@ class Done:
     err: str
 
     @property
-    def json(self) -> Any:
+    def json(self) -> Any:  # noqa: ANN401 - a test knows what it asked for
         return json.loads(self.out)
 
 
@@ -100,8 +100,8 @@ def person() -> Iterator[Person]:
     someone.project.mkdir()
     try:
         yield someone
-        stopped = someone.types("down")
-        assert stopped.status == 0, stopped.err
+        if lock_holder(someone.home):
+            assert someone.types("down").status == 0
         assert not lock_holder(someone.home), "a daemon outlived its test"
     finally:
         if holder := lock_holder(someone.home):

@@ -1,4 +1,4 @@
-"""The door: every command is listed and explained without being loaded; what goes wrong is told in plain words."""
+"""The door: every command is listed without being loaded; what goes wrong is told in plain words."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def test_the_version_is_printed(person: Person) -> None:
     assert person.types("--version").out == f"holdfast {__version__}\n"
 
 
-@pytest.mark.parametrize("words", [["nonsense"], ["checkpoints", "--limit", "0"], ["brief", "--transcript", "x"]])
+@pytest.mark.parametrize(
+    "words", [["nonsense"], ["checkpoints", "--limit", "0"], ["brief", "--transcript", "x"]]
+)
 def test_a_command_that_was_called_wrongly_exits_with_2(person: Person, words: list[str]) -> None:
     done = person.types(*words)
     assert (done.status, done.out) == (2, "")
@@ -156,7 +158,12 @@ def test_a_hook_that_cannot_make_its_home_exits_with_0(person: Person) -> None:
 
 
 def test_looking_makes_no_home(person: Person) -> None:
-    for words in (["checkpoints", "--json"], ["sessions", "--json"], ["status", "--json"], ["config", "--json"]):
+    for words in (
+        ["checkpoints", "--json"],
+        ["sessions", "--json"],
+        ["status", "--json"],
+        ["config", "--json"],
+    ):
         done = person.types(*words)
         assert done.status == 0, done.err
         json.loads(done.out)

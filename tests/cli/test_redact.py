@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from holdfast.cli.redact import groups
 from tests.cli.conftest import Person
 
-KEY = b"-----BEGIN PRIVATE KEY-----\n" + b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n" * 4 + b"-----END PRIVATE KEY-----\n"
+KEY = (
+    b"-----BEGIN PRIVATE KEY-----\n"
+    + b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n" * 4
+    + b"-----END PRIVATE KEY-----\n"
+)
 
 
 @given(st.lists(st.one_of(st.none(), st.binary(max_size=40), st.just(b"a\n"), st.just(KEY[:40]))))

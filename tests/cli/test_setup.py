@@ -64,7 +64,7 @@ def test_a_dry_run_prints_the_difference_and_changes_nothing(settled: Person) ->
     done = settled.types("setup", "--dry-run")
     assert done.status == 0
     assert f"--- {settled.settings}\n" in done.out
-    assert '+\t\t"SessionStart"' in done.out
+    assert any(line.startswith("+") and '"SessionStart"' in line for line in done.out.splitlines())
     assert settled.settings.read_text() == SETTINGS
     assert not settled.home.exists()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import uuid
 from pathlib import Path
@@ -37,7 +39,7 @@ def test_ten_prompts_with_no_transcript_make_one_periodic_checkpoint(person: Per
         assert (done.status, done.err) == (0, "")
     (row,) = person.types("checkpoints", "--json").json
     assert row.keys() == COLUMNS
-    assert uuid.UUID(row["id"])
+    assert str(uuid.UUID(row["id"])) == row["id"]
     assert (row["session_key"], row["harness"], row["trigger"]) == ("s1", HARNESS, "periodic")
     assert (row["project"], row["prompt_count"], row["window"]) == (str(person.project), 10, 0)
     assert row["memory_queries"][0] == "mend parser_0 src/reader_0.py"
@@ -56,7 +58,7 @@ def test_one_session_as_every_command_shows_it(person: Person) -> None:
     assert (session["windows"], session["parent"]) == (1, None)
 
     id = person.types("checkpoint", "--digest", "Lexer done, token=ghp_" + "a1B2c3D4e5" * 4).out.strip()
-    assert uuid.UUID(id)
+    assert str(uuid.UUID(id)) == id
     (row,) = person.types("checkpoints", "--json", "--session", "s").json
     assert (row["id"], row["trigger"]) == (id, "explicit")
     assert row["digest"].startswith("Lexer done")
@@ -90,8 +92,8 @@ def test_a_checkpoint_is_of_the_session_whose_shell_asks_for_it(person: Person) 
     person.prompts("one", session="here")
     person.prompts("two", session="there")
     inside = Person(person.root, {"CLAUDE_CODE_SESSION_ID": "here"})
-    inside.types("checkpoint", "--digest", "from inside")
     person.types("checkpoint", "--digest", "from outside")
+    inside.types("checkpoint", "--digest", "from inside")
     taken = {row["digest"]: row["session_key"] for row in person.types("checkpoints", "--json").json}
     assert taken == {"from inside": "here", "from outside": "there"}
 
@@ -142,6 +144,20 @@ def test_without_a_daemon_what_is_stored_is_shown_and_said_to_be_that(person: Pe
     done = person.types("checkpoints", "--json")
     assert (done.status, len(done.json)) == (0, 1)
     assert "this is what was stored before" in done.err
+
+
+def test_a_daemon_that_hangs_is_named_and_what_is_stored_is_shown(person: Person) -> None:
+    person.types("up")
+    pid = person.types("status", "--json").json["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        shown, stopped = person.types("sessions", "--json"), person.types("down")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert (shown.status, shown.json) == (0, [])
+    assert f"process {pid}) does not answer" in shown.err
+    assert stopped.status == 1
+    assert f"`kill -9 {pid}`" in stopped.err
 
 
 def test_a_damaged_store_is_an_error_and_stays_where_it_is(person: Person) -> None:
@@ -203,11 +219,11 @@ def test_the_settings_are_shown_with_where_they_come_from(person: Person) -> Non
     assert str(file) in person.types("config").out
 
 
-def test_no_escape_sequence_of_a_prompt_reaches_the_terminal(person: Person) -> None:
-    person.prompts("mend \x1b[2J\x1b]0;owned\x07 the lexer")
-    person.types("checkpoint")
-    shown = person.types("checkpoints").out + person.types("brief").out
-    assert "lexer" in shown
+def test_no_escape_sequence_of_a_digest_reaches_the_terminal(person: Person) -> None:
+    person.prompts("mend the lexer")
+    person.types("checkpoint", "--digest", "mend \x1b[2J\x1b]0;owned\x07 the lexer")
+    shown = person.types("checkpoints").out
+    assert "the lexer" in shown
     assert "\x1b" not in shown
     assert "\x07" not in shown
 

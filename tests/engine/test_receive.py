@@ -201,6 +201,15 @@ class TestTimeAlone:
         assert "after-the-last-letter.c" in stage.store.checkpoints_of_session("a", 1)[0].digest
         assert maintain.finalise_orphans(stage.desk()) == []
 
+    def test_a_session_of_an_unknown_process_is_closed_when_it_is_too_old_to_be_picked_up(
+        self, stage: Stage
+    ) -> None:
+        stage.letter("a", "prompt", text="one", transcript="")
+        stage.now += 4 * 60 * MINUTE
+        assert maintain.finalise_orphans(stage.desk()) == []
+        stage.now += 1
+        assert maintain.finalise_orphans(stage.desk()) == ["a"]
+
     def test_the_newest_checkpoint_of_a_session_outlives_the_others(self, stage: Stage) -> None:
         for _ in range(3):
             stage.letter("a", "prompt", text="one", transcript="")

@@ -157,6 +157,12 @@ class TestStartup:
         stage.write("b", ("prompt", "hello"), turn="t1")
         assert stage.letter("b", "prompt", text="more") == ""
 
+    def test_a_start_that_was_answered_with_nothing_is_answered(self, stage: Stage) -> None:
+        assert stage.letter("b", "start", source="startup") == ""
+        play(stage, "later")
+        stage.letter("later", "end", reason="other")
+        assert stage.letter("b", "prompt", text="hello", turn="t1") == ""
+
 
 class TestClear:
     def test_the_session_that_this_process_cleared_is_given_back(self, stage: Stage, alive: Process) -> None:

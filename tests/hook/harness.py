@@ -31,10 +31,15 @@ class Harness:
     def command(self) -> str:
         return hook.command(BASE_PYTHON, str(self.home / "bin/hook.py"), "alpha", CARRIED, QUIET)
 
+    @property
+    def words(self) -> list[str]:
+        """The command line without its ending, which would hide how the hook ended and what it said."""
+        return shlex.split(self.command.removesuffix(" 2>/dev/null || :"))
+
     def fire(self, letter: bytes, environment: Mapping[str, str] | None = None) -> tuple[int, bytes, bytes]:
         """Exit status, stdout and stderr of the hook."""
         ran = subprocess.run(
-            ["/bin/sh", "-c", self.command],
+            self.words,
             input=letter,
             env={**ENVIRONMENT, **(environment or {})},
             capture_output=True,
@@ -46,13 +51,7 @@ class Harness:
     def start(self) -> subprocess.Popen[bytes]:
         """The hook as our own child, with its pipes in the test's hands."""
         pipe = subprocess.PIPE
-        return subprocess.Popen(
-            [BASE_PYTHON, *shlex.split(self.command)[1:]],
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            env=ENVIRONMENT,
-        )
+        return subprocess.Popen(self.words, stdin=pipe, stdout=pipe, stderr=pipe, env=ENVIRONMENT)
 
     def spooled(self) -> list[Received]:
         return [parse(path.read_bytes()) for path in sorted((self.home / "spool").glob("*.letter"))]

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 from holdfast import hook
 from tests.hook.fake_daemon import FakeDaemon, answer
-from tests.hook.harness import Harness, letter
+from tests.hook.harness import ENVIRONMENT, Harness, letter
 
 PATHS = st.text(st.characters(blacklist_characters="\0"), min_size=1)
 
 
 def test_it_is_this_command_line() -> None:
     path = "/home/you/.holdfast/bin/hook.py"
-    code = f"import os;p='{path}';os.path.exists(p) and exec(compile(open(p).read(),p,'exec'))"
+    load = "os.path.exists(p) and (sys.path.append(os.path.dirname(p)),__import__('hook').main(p))"
+    code = f"import os,sys;p='{path}';{load}"
     line = hook.command("/usr/bin/python3", path, "alpha", ("A_PID", "B"), ("Stop", "SessionEnd"))
     assert line == f'/usr/bin/python3 -I -S -c "{code}" alpha A_PID,B Stop,SessionEnd 2>/dev/null || :'
 
@@ -57,7 +58,14 @@ def test_a_home_may_have_any_name(home: Path, name: str) -> None:
     named = home.parent / name
     shutil.move(home, named)
     with FakeDaemon(named, answer(b"a brief")):
-        assert Harness(named).fire(letter("SessionStart")) == (0, b"a brief", b"")
+        assert in_shell(Harness(named).command) == (0, b"a brief", b"")
+
+
+def in_shell(line: str) -> tuple[int, bytes, bytes]:
+    ran = subprocess.run(
+        ["/bin/sh", "-c", line], input=letter("Stop"), env=ENVIRONMENT, capture_output=True, check=False
+    )
+    return ran.returncode, ran.stdout, ran.stderr
 
 
 def test_the_file_reads_the_same_in_every_encoding() -> None:

@@ -162,10 +162,10 @@ def test_it_loads_four_modules_and_no_more(harness: Harness) -> None:
     path = harness.home / "bin/hook.py"
     tell = "print(*sorted(sys.modules), flush=True)"
     with FakeDaemon(harness.home, answer(b"")) as daemon:
-        hooked = f"import os, sys; p = {str(path)!r}; os._exit = lambda _: {tell}; exec(open(p).read())"
-        loaded = _loaded(hooked)
+        load = "sys.path.append(os.path.dirname(p)); __import__('hook').main(p)"
+        loaded = _loaded(f"import os, sys; p = {str(path)!r}; os._exit = lambda _: {tell}; {load}")
         assert len(daemon.received) == 1
-    assert loaded == _loaded(f"import sys, os, _socket, time; {tell}")
+    assert loaded == sorted([*_loaded(f"import sys, os, _socket, time; {tell}"), "hook"])
 
 
 def _loaded(code: str) -> list[str]:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -90,6 +91,20 @@ def test_nobody_waits_for_the_answer_to_a_quiet_event(harness: Harness, starts: 
 def test_a_daemon_that_does_not_open_its_door_is_given_up(harness: Harness, starts: Starts) -> None:
     starts.install(answers=False)
     assert harness.fire(letter("SessionStart")) == NOTHING
+    assert len(harness.spooled()) == 1
+
+
+def test_a_daemon_that_fails_at_once_is_not_waited_for(harness: Harness, starts: Starts) -> None:
+    failing = starts.home.parent / "failing"
+    failing.write_text("#!/bin/sh\nexit 1\n")
+    failing.chmod(0o700)
+    (starts.home / "bin/interpreter").write_text(f"{failing}\n")
+    script = (
+        f"from holdfast import hook\nhook.STARTING_TIME = 1e9\nhook.run({str(starts.home)!r}, 'a', (), ())"
+    )
+    # It would wait for more than thirty years.
+    ran = subprocess.run([sys.executable, "-c", script], input=letter("SessionStart"), timeout=60, check=True)
+    assert ran.returncode == 0
     assert len(harness.spooled()) == 1
 
 

@@ -86,10 +86,10 @@ def opened_store(where: Path) -> Generator[Store]:
 def catch_up(where: Path, *, start: bool) -> None:
     """Have the daemon take in what is pending; where it is away, only if it is to be started for that."""
     if not client.is_up(where):
-        if not start:
-            return
         if holder := lock_holder(where):
             raise DaemonAway(f"the daemon (process {holder}) does not answer")
+        if not start:
+            return
         client.start(where)
     client.ask(where, "flush", timeout=FLUSH_TIME)
 

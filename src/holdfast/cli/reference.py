@@ -16,8 +16,9 @@ WIDTH = 90
 INTRODUCTION = """\
 # The command line
 
-Data goes to stdout, everything else to stderr. An error is a sentence and a hint, with exit status 1; a command
-that was called wrongly exits with 2, one that was interrupted with 130. `holdfast hook` always exits with 0.
+Data goes to stdout, everything else to stderr. An error is a sentence and a hint, with exit status 1; a
+command that was called wrongly exits with 2, one that was interrupted with 130. `holdfast hook` always exits
+with 0.
 
 This page is generated: `python -m holdfast.cli.reference > docs/reference/cli.md`.
 """

@@ -46,6 +46,8 @@ class House:
                 if time.monotonic() >= orphans_at:
                     orphans_at = time.monotonic() + ORPHANS_EVERY
                     await self._reception.finalise_orphans()
+                    # What was too long to read while a hook waited is read now.
+                    await self._reception.catch_up()
                 if time.monotonic() >= prune_at:
                     prune_at = time.monotonic() + PRUNE_EVERY
                     await self._reception.prune()

@@ -22,6 +22,7 @@ from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
 from holdfast.engine import maintain
 from holdfast.engine.desk import Desk
+from holdfast.engine.processes import start_of
 from holdfast.engine.receive import listen, receive
 from holdfast.engine.transcripts import Readable, find, read_on
 from holdfast.errors import ConfigError, HarnessUnknown, StoreCorrupt
@@ -192,10 +193,17 @@ def envelope_of(request: wire.Request) -> Envelope:
         id=fields.get("id", ""),
         harness=fields.get("harness", ""),
         at=int(at) if at.isdigit() else _now(),
-        process=Process(int(pid), int(start or 0)) if pid.isdigit() and (start or "0").isdigit() else None,
+        process=_process(pid, start),
         previous=fields.get("previous", ""),
         environment={name[4:]: value for name, value in fields.items() if name.startswith("env.")},
     )
+
+
+def _process(pid: str, start: str) -> Process | None:
+    """The harness's process; where the hook could not tell when it started, we ask while it still lives."""
+    if not pid.isdigit():
+        return None
+    return Process(int(pid), int(start) if start.isdigit() and int(start) else start_of(int(pid)))
 
 
 def _now() -> int:

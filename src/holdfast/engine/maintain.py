@@ -16,7 +16,8 @@ from holdfast.engine.transcripts import Readable, find, read_on
 
 DEBOUNCE_MS = 2_500
 """How long a due checkpoint waits for more of the same to come."""
-DAY_MS = 86_400_000
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
 NEWEST_KEPT_DAYS = 90
 
 
@@ -51,12 +52,15 @@ def _flushed(desk: Desk, key: str, waited_ms: int) -> int:
 
 def finalise_orphans(desk: Desk) -> list[str]:
     """Close the sessions whose harness is gone without a word; their keys."""
-    gone = [
-        session
-        for session in desk.store.live_sessions()
-        if session.process is not None and not alive(session.process.pid, session.process.start)
-    ]
-    return [finalise(desk, session).key for session in gone]
+    return [finalise(desk, session).key for session in desk.store.live_sessions() if _is_gone(desk, session)]
+
+
+def _is_gone(desk: Desk, session: Session) -> bool:
+    """Whether the session's process is; where it is not known, whether the session is too old to be picked up."""
+    if session.process is not None:
+        return not alive(session.process.pid, session.process.start)
+    window = desk.config(session.project).continuity.recovery_window_hours * HOUR_MS
+    return desk.clock() - session.last_event_at > window
 
 
 def finalise(desk: Desk, session: Session) -> Session:

@@ -15,7 +15,6 @@ from holdfast.core.events import (
     Event,
     Prompt,
     SessionEnded,
-    SessionStarted,
     Skipped,
     Source,
 )
@@ -105,12 +104,12 @@ def _told(heard: Heard, transcript: Found, known: Session | None) -> _Told:
 
 
 def _seen(project: Project, heard: Heard) -> GitState | None:
-    """Git as the session leaves it. At a start it is not the session's doing yet and must hide no difference.
+    """Git as the session leaves it: looked at when a turn or a window ends, not while someone waits to begin.
 
-    Which files are dirty takes a look at each of them, so that is asked only when a checkpoint is about to
-    be taken.
+    At a start it is not the session's doing yet, and must hide no difference. Which files are dirty takes a
+    look at each of them, so that is asked only when a checkpoint is about to be taken.
     """
-    if any(isinstance(event, SessionStarted) for event in heard.events):
+    if heard.ask in (Ask.START, Ask.PROMPT):
         return None
     closing = any(isinstance(event, CompactionImminent | SessionEnded) for event in heard.events)
     return git_state(project) if closing else git_position(project)

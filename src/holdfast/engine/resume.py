@@ -16,12 +16,11 @@ from holdfast.core.text import elapsed
 from holdfast.core.world import Project
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
-from holdfast.engine.maintain import finalise
+from holdfast.engine.maintain import HOUR_MS, finalise
 from holdfast.engine.processes import alive
 from holdfast.harnesses.base import Ask, Heard
 from holdfast.stores.base import Lineage
 
-HOUR_MS = 3_600_000
 SESSIONS_LOOKED_AT = 50
 
 
@@ -36,6 +35,7 @@ class Found:
 def answer(desk: Desk, heard: Heard, session: Session, limit: int) -> str:
     """The text to give back for a start or a prompt, empty if there is nothing to say. Keeps the receipt."""
     told = _told(desk, heard, session)
+    _mark_answered(desk, session)
     if told is None:
         return ""
     config = desk.config(session.project)
@@ -191,6 +191,16 @@ def _with_words(desk: Desk, told: Told) -> Told:
     return replace(told, words=words[:2])
 
 
+def _mark_answered(desk: Desk, session: Session) -> None:
+    """The start is answered, if only with nothing. A fork stays marked until its records tell its parent."""
+    if session.unanswered in (None, Source.FORK):
+        return
+    with desk.store.writing():
+        kept = desk.store.session(session.key)
+        if kept is not None:
+            desk.store.put_session(replace(kept, unanswered=None))
+
+
 def _account(desk: Desk, session: Session, told: Told, brief: Brief, budget: int) -> None:
     receipt = Receipt(
         id=desk.new_id(),
@@ -205,8 +215,5 @@ def _account(desk: Desk, session: Session, told: Told, brief: Brief, budget: int
     )
     with desk.store.writing():
         desk.store.add_receipt(receipt)
-        kept = desk.store.session(session.key)
-        if kept is not None:
-            desk.store.put_session(replace(kept, unanswered=None))
         if told.session.key != session.key and told.reason is not Reason.PARALLEL:
             desk.store.add_lineage(Lineage(session.key, told.session.key, told.reason.value, told.now))

@@ -1,0 +1,174 @@
+"""A brief from a transcript alone: the same everywhere, nothing stored, a clear word where there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast import harnesses
+from holdfast.core.brief import Reason
+from holdfast.engine.preview import preview
+from holdfast.errors import TranscriptUnreadable
+from tests.cli.conftest import HARNESS, Person
+
+CLAUDE = harnesses.get(HARNESS)
+TOOL = {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/src/lexer.py"}}
+
+
+def record(number: int, kind: str, content: object, **more: object) -> dict[str, object]:
+    return {
+        "type": kind,
+        "uuid": f"r{number}",
+        "parentUuid": f"r{number - 1}",
+        "sessionId": "s1",
+        "timestamp": f"2026-03-01T10:{number:02}:00.000Z",
+        "message": {"role": kind, "content": content},
+        **more,
+    }
+
+
+RECORDS = [
+    record(0, "user", "mend the lexer"),
+    record(1, "assistant", [TOOL]),
+    record(2, "user", [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}]),
+    record(3, "assistant", [{"type": "text", "text": "The lexer is mended."}]),
+    record(4, "user", "now the writer"),
+    record(5, "assistant", [{"type": "text", "text": "Halfway through the writer."}]),
+]
+BOUNDARY = {
+    "type": "system",
+    "subtype": "compact_boundary",
+    "uuid": "b",
+    "sessionId": "s1",
+    "timestamp": "2026-03-01T10:06:00.000Z",
+    "content": "Conversation compacted",
+}
+
+
+def written(path: Path, records: Sequence[object]) -> Path:
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+    return path
+
+
+def wrote(number: int, path: str) -> tuple[object, object]:
+    """A subagent's call and what came of it."""
+    call = {"type": "tool_use", "id": f"w{number}", "name": "Write", "input": {"file_path": path}}
+    result = {"type": "tool_result", "tool_use_id": f"w{number}", "content": "done"}
+    return (
+        record(number, "assistant", [call], isSidechain=True, uuid=f"call{number}"),
+        record(number, "user", [result], isSidechain=True, uuid=f"result{number}"),
+    )
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return written(tmp_path / "s1.jsonl", RECORDS)
+
+
+def test_the_brief_holds_what_was_said_and_done(person: Person, transcript: Path) -> None:
+    done = person.types("brief", "--harness", HARNESS, "--transcript", str(transcript))
+    assert done.status == 0
+    assert "## Session Recovery Context" in done.out
+    for said in ("mend the lexer", "/src/lexer.py", "now the writer", "Halfway through the writer."):
+        assert said in done.out
+    assert "receipt: startup, from session s1" in done.err
+
+
+def test_nothing_is_stored_and_nothing_is_written_beside_it(person: Person, transcript: Path) -> None:
+    before = transcript.read_bytes()
+    words = ["brief", "--harness", HARNESS, "--transcript", str(transcript), "--until-line", "3"]
+    assert person.types(*words).status == 0
+    assert not person.home.exists()
+    assert list(transcript.parent.iterdir()) == [transcript]
+    assert transcript.read_bytes() == before
+
+
+def test_the_same_file_gives_the_same_brief_wherever_it_stands(transcript: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    copy = written(elsewhere / "s1.jsonl", RECORDS)
+    assert preview(CLAUDE, transcript).brief == preview(CLAUDE, copy).brief
+
+
+def test_ages_count_from_the_last_record_or_the_time_given(transcript: Path) -> None:
+    assert "stopped 0 s ago" in preview(CLAUDE, transcript).brief.text
+    at = preview(CLAUDE, transcript).told.now + 7_200_000
+    assert "stopped 2 h ago" in preview(CLAUDE, transcript, at=at).brief.text
+
+
+def test_a_time_is_given_by_iso_8601(person: Person, transcript: Path) -> None:
+    words = ["brief", "--harness", HARNESS, "--transcript", str(transcript), "--json", "--at"]
+    assert person.types(*words, "2026-03-01T12:05:00+01:00").json["receipt"]["age_ms"] == 3_600_000
+    assert "is no time" in person.types(*words, "yesterday").err
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(lines=st.integers(1, len(RECORDS)))
+def test_the_first_lines_give_what_a_file_of_just_these_gives(tmp_path: Path, lines: int) -> None:
+    whole = written(tmp_path / "s1.jsonl", RECORDS)
+    part = tmp_path / "part"
+    part.mkdir(exist_ok=True)
+    shorter = written(part / "s1.jsonl", RECORDS[:lines])
+    assert preview(CLAUDE, whole, until_line=lines).brief == preview(CLAUDE, shorter).brief
+
+
+def test_a_subagents_work_counts_only_until_the_last_line_read(transcript: Path) -> None:
+    folder = transcript.with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    work = [*wrote(2, "/src/early.py"), *wrote(5, "/src/late.py")]
+    written(folder / "agent-a1.jsonl", work)
+    assert "/src/late.py" in preview(CLAUDE, transcript).brief.text
+    part = preview(CLAUDE, transcript, until_line=4).brief.text
+    assert "/src/early.py" in part
+    assert "/src/late.py" not in part
+
+
+def test_after_a_compaction_the_brief_says_so(tmp_path: Path) -> None:
+    compacted = preview(CLAUDE, written(tmp_path / "s1.jsonl", [*RECORDS, BOUNDARY]))
+    assert compacted.told.reason is Reason.COMPACT
+    assert "mend the lexer" in compacted.brief.text
+
+
+@given(budget=st.integers(0, 2_000))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+def test_a_brief_keeps_its_budget(transcript: Path, budget: int) -> None:
+    assert len(preview(CLAUDE, transcript, budget=budget).brief.text) <= budget
+
+
+def test_a_link_that_a_person_named_is_followed(transcript: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(transcript)
+    assert preview(CLAUDE, link).brief == preview(CLAUDE, transcript).brief
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda path: None, "there is no file"),
+        (lambda path: path.mkdir(), "is a directory"),
+        (os.mkfifo, "is not a regular file"),
+        (lambda path: path.touch(), "is empty"),
+        (lambda path: path.write_bytes(b"\xff\x00\n" * 50), "holds no record of"),
+        (lambda path: path.write_text("{}\n[1]\nnonsense\n"), "holds no record of"),
+        (lambda path: path.symlink_to(path), "cannot be looked at"),
+    ],
+)
+def test_what_is_no_transcript_is_refused_in_one_sentence(tmp_path: Path, make: object, says: str) -> None:
+    assert callable(make)
+    path = tmp_path / "transcript.jsonl"
+    make(path)
+    with pytest.raises(TranscriptUnreadable, match=says) as refused:
+        preview(CLAUDE, path)
+    assert refused.value.hint
+
+
+def test_a_person_hears_of_it_as_of_any_error(person: Person, tmp_path: Path) -> None:
+    done = person.types("brief", "--harness", HARNESS, "--transcript", str(tmp_path))
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith(f"error: `{tmp_path}` is a directory\n\nhint: ")

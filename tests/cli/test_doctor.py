@@ -1,0 +1,123 @@
+"""Doctor finds what is wrong, says what to do, and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.cli.conftest import HARNESS, Person
+
+HOOKS = f"hooks of {HARNESS}"
+
+
+def failures(person: Person) -> dict[str, str]:
+    """The checks that failed, each with its detail."""
+    done = person.types("doctor", "--json")
+    findings = done.json
+    assert all(finding.keys() == {"check", "ok", "detail", "fix"} for finding in findings)
+    failed = {finding["check"]: finding["detail"] for finding in findings if not finding["ok"]}
+    assert done.status == (1 if failed else 0)
+    assert all(finding["fix"] for finding in findings if not finding["ok"])
+    return failed
+
+
+@pytest.fixture
+def connected(person: Person) -> Person:
+    person.settings.write_text("{}")
+    assert person.types("setup", "--yes").status == 0
+    return person
+
+
+def test_it_says_that_setup_was_never_run_and_makes_no_home(person: Person) -> None:
+    failed = failures(person)
+    assert failed["setup"] == "setup was never run"
+    assert {"home", HOOKS} <= failed.keys()
+    assert not person.home.exists()
+
+
+def test_after_setup_all_is_well_and_a_letter_makes_the_round_trip(connected: Person) -> None:
+    assert failures(connected) == {}
+    shown = connected.types("doctor")
+    assert f"ok    round trip of {HARNESS}: a letter went through hook and daemon into the store" in shown.out
+    assert "FAIL" not in shown.out
+    # The trial letter leaves no session behind, and is not counted among what could not be read.
+    assert connected.types("sessions", "--json").json == []
+    assert "everything was read" in shown.out
+
+
+def settings_rewritten(person: Person) -> None:
+    person.settings.write_text("{}")
+
+
+def damaged_store_set_aside(person: Person) -> None:
+    (person.home / "store.corrupt-20260101T000000Z.db").touch(0o600)
+
+
+def letters_dropped(person: Person) -> None:
+    (person.home / "spool").mkdir(mode=0o700, exist_ok=True)
+    (person.home / "spool" / "dropped").touch(0o600)
+    (person.home / "spool" / "dropped").write_text("3\n")
+
+
+def home_open_to_others(person: Person) -> None:
+    person.home.chmod(0o755)
+
+
+def interpreter_gone(person: Person) -> None:
+    assert person.types("up").status == 0
+    (person.home / "bin" / "interpreter").write_text("/nonexistent/python\n")
+
+
+def repository_setting_what_it_may_not(person: Person) -> None:
+    (person.project / "holdfast.toml").write_text("[daemon]\nidle_exit_minutes = 1\n")
+
+
+def settings_out_of_bounds(person: Person) -> None:
+    (person.home / "config.toml").touch(0o600)
+    (person.home / "config.toml").write_text("[continuity]\nprompt_interval = -1\n")
+
+
+def store_damaged(person: Person) -> None:
+    (person.home / "store.db").touch(0o600)
+    (person.home / "store.db").write_bytes(b"not a database" * 500)
+
+
+def hook_changed_by_someone(person: Person) -> None:
+    (person.home / "bin" / "hook.py").write_text("def main(): print('hello')\nmain()\n")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "check", "says"),
+    [
+        (settings_rewritten, HOOKS, "are gone from"),
+        (damaged_store_set_aside, "set aside", "store.corrupt-20260101T000000Z.db"),
+        (letters_dropped, "spool", "3 were dropped"),
+        (home_open_to_others, "home", "others may look into"),
+        (interpreter_gone, f"interpreter for {HARNESS}", "no Python at `/nonexistent/python`"),
+        (repository_setting_what_it_may_not, "config", "daemon.idle_exit_minutes"),
+        (settings_out_of_bounds, "config", "continuity.prompt_interval"),
+        (store_damaged, "store", "cannot be read"),
+        (hook_changed_by_someone, f"round trip of {HARNESS}", "was not silent"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    connected: Person, spoil: Callable[[Person], None], check: str, says: str
+) -> None:
+    spoil(connected)
+    failed = failures(connected)
+    assert list(failed) == [check]
+    assert says in failed[check]
+
+
+def test_a_damaged_store_is_not_set_aside_by_looking(connected: Person) -> None:
+    store_damaged(connected)
+    failures(connected)
+    assert (connected.home / "store.db").read_bytes() == b"not a database" * 500
+    assert connected.types("status", "--json").json["running"] is False
+
+
+def test_a_hook_that_is_turned_off_is_said(connected: Person) -> None:
+    assert connected.types("up").status == 0
+    off = Person(connected.root, {"HOLDFAST_DISABLE": "1"})
+    assert "HOLDFAST_DISABLE=1" in failures(off)[f"round trip of {HARNESS}"]
