@@ -196,6 +196,8 @@ class TestTimeAlone:
         gone = Process(2**22 - 1, 1)
         stage.letter("a", "prompt", text="one", process=gone)
         stage.write("a", ("prompt", "one"), ("edits", "/x/after-the-last-letter.c"))
+        assert maintain.finalise_orphans(stage.desk()) == []
+        stage.now += maintain.GRACE_MS
         assert maintain.finalise_orphans(stage.desk()) == ["a"]
         assert stage.store.session("a").phase is Phase.ORPHANED  # type: ignore[union-attr]
         assert "after-the-last-letter.c" in stage.store.checkpoints_of_session("a", 1)[0].digest

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +18,8 @@ COMMAND = f"{sys.executable} -m holdfast.cli"
 FULL = """
 set -e
 mount -t tmpfs -o size=256k,mode=700 tmpfs "$HOLDFAST_HOME"
-head -c 250000 /dev/zero > "$HOLDFAST_HOME/filler" 2>/dev/null || true
+umask 077
+head -c 262144 /dev/zero > "$HOLDFAST_HOME/filler" 2>/dev/null || true
 """
 READ_ONLY = """
 set -e
@@ -49,11 +52,23 @@ def test_a_hook_exits_0_and_says_nothing(tmp_path: Path, mounts: str) -> None:
 
 
 @pytest.mark.parametrize("mounts", [FULL, READ_ONLY])
-@pytest.mark.parametrize("command", ["sessions", "checkpoints --all"])
+@pytest.mark.parametrize("command", ["up", "setup claude-code --yes"])
 def test_a_person_gets_one_clear_sentence(tmp_path: Path, mounts: str, command: str) -> None:
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
     done = in_a_namespace(f"{mounts}\n{COMMAND} {command}", tmp_path / "home")
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
+    assert re.match(r"error: .*(No space left on device|Read-only file system)\n", done.stderr)
     assert "Traceback" not in done.stderr
-    assert "store.db" in done.stderr
+    assert settings.read_text() == "{}"
+
+
+@pytest.mark.parametrize(("mounts", "says"), [(FULL, "is full"), (READ_ONLY, "cannot be written")])
+def test_the_doctor_sees_it(tmp_path: Path, mounts: str, says: str) -> None:
+    done = in_a_namespace(f"{mounts}\n{COMMAND} doctor --json", tmp_path / "home")
+    home = next(finding for finding in json.loads(done.stdout) if finding["check"] == "home")
+    assert not home["ok"]
+    assert says in home["detail"]
+    assert home["fix"]

@@ -14,9 +14,7 @@ CANARIES = {
     "github": "ghp_" + "Qw3r" * 9,
     "anthropic": "sk-ant-api03-" + "Ab1-" * 22 + "AA",
     "aws": "AKIA" + "Q2W3E4R5T6Y7U8I9",
-    "jwt": ".".join(
-        ("eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P")
-    ),
+    "jwt": "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0" * 2 + "." + "dozjgNryP4J3jVmN" * 2,
     "url": "hunter2-" + "swordfish",
     "assignment": "Tr0ub4dor-" + "and-3-more",
 }

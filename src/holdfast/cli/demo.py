@@ -21,24 +21,20 @@ from rich.text import Text
 
 from holdfast.cli.demo_session.recording import read
 from holdfast.cli.demo_session.replay import Outcome, Replayed, replay
+from holdfast.cli.options import command, json_option
 
 WIDTH = 80
 MARGIN = "   "
 QUOTED = "   | "
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and do not stay up.")
+@command("holdfast demo", "holdfast demo --json | python -m json.tool")
+@json_option("Print one JSON document, and do not stay up.")
 def demo(*, as_json: bool) -> None:
-    r"""See it work: a recorded session loses its context and gets it back.
+    """See it work: a recorded session loses its context and gets it back.
 
     Replays a session of a real harness through a compaction, in a temporary directory: what was captured, the
     checkpoint, what the agent lost, and the brief it got back. On a terminal it then stays up until Ctrl-C.
-
-    \b
-    Examples:
-      holdfast demo
-      holdfast demo --json | python -m json.tool
     """
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as directory:
         # Some systems reach their temporary directory through a link, and paths are compared in full.

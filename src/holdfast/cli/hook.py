@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -27,7 +28,8 @@ def hook(*, name: str) -> None:
     """
     harness = harnesses.get(name)
     home = config.home(os.environ)
-    _prepare(home)
+    with suppress(OSError):  # On a disk that takes nothing the letter still gets its chance.
+        _prepare(home)
     carrier.run(str(home), harness.name, harness.carried, harness.quiet)
 
 

@@ -6,6 +6,7 @@ Which entries a harness wants is its own knowledge; merging them into its files 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -82,6 +83,7 @@ def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, ye
         _show(plan)
         return
     _agree(plan, "unsetup", beforehand=yes)
+    _forget_compiled(home)
     _tell(install.apply(plan))
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
 
@@ -110,6 +112,11 @@ def _copies(home: Path) -> tuple[WantedCopy, ...]:
         WantedCopy(hook, Path(carrier.__file__).read_bytes()),
         WantedCopy(hook.with_name("interpreter"), f"{sys.executable}\n".encode()),
     )
+
+
+def _forget_compiled(home: Path) -> None:
+    """Remove what Python kept compiled beside the hook, so that no folder is left for its sake."""
+    shutil.rmtree(install.hook_path(home).with_name("__pycache__"), ignore_errors=True)
 
 
 def _show(plan: Plan) -> None:

@@ -55,7 +55,7 @@ def query_terms(text: str, limit: int = 12) -> str:
 
 
 def first_line_of_failure(text: str) -> str:
-    """The line that says why something failed: the last with an error in it, else a verdict, else the last."""
+    """The line that says why something failed: the last with an error in it, or a verdict, or the last."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Exit code")]
     for sign in (_REASON, _VERDICT, _ANYTHING):
         for line in reversed(lines):

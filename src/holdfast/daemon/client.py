@@ -31,6 +31,7 @@ PASSED_ON = (
     "SYSTEMROOT",
 )
 START_TIME = 10.0
+PROBE_BYTES = 64 * 1024
 
 
 def ask(home: Path, verb: str, timeout: float = 10.0, **body: object) -> dict[str, Any]:
@@ -62,6 +63,7 @@ def is_up(home: Path) -> bool:
 
 def start(home: Path) -> None:
     """Start the daemon, detached, and wait until it answers."""
+    _refuse_if_unwritable(home)
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {name: value for name, value in os.environ.items() if name.startswith("HOLDFAST_")}
     environment["HOLDFAST_HOME"] = str(home)
@@ -85,6 +87,20 @@ def start(home: Path) -> None:
             )
         time.sleep(0.02)
     raise DaemonAway("the daemon did not open its door in time", "look at `holdfast logs`")
+
+
+def _refuse_if_unwritable(home: Path) -> None:
+    """A daemon that cannot even write its log could not say why it stopped, so we say it beforehand."""
+    probe = home / f".probe-{os.getpid()}"
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        probe.write_bytes(bytes(PROBE_BYTES))
+    except OSError as error:
+        hint = "make room, or name another home in HOLDFAST_HOME"
+        raise DaemonAway(f"the daemon cannot live in `{home}`: {error.strerror}", hint) from error
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink()
 
 
 def _knock(home: Path, timeout: float) -> socket.socket:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import time
@@ -27,6 +28,7 @@ from holdfast.harnesses.base import Envelope, Harness
 from holdfast.stores.base import Store
 
 FILES_LOOKED_AT = 5_000
+LEAST_FREE = 1 << 20
 ROUND_TRIP_TIME = 10.0
 TRIAL_LETTER = b'"holdfast doctor"'
 """No harness writes a letter like this: it is taken in, counted as unreadable, and changes nothing else."""
@@ -57,13 +59,19 @@ def wrong(check: str, detail: str, fix: str) -> Finding:
 
 
 def check_home(home: Path) -> Finding:
-    """The home is there, and for its owner's eyes only."""
+    """The home is there, can be written, and is for its owner's eyes only."""
     if not home.is_dir():
         return wrong("home", f"there is no home at {home}", "run `holdfast setup`")
     exposed = [path for path in (home, *_inside(home)) if _is_exposed(path)] if os.name != "nt" else []
     if exposed:
         detail = f"others may look into {exposed[0]}, one of {len(exposed)}"
         return wrong("home", detail, f"run `chmod -R go= {shlex.quote(str(home))}`")
+    if not os.access(home, os.W_OK):
+        return wrong(
+            "home", f"{home} cannot be written", "make it writable, or name another in HOLDFAST_HOME"
+        )
+    if shutil.disk_usage(home).free < LEAST_FREE:
+        return wrong("home", f"the disk that holds {home} is full", "make room on it")
     return fine("home", f"{home}, for its owner only")
 
 

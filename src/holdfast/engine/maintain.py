@@ -16,6 +16,8 @@ from holdfast.engine.transcripts import Readable, find, read_on
 
 DEBOUNCE_MS = 2_500
 """How long a due checkpoint waits for more of the same to come."""
+GRACE_MS = 30_000
+"""How long a session whose process is gone must be silent: a letter by hand comes from a shell soon gone."""
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 NEWEST_KEPT_DAYS = 90
@@ -56,11 +58,12 @@ def finalise_orphans(desk: Desk) -> list[str]:
 
 
 def _is_gone(desk: Desk, session: Session) -> bool:
-    """Whether the session's process is; where it is not known, whether the session is too old to be picked up."""
+    """Whether the session's process is; where none is known, whether it is too old to be picked up."""
+    quiet = desk.clock() - session.last_event_at
     if session.process is not None:
-        return not alive(session.process.pid, session.process.start)
+        return quiet >= GRACE_MS and not alive(session.process.pid, session.process.start)
     window = desk.config(session.project).continuity.recovery_window_hours * HOUR_MS
-    return desk.clock() - session.last_event_at > window
+    return quiet > window
 
 
 def finalise(desk: Desk, session: Session) -> Session:

@@ -105,7 +105,7 @@ def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
             return _continued(desk, _cleared(desk, session, heard.previous), Reason.CLEAR)
         case Source.STARTUP:
             found = find_predecessor(desk, session.project, session.key, heard.previous, session.process)
-            return _continued(desk, found, Reason.STARTUP)
+            return _continued(desk, _settled(desk, found), Reason.STARTUP)
 
 
 def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
@@ -133,10 +133,15 @@ def _continued(desk: Desk, found: Found, reason: Reason) -> Told | None:
         if not neighbours:
             return None
         return Told(Reason.PARALLEL, found.neighbours[0], now, neighbours=neighbours)
+    return _with_words(desk, checked(Told(reason, found.predecessor, now, neighbours=neighbours)))
+
+
+def _settled(desk: Desk, found: Found) -> Found:
+    """The same, with a predecessor that nobody closed closed now: what it still wrote is in the brief."""
     predecessor = found.predecessor
-    if predecessor.phase is Phase.LIVE and reason is Reason.STARTUP:
-        predecessor = finalise(desk, predecessor)
-    return _with_words(desk, checked(Told(reason, predecessor, now, neighbours=neighbours)))
+    if predecessor is None or predecessor.phase is not Phase.LIVE:
+        return found
+    return replace(found, predecessor=finalise(desk, predecessor))
 
 
 def _news(desk: Desk, session: Session, reason: Reason) -> Told:
