@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.clients import install
@@ -30,8 +31,8 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     arguments = parser.parse_args()
     binary = install.install()
-    without: list[float] = []
-    with_it: list[float] = []
+    without: list[Measured] = []
+    with_it: list[Measured] = []
     for number in range(arguments.rounds):
         print(f"\rround {number + 1} of {arguments.rounds}", end="", file=sys.stderr, flush=True)
         without.append(measured(binary, with_holdfast=False))
@@ -41,8 +42,16 @@ def main() -> int:
     return 0
 
 
-def measured(binary: Path, *, with_holdfast: bool) -> float:
-    """Seconds that one session of 27 tool calls takes."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one session took, and how large the daemon was at its end."""
+
+    seconds: float
+    daemon_mb: float
+
+
+def measured(binary: Path, *, with_holdfast: bool) -> Measured:
+    """One session of 27 tool calls."""
     with tempfile.TemporaryDirectory() as root, ModelServer() as server:
         claude = Claude(binary, Path(root), server)
         claude.make_repository()
@@ -51,9 +60,17 @@ def measured(binary: Path, *, with_holdfast: bool) -> float:
             begin = time.perf_counter()
             done = claude.prompt("Do it.", *FLAGS)
             seconds = time.perf_counter() - begin
+            memory = resident_mb(Product(claude).daemon())
         if done.text != "done":
             raise RuntimeError(f"the session did not end as scripted: {done.stdout}{done.stderr}")
-        return seconds
+        return Measured(seconds, memory)
+
+
+def resident_mb(pid: int) -> float:
+    """Memory of a process that is really in use; 0 where there is no such process."""
+    status = Path(f"/proc/{pid}/status")
+    lines = status.read_text().splitlines() if pid and status.exists() else []
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:")), 0.0)
 
 
 def steps(project: Path) -> Iterator[Step]:
@@ -81,22 +98,26 @@ def nothing() -> Iterator[None]:
     yield
 
 
-def report(without: list[float], with_it: list[float], *, as_json: bool) -> None:
-    floor, cost = statistics.median(without), statistics.median(with_it)
+def report(without: list[Measured], with_it: list[Measured], *, as_json: bool) -> None:
+    floors, costs = [one.seconds for one in without], [one.seconds for one in with_it]
+    floor, cost = statistics.median(floors), statistics.median(costs)
+    memory = max(one.daemon_mb for one in with_it)
     found = {
         "tool_calls": TOOL_CALLS,
         "rounds": len(without),
         "without_s": round(floor, 3),
         "with_s": round(cost, 3),
         "ratio": round(cost / floor, 3),
+        "daemon_mb": round(memory, 1),
     }
     if as_json:
         print(json.dumps(found))
         return
     print(f"a session of {TOOL_CALLS} tool calls with the real Claude Code, median of {len(without)} rounds")
-    print(f"  without Holdfast  {floor:6.3f} s   (from {min(without):.3f} to {max(without):.3f})")
-    print(f"  with Holdfast     {cost:6.3f} s   (from {min(with_it):.3f} to {max(with_it):.3f})")
+    print(f"  without Holdfast  {floor:6.3f} s   (from {min(floors):.3f} to {max(floors):.3f})")
+    print(f"  with Holdfast     {cost:6.3f} s   (from {min(costs):.3f} to {max(costs):.3f})")
     print(f"  ratio             {cost / floor:6.3f}")
+    print(f"  daemon's memory   {memory:6.1f} MB, all that Holdfast runs beside the session")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import shutil
 import signal
 import threading
 import uuid
+import venv
 from pathlib import Path
 
 import pytest
@@ -280,6 +281,17 @@ class TestTheDaemon:
         rows = {row["session_key"]: row for row in product.json("sessions")}
         assert rows[session]["prompt_count"] == 2
 
+    def test_behind_a_tcp_door_where_there_are_no_unix_sockets(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
+        claude.env["HOLDFAST_DOOR"] = "tcp"
+        session = begun(claude, server)
+        assert (product.home / "run" / "door").read_text().startswith("tcp ")
+        claude.compact(session)
+        server.script(say("ok"))
+        claude.prompt("Go on.", resume=session)
+        assert_holds_the_facts(server.last().text)
+
     def test_reads_a_session_that_began_before_it_was_installed(
         self, claude: Claude, server: ModelServer
     ) -> None:
@@ -298,13 +310,19 @@ class TestTheDaemon:
 class TestWhatIsGone:
     """Whatever is taken away from under the hook, the prompt goes through and nothing is shown."""
 
-    @pytest.mark.parametrize("gone", ["hook.py", "home", "interpreter note"])
-    def test_nobody_notices(self, claude: Claude, server: ModelServer, product: Product, gone: str) -> None:
+    @pytest.mark.parametrize("gone", ["hook.py", "the home", "the package", "the daemon's interpreter"])
+    def test_nobody_notices(
+        self, claude: Claude, server: ModelServer, product: Product, tmp_path: Path, gone: str
+    ) -> None:
         match gone:
             case "hook.py":
                 (product.home / "bin" / "hook.py").unlink()
-            case "home":
+            case "the home":
                 shutil.rmtree(product.home)
+            case "the package":
+                bare = tmp_path / "bare"
+                venv.create(bare, symlinks=True)
+                (product.home / "bin" / "interpreter").write_text(f"{bare}/bin/python\n")
             case _:
                 (product.home / "bin" / "interpreter").write_text("/nonexistent/python\n")
         self.assert_unharmed(claude, server)

@@ -38,12 +38,14 @@ def test_a_brief_holds_what_was_asked_done_and_failed() -> None:
     [
         (Reason.COMPACT, "The context window was just compacted."),
         (Reason.LATE, "The context window was compacted before this prompt"),
-        (Reason.STARTUP, "An earlier session in this project stopped 4 min ago."),
+        (Reason.STARTUP, "An earlier session of this project is over."),
         (Reason.CLEAR, "Ignore this if you start something new."),
     ],
 )
 def test_a_brief_says_truthfully_why_it_is_there(reason: Reason, opening: str) -> None:
-    assert opening in compose(told(reason), WHOLE).text
+    text = compose(told(reason), WHOLE).text
+    assert opening in text
+    assert "recorded of session 0f0f0f0f (last record 4 min ago)" in text
 
 
 @given(budget=st.integers(0, WHOLE), prompts=st.lists(st.text(max_size=400), max_size=15))
@@ -61,13 +63,13 @@ def test_items_are_whole_or_not_there(budget: int) -> None:
 
 
 def test_what_the_budget_left_out_is_accounted_for() -> None:
-    brief = compose(told(), 500)
+    brief = compose(told(), 540)
     assert {item.omitted for item in brief.items if not item.rendered} == {"over budget"}
     assert any(item.rendered for item in brief.items)
 
 
 def test_the_most_needed_comes_first_into_a_small_budget() -> None:
-    small = compose(told(), 480).text
+    small = compose(told(), 520).text
     assert "Fix the flaky retry test" in small
     assert "backoff starts at zero" not in small
 

@@ -86,7 +86,7 @@ class TestStartup:
         play(stage, "a")
         stage.now += MINUTE
         brief = stage.letter("b", "start", source="startup")
-        assert "An earlier session in this project stopped 1 min ago." in brief
+        assert "session a (last record 1 min ago)" in brief
         assert "task of a" in brief
         assert stage.store.session("a").phase is Phase.ORPHANED  # type: ignore[union-attr]
         assert stage.store.checkpoints_of_session("a", 1)[0].trigger is Trigger.ORPHAN
