@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.core.brief import TITLE, Brief, Reason, Told, compose, compose_news
 from holdfast.core.evidence import Said
 from holdfast.core.fence import is_ours, without_ours
-from tests.core.scenes import MINUTE, NOON, after, prompt, session, worked
+from tests.core.scenes import MINUTE, NOON, PROJECT, after, prompt, session, worked
 
 WHOLE = 20_000
 
@@ -81,6 +81,12 @@ def test_a_session_with_nothing_in_it_gives_no_brief() -> None:
 def test_files_that_are_not_as_they_were_left_are_marked() -> None:
     marked = replace(told(), marks={"/home/you/app/src/retry.py": "changed since"})
     assert "edited `src/retry.py` — UNCONFIRMED: changed since" in compose(marked, WHOLE).text
+
+
+def test_paths_are_shown_as_the_agent_would_type_them_in_the_project() -> None:
+    rooted = replace(worked(), project=replace(PROJECT, path="/", normalized="/", root="/"))
+    assert "edited `/home/you/app/src/retry.py`" in compose(replace(told(), session=rooted), WHOLE).text
+    assert "edited `src/retry.py`" in compose(told(), WHOLE).text
 
 
 def test_a_moved_branch_is_unconfirmed() -> None:

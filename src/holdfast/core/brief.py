@@ -247,8 +247,8 @@ def _file_text(touch: FileTouch, told: Told) -> str:
 def _relative(path: str, session: Session) -> str:
     """The path as the agent would type it in the project; other paths stay whole."""
     for root in (session.project.root, session.project.normalized, session.project.path):
-        if root and path.startswith(root.rstrip("/") + "/"):
-            return path[len(root.rstrip("/")) + 1 :]
+        if root not in ("", "/") and path.startswith(f"{root}/"):
+            return path[len(root) + 1 :]
     return path
 
 
