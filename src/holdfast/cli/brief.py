@@ -100,7 +100,7 @@ def _next(project: Path | None, budget: int | None) -> _Offered:
 def _from_file(asked: _Reading, budget: int | None) -> _Offered:
     if asked.name is None or asked.transcript is None:
         raise click.UsageError("--transcript needs --harness NAME.")
-    harness = harnesses.get(asked.name)
+    harness = harnesses.reader(asked.name)
     room = FILE_BUDGET if budget is None else budget
     with working("reading the transcript"):
         found = preview(harness, asked.transcript, asked.session, asked.until_line, asked.at, room)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.brief import Brief, Reason, Told
 from holdfast.core.session import Session
@@ -23,7 +24,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.engine.resume import written
 from holdfast.errors import TranscriptUnreadable
-from holdfast.harnesses.base import Harness
+from holdfast.harnesses.base import Reader
 from holdfast.stores.memory import MemoryStore
 
 BATCH_BYTES = 16 << 20
@@ -41,7 +42,7 @@ class Previewed:
 
 
 def preview(
-    harness: Harness,
+    harness: Reader,
     path: Path,
     session: str = "",
     until_line: int | None = None,
@@ -51,7 +52,7 @@ def preview(
     """The brief after this transcript, or after its first lines; ages count from `at`, or its last record."""
     transcript = _regular(path)
     key = session or transcript.stem
-    desk = _desk(harness, at or 0)
+    desk = _desk(at or 0)
     with _first_lines(transcript, until_line) as main:
         folded = _folded(desk, harness, key, main, None)
     if folded is None:
@@ -66,11 +67,11 @@ def preview(
     return Previewed(told, written(told, budget))
 
 
-def _desk(harness: Harness, at: int) -> Desk:
+def _desk(at: int) -> Desk:
     numbers = itertools.count(1)
     return Desk(
         store=MemoryStore(),
-        harness=lambda _: harness,
+        harness=harnesses.get,
         config=lambda _: Config(),
         user_home=Path(os.devnull),
         clock=lambda: at,
@@ -78,7 +79,7 @@ def _desk(harness: Harness, at: int) -> Desk:
     )
 
 
-def _folded(desk: Desk, harness: Harness, key: str, source: Path, until: int | None) -> Session | None:
+def _folded(desk: Desk, harness: Reader, key: str, source: Path, until: int | None) -> Session | None:
     """The session after this source, or after what of it happened until then; None if it tells nothing."""
     session, cursor, done = None, "", False
     while not done:

@@ -11,9 +11,10 @@ becomes `Skipped`.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import cast
 
 from holdfast.errors import HarnessUnknown
-from holdfast.harnesses.base import Harness
+from holdfast.harnesses.base import Harness, Reader
 
 FOLDERS = (
     "claude_code",  # a harness is registered by this one line
@@ -21,15 +22,28 @@ FOLDERS = (
 
 
 def get(name: str) -> Harness:
-    """The harness of that name; loaded only now, since most commands need one at most."""
-    if name not in names():
-        raise HarnessUnknown(f"there is no harness `{name}`", f"one of: {', '.join(names())}")
-    harness: Harness = import_module(f"{__name__}.{_folder(name)}").HARNESS
-    return harness
+    """The harness of that name, if Holdfast can be set up for it; loaded only now: most need but one."""
+    found = reader(name)
+    if not hasattr(found, "parse_hook"):
+        raise HarnessUnknown(f"{found.title} cannot be set up yet; its transcripts can be read")
+    return cast("Harness", found)
+
+
+def reader(name: str) -> Reader:
+    """The harness of that name, if its transcripts can be read."""
+    if name not in readable():
+        raise HarnessUnknown(f"there is no harness `{name}`", f"one of: {', '.join(readable())}")
+    found: Reader = import_module(f"{__name__}.{_folder(name)}").HARNESS
+    return found
 
 
 def names() -> tuple[str, ...]:
-    """Every harness there is, in the order in which they are shown."""
+    """Every harness that Holdfast can be set up for, in the order in which they are shown."""
+    return tuple(name for name in readable() if hasattr(reader(name), "parse_hook"))
+
+
+def readable() -> tuple[str, ...]:
+    """Every harness whose transcripts can be read."""
     return tuple(folder.replace("_", "-") for folder in FOLDERS)
 
 

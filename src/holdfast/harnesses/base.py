@@ -66,13 +66,28 @@ class Batch:
     skipped: tuple[Skipped, ...]
     cursor: str
     done: bool
+    cwd: str = ""
+    """The directory that the session works in, where the records say it."""
 
 
-class Harness(Protocol):
-    """One harness, as the rest of Holdfast sees it."""
+class Reader(Protocol):
+    """A harness whose transcripts can be read."""
 
     name: str
     title: str
+
+    def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
+        """Transcripts of subagents that belong to the session at this path."""
+        ...
+
+    def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        """The records behind the cursor (empty: from the start), about `limit` bytes; never raises."""
+        ...
+
+
+class Harness(Reader, Protocol):
+    """A harness that Holdfast can be set up for: its letters are understood and its briefs delivered."""
+
     carried: tuple[str, ...]
     """Environment variables that the hook may carry; one that ends in `_PID` names the harness's process."""
     quiet: tuple[str, ...]
@@ -92,14 +107,6 @@ class Harness(Protocol):
 
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
         """The only directories under which a transcript named by a letter is opened."""
-        ...
-
-    def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
-        """Transcripts of subagents that belong to the session at this path."""
-        ...
-
-    def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
-        """The records behind the cursor (empty: from the start), about `limit` bytes; never raises."""
         ...
 
     def present(self, home: Path, search_path: str) -> bool:
