@@ -156,7 +156,7 @@ def test_a_read_only_disk_is_said_to_be_so(path: Path) -> None:
     said = on_a_disk(
         path.parent,
         "size=2m,mode=700",
-        '"$@" write "$0/store.db" a 1 > /dev/null; mount -o remount,ro "$0"; "$@" try_to_open "$0/store.db"',
+        '"$@" write "$0/store.db" a 1 > /dev/null; mount -o remount,bind,ro "$0"; "$@" try_to_open "$0/store.db"',
     )
     message, hint = said.splitlines()
     assert message.startswith(f"StoreError: the store at `{path}` cannot be opened for writing: ")
@@ -165,7 +165,7 @@ def test_a_read_only_disk_is_said_to_be_so(path: Path) -> None:
 
 def test_a_read_only_disk_without_a_store_is_said_to_be_so(path: Path) -> None:
     said = on_a_disk(
-        path.parent, "size=2m,mode=700", 'mount -o remount,ro "$0"; "$@" try_to_open "$0/store.db"'
+        path.parent, "size=2m,mode=700", 'mount -o remount,bind,ro "$0"; "$@" try_to_open "$0/store.db"'
     )
     message = f"StoreError: the store at `{path}` cannot be opened for writing: Read-only file system"
     assert said.splitlines()[0] == message

@@ -24,7 +24,7 @@ head -c 262144 /dev/zero > "$HOLDFAST_HOME/filler" 2>/dev/null || true
 READ_ONLY = """
 set -e
 mount -t tmpfs -o size=1m,mode=700 tmpfs "$HOLDFAST_HOME"
-mount -o remount,ro "$HOLDFAST_HOME"
+mount -o remount,bind,ro "$HOLDFAST_HOME"
 """
 
 
