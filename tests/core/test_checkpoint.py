@@ -23,11 +23,15 @@ Remembered: the vendored client is frozen
 - Fix the flaky retry test in tests/test_retry.py, never touch the vendored client
 - use a monotonic clock instead
 
+### Constraints
+- Fix the flaky retry test in tests/test_retry.py, never touch the vendored client
+- use a monotonic clock instead
+
 ### Files
-- edited `/home/you/app/src/retry.py`
+- Edited /home/you/app/src/retry.py
 
 ### Commands
-- failed (exit 1): `pytest tests/test_retry.py`: E RetryExhausted: gave up after 3 tries
+- Failed (exit 1): `pytest tests/test_retry.py`: RetryExhausted: gave up after 3 tries
 
 ### Last Statements
 - The backoff starts at zero, so the third try comes too early."""

@@ -7,15 +7,18 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged
-from holdfast.core.evidence import (
+from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged, ToolCalled
+from holdfast.core.evidence import follow
+from holdfast.core.trail import (
     COMMANDS_KEPT,
     FILES_KEPT,
+    NAMES_KEPT,
+    NOTES_KEPT,
     PROMPTS_KEPT,
     CommandRun,
     FileTouch,
+    NoteKind,
     Trail,
-    follow,
 )
 from tests.core.scenes import KEY, NOON, called, prompt, returned, said
 
@@ -34,7 +37,7 @@ def test_a_file_is_known_by_the_strongest_thing_done_to_it() -> None:
         called("2", Action.READ, "a.py"),
         returned("2", at=NOON + 5),
     )
-    assert found.files == (FileTouch("a.py", Action.WRITE, 1, NOON + 5),)
+    assert found.files == (FileTouch("a.py", Action.WRITE, 1, NOON + 5, step=2),)
 
 
 def test_only_edits_count_as_edits() -> None:
@@ -48,7 +51,7 @@ def test_only_edits_count_as_edits() -> None:
         called("4", Action.EDIT, "a.py"),
         returned("4"),
     )
-    assert found.files == (FileTouch("a.py", Action.EDIT, 2, NOON),)
+    assert found.files == (FileTouch("a.py", Action.EDIT, 2, NOON, step=4),)
 
 
 def test_an_edit_that_failed_touched_nothing() -> None:
@@ -72,17 +75,17 @@ def test_the_latest_outcome_of_a_command_wins() -> None:
         called("2", Action.RUN, "make test"),
         returned("2", exit_status=0, at=NOON + 9),
     )
-    assert found.commands == (CommandRun("make test", NOON + 9, ok=True, exit_status=0),)
+    assert found.commands == (CommandRun("make test", NOON + 9, ok=True, exit_status=0, times=2, step=2),)
 
 
 def test_a_failure_keeps_the_line_that_says_why() -> None:
     text = "Exit code 1\nrunning 3 tests\nE   AssertionError: 3 != 4\n1 failed, 2 passed"
     found = trail(called("1", Action.RUN, "pytest"), returned("1", ok=False, exit_status=1, text=text))
-    assert found.commands[0].reason == "E AssertionError: 3 != 4"
+    assert found.commands[0].reason == "AssertionError: 3 != 4"
 
 
 def test_a_command_that_never_returned_is_still_known() -> None:
-    assert trail(called("1", Action.RUN, "make serve")).commands == (CommandRun("make serve", NOON),)
+    assert trail(called("1", Action.RUN, "make serve")).commands == (CommandRun("make serve", NOON, step=1),)
 
 
 def test_the_newest_todo_list_stands() -> None:
@@ -131,3 +134,115 @@ def test_seeing_events_again_changes_nothing(times: int) -> None:
         found = follow(found, events[2])
         found = follow(found, events[3])
     assert found == once
+
+
+def edited(call: str, subject: str, detail: str) -> ToolCalled:
+    return replace(called(call, Action.EDIT, subject), detail=detail)
+
+
+def notes(found: Trail, kind: NoteKind) -> list[str]:
+    return [note.text for note in found.noted(kind)]
+
+
+class TestFiles:
+    PATCH = """\
+*** Begin Patch
+*** Update File: a.py
+@@
+-x
++y
+*** Add File: b.py
++z
+*** Delete File: c.py
+*** End Patch"""
+
+    def test_every_file_of_a_patch_counts(self) -> None:
+        found = trail(edited("1", "a.py", self.PATCH), returned("1"))
+        assert {touch.path: touch.action for touch in found.files} == {
+            "a.py": Action.EDIT,
+            "b.py": Action.WRITE,
+            "c.py": Action.DELETE,
+        }
+
+    def test_edits_in_the_shell_are_seen(self) -> None:
+        found = trail(called("1", Action.RUN, "sed -i s/x/y/ a.py && git mv old.py new.py"), returned("1"))
+        assert {touch.path: touch.action for touch in found.files} == {
+            "a.py": Action.EDIT,
+            "old.py": Action.DELETE,
+            "new.py": Action.EDIT,
+        }
+
+    def test_a_file_that_was_deleted_and_written_again_is_there(self) -> None:
+        found = trail(
+            called("1", Action.DELETE, "a.py"),
+            returned("1"),
+            called("2", Action.WRITE, "a.py"),
+            returned("2"),
+        )
+        assert found.files[0].action is Action.WRITE
+
+    def test_a_file_knows_the_names_it_was_edited_for(self) -> None:
+        found = trail(
+            edited("1", "a.py", "def next_delay(self): return RetryPolicy.MAX_TRIES"), returned("1")
+        )
+        assert "next_delay" in found.files[0].names
+
+
+class TestWhatPeopleRuledAndAsked:
+    def test_a_generic_prompt_does_not_replace_the_goal(self) -> None:
+        found = trail(
+            prompt("Fix the flaky retry test in tests/test_retry.py", "p1"), prompt("continue", "p2")
+        )
+        assert found.goal is not None
+        assert found.goal.record == "p1"
+
+    def test_a_concrete_one_does(self) -> None:
+        found = trail(
+            prompt("Fix the retry test", "p1"), prompt("Why does parse_hook drop the session id?", "p2")
+        )
+        assert found.goal is not None
+        assert found.goal.record == "p2"
+
+    def test_a_rule_is_kept_whole_and_once(self) -> None:
+        rule = "Never touch legacy.py, it is frozen until the audit."
+        found = trail(prompt(f"Fix it. {rule}", "p1"), prompt(rule, "p2"))
+        assert notes(found, NoteKind.CONSTRAINT) == [rule]
+
+    def test_the_first_rule_outlives_all_that_follow(self) -> None:
+        prompts = (prompt(f"You must keep rule number {n} in mind.", f"p{n}") for n in range(90))
+        kept = notes(trail(*prompts), NoteKind.CONSTRAINT)
+        assert len(kept) == NOTES_KEPT[NoteKind.CONSTRAINT]
+        assert kept[0] == "You must keep rule number 0 in mind."
+        assert kept[-1] == "You must keep rule number 89 in mind."
+
+
+class TestWhatTheAgentSaid:
+    def test_decisions_and_next_steps_are_kept(self) -> None:
+        found = trail(
+            said("I decided to use a monotonic clock because wall time jumps. Next: update the docs.", "a1")
+        )
+        assert len(notes(found, NoteKind.DECISION)) == 1
+        assert len(notes(found, NoteKind.NEXT)) == 1
+
+    def test_yesterdays_next_step_is_not_todays(self) -> None:
+        found = trail(said("Next: update the docs.", "a1"), said("Next: release it.", "a2"))
+        assert len(notes(found, NoteKind.NEXT)) == 1
+        assert "release" in notes(found, NoteKind.NEXT)[0]
+
+    def test_a_measurement_taken_again_replaces_the_first(self) -> None:
+        found = trail(said("All 12 tests pass.", "a1"), said("All 14 tests pass.", "a2"))
+        assert notes(found, NoteKind.CONFIRMED) == ["All 14 tests pass."]
+
+
+class TestNames:
+    def test_names_are_counted_wherever_they_come_up(self) -> None:
+        found = trail(prompt("why is next_delay zero?", "p1"), said("next_delay ignores MAX_TRIES", "a1"))
+        assert {mention.name: mention.times for mention in found.names}["next_delay"] == 2
+
+    def test_the_oldest_and_rarest_go_first(self) -> None:
+        many = (said(f"look at some_name_{n} now", f"a{n}") for n in range(NAMES_KEPT + 50))
+        found = trail(prompt("always_there", "p0"), prompt("always_there", "p1"), *many)
+        kept = {mention.name for mention in found.names}
+        assert len(kept) <= NAMES_KEPT
+        assert f"some_name_{NAMES_KEPT + 49}" in kept
+        assert "always_there" in kept

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events import Origin, Prompt, Todo, TodosChanged, map_text
 from holdfast.core.fence import disarmed, fence, is_ours, without_ours
-from holdfast.core.text import elapsed, first_line_of_failure, query_terms, shortened
+from holdfast.core.text import elapsed, query_terms, shortened
 
 
 @pytest.mark.parametrize(
@@ -32,23 +32,6 @@ def test_shortened_text_stays_within_its_limit(text: str, limit: int) -> None:
 
 def test_text_is_cut_between_words_and_says_so() -> None:
     assert shortened("never touch the vendored client", 20) == "never touch the…"
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("Exit code 3\noops", "oops"),
-        ("Traceback\n  File x\nValueError: bad width\n", "ValueError: bad width"),
-        ("error: no such target\nnote: see docs", "error: no such target"),
-        ("AssertionError: 3 != 4\n\nFAILED (failures=1)", "AssertionError: 3 != 4"),
-        ("FAILED tests/x.py::test_a\n1 failed in 0.1s", "1 failed in 0.1s"),
-        ("sh: 1: nope: not found", "sh: 1: nope: not found"),
-        ("Exit code 1", ""),
-        ("", ""),
-    ],
-)
-def test_the_line_that_says_why_is_found(text: str, line: str) -> None:
-    assert first_line_of_failure(text) == line
 
 
 @pytest.mark.parametrize(

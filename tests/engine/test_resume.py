@@ -36,7 +36,7 @@ class TestCompaction:
         stage.letter("a", "compaction")
         brief = stage.letter("a", "start", source="compact")
         assert "task of a" in brief
-        assert "failed (exit 1): `make check`: Error: make check broke" in brief
+        assert "Failed (exit 1): `make check`: Error: make check broke" in brief
         assert "just compacted" in brief
 
     def test_once_per_compaction(self, stage: Stage) -> None:
@@ -194,7 +194,7 @@ class TestResume:
         stage.file("main.c")
         stage.now += HOUR
         brief = stage.letter("a", "start", source="resume")
-        assert "`main.c`: changed since" in brief
+        assert "main.c: changed since" in brief
         assert "task of a" not in brief
 
     def test_other_sessions_work_is_named(self, stage: Stage) -> None:

@@ -57,8 +57,8 @@ RECEIPT = Receipt(
     budget=2_000,
     text="## Session Recovery Context",
     items=(
-        Item("Goal", "“Fix the parser”", NOON, "s1", 5, rendered=True),
-        Item("State", "To do: tests", NOON, "s1", 20, omitted="over budget"),
+        Item("Goal", "“Fix the parser”", NOON, "s1", "goal", rendered=True),
+        Item("State", "To do: tests", NOON, "s1", "todo", omitted="over budget"),
     ),
 )
 LINEAGE = Lineage(child="s2", parent="s1", kind="clear", at=NOON)

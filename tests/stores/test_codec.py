@@ -35,6 +35,8 @@ def values_of(kind: Annotation, text: st.SearchStrategy[str]) -> st.SearchStrate
         return text
     if kind is bool:
         return st.booleans()
+    if kind is float:
+        return st.floats(allow_nan=False, allow_infinity=False)
     if kind is int:
         return INTEGERS
     if kind is type(None):

@@ -156,7 +156,8 @@ def test_a_read_only_disk_is_said_to_be_so(path: Path) -> None:
     said = on_a_disk(
         path.parent,
         "size=2m,mode=700",
-        '"$@" write "$0/store.db" a 1 > /dev/null; mount -o remount,bind,ro "$0"; "$@" try_to_open "$0/store.db"',
+        '"$@" write "$0/store.db" a 1 > /dev/null; mount -o remount,bind,ro "$0"; '
+        '"$@" try_to_open "$0/store.db"',
     )
     message, hint = said.splitlines()
     assert message.startswith(f"StoreError: the store at `{path}` cannot be opened for writing: ")

@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),
     "checkpoints": Entry("checkpoints", "checkpoints", "List checkpoints, the newest first."),
     "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
+    "eval": Entry("eval", "evaluate", "Measure what briefs hold of what agents need."),
     "up": Entry("daemon", "up", "Start the daemon."),
     "down": Entry("daemon", "down", "Stop the daemon."),
     "restart": Entry("daemon", "restart", "Stop the daemon and start it again."),

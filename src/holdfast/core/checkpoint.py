@@ -6,18 +6,16 @@ A checkpoint is taken, never edited.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-from holdfast.core.events import Action
-from holdfast.core.evidence import CommandRun, FileTouch, Trail
+from holdfast.core.lines import command_line, file_line, git_lines
 from holdfast.core.session import Session, Trigger, consume
 from holdfast.core.text import elapsed, one_line, shortened
-from holdfast.core.world import GitState
+from holdfast.core.trail import NoteKind, Trail
 
 PROMPTS_SHOWN = 5
 STATEMENTS_SHOWN = 3
+NOTES_SHOWN = 12
 FILES_SHOWN = 20
-DIRTY_SHOWN = 10
 COMMANDS_SHOWN = 10
 
 
@@ -84,19 +82,6 @@ def _head(session: Session, at: int) -> str:
     )
 
 
-def git_lines(git: GitState | None) -> list[str]:
-    """Where git stands, each in one line: branch and commit, uncommitted files."""
-    if git is None or not (git.branch or git.head):
-        return []
-    commit = f" at {git.head[:10]}" if git.head else ""
-    subject = f" “{git.last_commits[0]}”" if git.last_commits else ""
-    lines = [f"Branch: {git.branch or 'detached'}{commit}{subject}"]
-    if git.dirty:
-        more = f" and {len(git.dirty) - DIRTY_SHOWN} more" if len(git.dirty) > DIRTY_SHOWN else ""
-        lines.append(f"Uncommitted: {', '.join(git.dirty[:DIRTY_SHOWN])}{more}")
-    return lines
-
-
 def _memory_activity(session: Session) -> str:
     lines = ["### Memory Activity Since Last Checkpoint"]
     if session.pending_queries:
@@ -108,44 +93,32 @@ def _memory_activity(session: Session) -> str:
 
 def _evidence(trail: Trail) -> list[str]:
     return [
-        _rows(
-            "### Last Prompts",
-            [shortened(one_line(said.text), 300) for said in trail.prompts[-PROMPTS_SHOWN:]],
-        ),
+        _rows("### Last Prompts", [_line(said.text, 300) for said in trail.prompts[-PROMPTS_SHOWN:]]),
+        *(_rows(f"### {title}", _notes(trail, kind)) for kind, title in _TITLES),
         _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
         _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),
         _rows("### To-dos", [f"[{todo.status}] {one_line(todo.text)}" for todo in trail.todos]),
         _rows(
-            "### Last Statements",
-            [shortened(one_line(said.text), 600) for said in trail.statements[-STATEMENTS_SHOWN:]],
+            "### Last Statements", [_line(said.text, 600) for said in trail.statements[-STATEMENTS_SHOWN:]]
         ),
     ]
 
 
-def file_line(touch: FileTouch) -> str:
-    """One file in one line: what was done to it, and how often."""
-    times = f" ({touch.times}×)" if touch.times > 1 else ""
-    return f"{_DONE[touch.action]} `{touch.path}`{times}"
+_TITLES = (
+    (NoteKind.CONSTRAINT, "Constraints"),
+    (NoteKind.DECISION, "Key Decisions"),
+    (NoteKind.NEXT, "Next Steps"),
+    (NoteKind.QUESTION, "Open Questions"),
+    (NoteKind.MEASURED, "Measured"),
+)
 
 
-_DONE: Final = {
-    Action.READ: "read",
-    Action.EDIT: "edited",
-    Action.WRITE: "wrote",
-    Action.DELETE: "deleted",
-}
+def _notes(trail: Trail, kind: NoteKind) -> list[str]:
+    return [_line(note.text, 300) for note in trail.noted(kind)[-NOTES_SHOWN:]]
 
 
-def command_line(run: CommandRun) -> str:
-    """One command in one line: its outcome first."""
-    command = f"`{shortened(one_line(run.command), 160)}`"
-    if run.ok is None:
-        return f"started: {command}"
-    if run.ok:
-        return f"ok: {command}"
-    status = f" (exit {run.exit_status})" if run.exit_status is not None else ""
-    reason = f": {run.reason}" if run.reason else ""
-    return f"failed{status}: {command}{reason}"
+def _line(text: str, limit: int) -> str:
+    return shortened(one_line(text), limit)
 
 
 def _rows(title: str, rows: list[str]) -> str:

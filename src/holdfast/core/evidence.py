@@ -1,14 +1,18 @@
 """Evidence: what a session's events amount to, derived by rule.
 
-A trail is small and bounded, updated record by record, and says what was asked, which files and commands
-were in play, how they ended and what was said last. Judging what of it an agent needs is `brief`'s work.
+A trail is followed record by record: what was asked and ruled, which files and commands were in play and how
+they ended, what was decided, measured and left open. The cost of one more record does not grow with the
+session.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
+from holdfast.core import names, outcomes, prose, shell
 from holdfast.core.events import (
     MAIN,
     Action,
@@ -16,70 +20,38 @@ from holdfast.core.events import (
     Event,
     Origin,
     Prompt,
-    Todo,
     TodosChanged,
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.text import first_line_of_failure, shortened
+from holdfast.core.patches import FileChange, patched
+from holdfast.core.text import shortened
+from holdfast.core.trail import (
+    CALLS_KEPT,
+    COMMAND_KEPT,
+    COMMANDS_KEPT,
+    FILES_KEPT,
+    NAMES_KEPT,
+    NAMES_OF_A_FILE,
+    NOTES_KEPT,
+    PROMPTS_KEPT,
+    STATEMENTS_KEPT,
+    TEXT_KEPT,
+    CommandRun,
+    FileTouch,
+    Mention,
+    Note,
+    NoteKind,
+    OpenCall,
+    Said,
+    Trail,
+)
 
-PROMPTS_KEPT = 12
-STATEMENTS_KEPT = 6
-FILES_KEPT = 60
-COMMANDS_KEPT = 24
-CALLS_KEPT = 64
-TEXT_KEPT = 1_200
-LETTER = "letter:"
+LETTER: Final = "letter:"
 """How the record ids of letters begin."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Something that was said, and when."""
-
-    text: str
-    at: int
-    record: str = ""
-    turn: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FileTouch:
-    """A file, the strongest thing that was done to it and how often, and when it was last touched."""
-
-    path: str
-    action: Action
-    times: int
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class CommandRun:
-    """A command and its latest outcome; `ok` is None while it runs."""
-
-    command: str
-    at: int
-    ok: bool | None = None
-    exit_status: int | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """A session's evidence, oldest first in every row."""
-
-    first_prompt: Said | None = None
-    prompts: tuple[Said, ...] = ()
-    statements: tuple[Said, ...] = ()
-    files: tuple[FileTouch, ...] = ()
-    commands: tuple[CommandRun, ...] = ()
-    todos: tuple[Todo, ...] = ()
-    open_calls: tuple[ToolCalled, ...] = ()
-    subagent_files: tuple[FileTouch, ...] = ()
-
-    def is_empty(self) -> bool:
-        """Whether nothing worth keeping has happened."""
-        return not (self.prompts or self.statements or self.files or self.commands or self.todos)
+OUTPUT_READ: Final = 8_000
+RESULT_READ: Final = 3_000
+"""How much of a result is searched for names: what stands further down was rarely what was looked for."""
 
 
 def follow(trail: Trail, event: Event) -> Trail:
@@ -94,11 +66,14 @@ def follow(trail: Trail, event: Event) -> Trail:
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(trail, event)
         case AssistantText(agent="main", text=text) if text.strip():
-            return _stated(trail, Said(shortened(text, TEXT_KEPT), event.at, event.record))
+            return _stated(trail, event)
         case TodosChanged(agent="main", todos=todos):
             return replace(trail, todos=todos)
         case _:
             return trail
+
+
+# ---------------------------------------------------------------- prompts, by letter and by transcript
 
 
 def twin(trail: Trail, event: Prompt) -> Said | None:
@@ -122,8 +97,9 @@ def swapped(trail: Trail, before: Said, event: Prompt) -> Trail:
     """The trail in which the transcript's record of a prompt stands in place of the letter's."""
     after = replace(before, record=event.record, turn=event.turn or before.turn)
     first = after if trail.first_prompt == before else trail.first_prompt
+    goal = after if trail.goal == before else trail.goal
     prompts = tuple(after if said is before else said for said in trail.prompts)
-    return replace(trail, first_prompt=first, prompts=prompts)
+    return replace(trail, first_prompt=first, goal=goal, prompts=prompts)
 
 
 def _prompted(trail: Trail, event: Prompt) -> Trail:
@@ -132,20 +108,117 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
     first = trail.first_prompt
     if first is None or first.record == event.record:
         first = said
-    return replace(trail, first_prompt=first, prompts=(*others, said)[-PROMPTS_KEPT:])
+    goal = trail.goal if trail.goal and prose.is_generic(event.text) else said
+    trail = replace(trail, first_prompt=first, goal=goal, prompts=(*others, said)[-PROMPTS_KEPT:])
+    notes = (Note(NoteKind.CONSTRAINT, text, event.at, event.record) for text in _rules(event.text))
+    return _named(_noted(trail, notes), event.text)
 
 
-def _stated(trail: Trail, said: Said) -> Trail:
+_RULE_WORDS: Final = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
+_SHORTEST_RULE, _LONGEST_RULE = 4, 60
+
+
+def _rules(prompt: str) -> tuple[str, ...]:
+    """What a person ruled: what reads as a constraint, and whatever else is worded like one.
+
+    Repeating a remark costs a line; forgetting a rule costs the user's trust.
+    """
+    worded = (
+        sentence
+        for sentence in prose.sentences(prompt)
+        if _RULE_WORDS.search(sentence)
+        and _SHORTEST_RULE <= len(sentence.split()) <= _LONGEST_RULE
+        and not sentence.rstrip().endswith(("?", "？"))
+    )
+    return tuple(dict.fromkeys((*prose.constraints(prompt), *worded)))
+
+
+# ---------------------------------------------------------------- what the agent says
+
+_PASSING: Final = frozenset({NoteKind.NEXT, NoteKind.QUESTION})
+"""What the newest statement that has any replaces: yesterday's next step is not today's."""
+
+
+def _stated(trail: Trail, event: AssistantText) -> Trail:
+    said = Said(shortened(event.text, TEXT_KEPT), event.at, event.record)
     others = tuple(other for other in trail.statements if other.record != said.record)
-    return replace(trail, statements=(*others, said)[-STATEMENTS_KEPT:])
+    found = [Note(kind, text, event.at, event.record) for kind, text in _spoken(event.text)]
+    renewed = {note.kind for note in found} & _PASSING
+    kept = tuple(note for note in trail.notes if note.kind not in renewed)
+    trail = replace(
+        trail,
+        statements=(*others, said)[-STATEMENTS_KEPT:],
+        notes=kept,
+        steps=trail.steps + (len(others) == len(trail.statements)),
+    )
+    return _named(_noted(trail, found), event.text)
+
+
+def _spoken(text: str) -> Iterator[tuple[NoteKind, str]]:
+    said = prose.spoken(text)
+    for kind, sentences in (
+        (NoteKind.DECISION, said.decisions),
+        (NoteKind.NEXT, said.next_steps),
+        (NoteKind.UNTRIED, said.untried),
+        (NoteKind.CONFIRMED, said.confirmed),
+        (NoteKind.FAILED, said.failures),
+        (NoteKind.MEASURED, said.measurements),
+        (NoteKind.QUESTION, said.questions),
+    ):
+        yield from ((kind, sentence) for sentence in sentences)
+
+
+def _noted(trail: Trail, found: Iterable[Note]) -> Trail:
+    """With more notes; one that was made before moves to the end, and each kind keeps its newest.
+
+    Of the user's constraints the oldest are kept: they were given first, and nothing has taken them back.
+    """
+    notes = trail.notes
+    for note in found:
+        known = tuple(other for other in notes if not _supersedes(note, other))
+        if note.kind is NoteKind.CONSTRAINT and len(known) < len(notes):
+            continue
+        same = [other for other in known if other.kind is note.kind]
+        if len(same) >= NOTES_KEPT[note.kind]:
+            victim = same[len(same) // 2] if note.kind is NoteKind.CONSTRAINT else same[0]
+            known = tuple(other for other in known if other is not victim)
+        notes = (*known, note)
+    return trail if notes is trail.notes else replace(trail, notes=notes)
+
+
+_NUMBERS: Final = re.compile(r"\d[\d.,]*")
+
+
+def _supersedes(note: Note, other: Note) -> bool:
+    """Whether it says the same again; of a measurement, whether it is the same one taken later."""
+    if note.kind is not other.kind:
+        return False
+    if note.kind in (NoteKind.MEASURED, NoteKind.CONFIRMED):
+        return _NUMBERS.sub("0", note.text) == _NUMBERS.sub("0", other.text)
+    return note.text == other.text
+
+
+# ---------------------------------------------------------------- tools
 
 
 def _called(trail: Trail, event: ToolCalled) -> Trail:
     if any(call.call == event.call for call in trail.open_calls):
         return trail
-    if event.action is Action.RUN and event.agent == MAIN:
-        trail = _ran(trail, CommandRun(event.subject, event.at))
-    return replace(trail, open_calls=(*trail.open_calls, replace(event, detail=""))[-CALLS_KEPT:])
+    runs = event.action is Action.RUN
+    found = names.names(event.detail) if event.action in (Action.EDIT, Action.WRITE) else ()
+    opened = OpenCall(
+        call=event.call,
+        agent=event.agent,
+        action=event.action,
+        command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
+        changes=tuple(_changes(event)),
+        names=found[:NAMES_OF_A_FILE],
+    )
+    if event.agent == MAIN:
+        trail = _named(replace(trail, steps=trail.steps + 1), f"{event.subject}\n{event.detail}")
+        if runs:
+            trail = _ran(trail, CommandRun(opened.command, event.at))
+    return replace(trail, open_calls=(*trail.open_calls, opened)[-CALLS_KEPT:])
 
 
 def _returned(trail: Trail, event: ToolReturned) -> Trail:
@@ -154,31 +227,80 @@ def _returned(trail: Trail, event: ToolReturned) -> Trail:
         return trail
     trail = replace(trail, open_calls=tuple(other for other in trail.open_calls if other is not call))
     if call.action is Action.RUN and call.agent == MAIN:
-        reason = "" if event.ok else first_line_of_failure(event.text)
-        return _ran(trail, CommandRun(call.subject, event.at, event.ok, event.exit_status, reason))
-    if event.ok and call.subject and call.action in _STRENGTH:
-        return _touched(trail, call, event.at)
-    return trail
+        trail = _ended(trail, call, event)
+    if call.agent == MAIN:
+        trail = _named(trail, event.text[:RESULT_READ])
+    if not event.ok:
+        return trail
+    row = trail.files if call.agent == MAIN else trail.subagent_files
+    for change in call.changes:
+        row = _with_change(row, change, call.names, event.at, trail.steps)
+    return replace(trail, files=row) if call.agent == MAIN else replace(trail, subagent_files=row)
+
+
+def _ended(trail: Trail, call: OpenCall, event: ToolReturned) -> Trail:
+    output = event.text[-OUTPUT_READ:]
+    failed = outcomes.failed(output, event.exit_status, ok=event.ok)
+    run = CommandRun(
+        command=call.command,
+        at=event.at,
+        ok=not failed,
+        exit_status=event.exit_status,
+        reason=outcomes.reason(output) if failed else "",
+        tests=outcomes.tests(output),
+    )
+    return _ran(trail, run)
 
 
 def _ran(trail: Trail, run: CommandRun) -> Trail:
-    others = tuple(other for other in trail.commands if other.command != run.command)
-    return replace(trail, commands=(*others, run)[-COMMANDS_KEPT:])
+    """The same command again replaces what is known of it: a failure that later passed is no longer one."""
+    form = shell.same(run.command)
+    before = next((other for other in trail.commands if shell.same(other.command) == form), None)
+    times = before.times + (run.ok is None) if before else 1
+    others = tuple(other for other in trail.commands if other is not before)
+    return replace(trail, commands=(*others, replace(run, times=times, step=trail.steps))[-COMMANDS_KEPT:])
 
+
+# ---------------------------------------------------------------- files
 
 _STRENGTH: Final = {Action.READ: 0, Action.EDIT: 1, Action.WRITE: 2, Action.DELETE: 3}
 
 
-def _touched(trail: Trail, call: ToolCalled, at: int) -> Trail:
-    row = trail.files if call.agent == MAIN else trail.subagent_files
-    before = next((touch for touch in row if touch.path == call.subject), None)
-    action, times = call.action, 1
-    if before is not None and _STRENGTH[before.action] >= _STRENGTH[action]:
+def _changes(call: ToolCalled) -> Iterator[FileChange]:
+    """Every file that a call would change or read."""
+    if call.action is Action.RUN:
+        yield from shell.edits(call.subject)
+        return
+    changes = patched(call.detail) if call.action in (Action.EDIT, Action.OTHER) else ()
+    if changes:
+        yield from changes
+    elif call.action in _STRENGTH and call.subject:
+        yield FileChange(call.subject, call.action)
+
+
+def _with_change(
+    row: tuple[FileTouch, ...], change: FileChange, found: tuple[str, ...], at: int, step: int
+) -> tuple[FileTouch, ...]:
+    mine = found if change.action in (Action.EDIT, Action.WRITE) else ()
+    row = _with_touch(row, FileTouch(change.path, change.action, 1, at, mine, step, change.renamed_to))
+    if change.renamed_to:
+        row = _with_touch(row, FileTouch(change.renamed_to, Action.EDIT, 1, at, mine, step))
+    return row
+
+
+def _with_touch(row: tuple[FileTouch, ...], touch: FileTouch) -> tuple[FileTouch, ...]:
+    before = next((other for other in row if other.path == touch.path), None)
+    action, times = touch.action, 1
+    if touch.renamed_to:
+        action = Action.DELETE
+    # A file that was deleted and is written again is there again.
+    elif before and before.action is not Action.DELETE and _STRENGTH[before.action] >= _STRENGTH[action]:
         times = before.times + (before.action is action)
         action = before.action
-    touch = FileTouch(call.subject, action, times, at)
-    kept = _capped((*(other for other in row if other is not before), touch))
-    return replace(trail, files=kept) if call.agent == MAIN else replace(trail, subagent_files=kept)
+    known = before.names if before else ()
+    merged = (*(name for name in known if name not in touch.names), *dict.fromkeys(touch.names))
+    after = replace(touch, action=action, times=times, names=merged[-NAMES_OF_A_FILE:])
+    return _capped((*(other for other in row if other is not before), after))
 
 
 def _capped(row: tuple[FileTouch, ...]) -> tuple[FileTouch, ...]:
@@ -187,3 +309,24 @@ def _capped(row: tuple[FileTouch, ...]) -> tuple[FileTouch, ...]:
         return row
     victim = next((touch for touch in row if touch.action is Action.READ), row[0])
     return tuple(touch for touch in row if touch is not victim)
+
+
+# ---------------------------------------------------------------- names
+
+
+def _named(trail: Trail, text: str) -> Trail:
+    """With the names in a text counted; over the cap, those that came up least and longest ago go."""
+    found = dict.fromkeys((*names.names(text), *names.references(text)))
+    if not found:
+        return trail
+    known = {mention.name: mention for mention in trail.names}
+    for name in found:
+        before = known.pop(name, None)
+        known[name] = Mention(name, before.times + 1 if before else 1, trail.steps)
+    if len(known) > NAMES_KEPT:
+        spare = len(known) - NAMES_KEPT
+        # Kept in the order of their last mention: the first are the oldest.
+        least = sorted(list(known.values())[: NAMES_KEPT // 2], key=lambda mention: mention.times)[:spare]
+        for mention in least:
+            del known[mention.name]
+    return replace(trail, names=tuple(known.values()))

@@ -25,8 +25,9 @@ from holdfast.core.events import (
     Sign,
     Source,
 )
-from holdfast.core.evidence import Trail, follow, swapped, told_by_letter, twin
+from holdfast.core.evidence import follow, swapped, told_by_letter, twin
 from holdfast.core.text import query_terms, shortened
+from holdfast.core.trail import Trail
 from holdfast.core.world import GitState, Project
 
 QUERIES_PENDING = 20

@@ -9,9 +9,6 @@ import re
 
 _WORD = re.compile(r"#?\w[\w./:#-]*\w|#?\w")
 _SPACES = re.compile(r"\s+")
-_REASON = re.compile(r"\w*(?:Error|Exception)\b|^E\s{2,}\S|\b(?:error|fatal|panic)(?:[:\[]| at )|\bNo such\b")
-_VERDICT = re.compile(r"\bFAIL(?:ED|URE)?\b|\b(?:cannot|denied|not found|failed)\b", re.IGNORECASE)
-_ANYTHING = re.compile("")
 _STOP_WORDS = frozenset(
     """a about after again all also am an and any are as at be because been before being but by can could
     did do does doing don't for from get go had has have here him his how i i'd i'll i'm if in into is
@@ -52,16 +49,6 @@ def query_terms(text: str, limit: int = 12) -> str:
             if len(seen) == limit:
                 break
     return " ".join(seen.values())
-
-
-def first_line_of_failure(text: str) -> str:
-    """The line that says why something failed: the last with an error in it, or a verdict, or the last."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Exit code")]
-    for sign in (_REASON, _VERDICT, _ANYTHING):
-        for line in reversed(lines):
-            if sign.search(line):
-                return shortened(one_line(line), 200)
-    return ""
 
 
 def elapsed(milliseconds: int) -> str:

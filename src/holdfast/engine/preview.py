@@ -30,7 +30,7 @@ from holdfast.stores.memory import MemoryStore
 BATCH_BYTES = 16 << 20
 """Larger than the daemon's: nobody else waits for this store."""
 NOWHERE = Project("", "", "", "", "")
-"""A transcript alone does not say whose work it is; paths in it are shown as they stand."""
+"""A transcript that does not say where its session worked; paths in it are shown as they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,13 @@ def _folded(desk: Desk, harness: Reader, key: str, source: Path, until: int | No
         cursor = batch.cursor
         events = tuple(event for event in batch.events if until is None or event.at <= until)
         if events:
-            session = record(desk, Arrival(key, harness.name, NOWHERE, events=events))
+            session = record(desk, Arrival(key, harness.name, _project(batch.cwd), events=events))
     return session
+
+
+def _project(cwd: str) -> Project:
+    """Whose work it is as far as the records say: nothing on this machine is looked at."""
+    return Project(cwd, cwd, "", "", cwd) if cwd else NOWHERE
 
 
 def _regular(path: Path) -> Path:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from holdfast.core.brief import Brief, Reason, Receipt, Told, compose, compose_news
 from holdfast.core.events import Sign, Source
-from holdfast.core.evidence import Said
 from holdfast.core.session import Phase, Process, Session, Trigger, brief_owed
 from holdfast.core.text import elapsed
+from holdfast.core.trail import Said
 from holdfast.core.world import Project
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk

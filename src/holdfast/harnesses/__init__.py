@@ -18,6 +18,8 @@ from holdfast.harnesses.base import Harness, Reader
 
 FOLDERS = (
     "claude_code",  # a harness is registered by this one line
+    "codex",
+    "openclaw",
 )  # fmt: skip
 
 

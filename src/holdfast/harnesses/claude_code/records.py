@@ -72,6 +72,7 @@ class Record(msgspec.Struct):
     uuid: str | None = None
     parent: str | None = msgspec.field(default=None, name="parentUuid")
     timestamp: str | None = None
+    cwd: str | None = None
     sidechain: bool | None = msgspec.field(default=None, name="isSidechain")
     agent: str | None = msgspec.field(default=None, name="agentId")
     meta: bool | None = msgspec.field(default=None, name="isMeta")

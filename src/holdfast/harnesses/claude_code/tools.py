@@ -149,6 +149,11 @@ def _detail(action: Action, given: Mapping[str, object], raw: msgspec.Raw) -> st
             return text(given, "path", "prompt")
         case Action.DELEGATE:
             return text(given, "prompt")
+        case Action.WRITE:
+            return text(given, "content")
+        case Action.EDIT:
+            edits = [given, *map(mapping, items(given.get("edits")))]
+            return "\n".join(filter(None, (text(edit, "new_string", "new_source") for edit in edits)))
         case Action.OTHER:
             return bytes(raw).decode(errors="replace") if given else ""
         case _:

@@ -67,6 +67,7 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
         reached = _Reached()
     agent = path.stem.removeprefix("agent-") if path.parent.name == "subagents" else MAIN
     events: list[Event] = []
+    cwd = ""
     skipped = list(stretch.skipped)
     for line in stretch.lines:
         record = _record(line)
@@ -74,9 +75,11 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
             skipped.append(record)
         elif record is not None:
             reached = _after(reached, record)
+            # The first says where the session began; later ones follow every `cd` of the agent.
+            cwd = cwd or record.cwd or ""
             events += _told(record, _frame(record, line, session, agent, reached))
     written = msgspec.json.encode((stretch.cursor, reached.at, reached.turn)).decode()
-    return Batch(tuple(events), tuple(skipped), written, stretch.done)
+    return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
 
 
 def subagent_transcripts(path: Path) -> tuple[Path, ...]:

@@ -1,0 +1,306 @@
+"""Evaluation: what Holdfast keeps for an agent, measured on transcripts; in tables, words, a picture."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from holdfast.cli.options import command, json_option
+from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.core.survival import CutKind, Mean, mean, rarity
+from holdfast.engine.survival import (
+    BESIDE_SUMMARY,
+    BUDGET,
+    BUILDERS,
+    OURS,
+    Checked,
+    Measured,
+    Transcript,
+    examined,
+    history,
+    means,
+    recorded,
+    transcripts,
+)
+from holdfast.errors import TranscriptUnreadable
+
+_T = TypeVar("_T")
+TITLES: Final[Mapping[str, str]] = {
+    OURS: "Holdfast's brief",
+    "bare_list": "bare list of facts",
+    "tail": f"last {BUDGET:,} characters",
+    "lead": "first user messages",
+    "random": "random sentences",
+    "summary": "the harness's summary, whole",
+    "summary_first": f"its first {BUDGET:,} characters",
+    "summary_last": f"its last {BUDGET:,} characters",
+    BESIDE_SUMMARY: "Holdfast's brief, at the same cuts",
+    "empty": "nothing (control)",
+}
+SHOWN = ("survival", "survival_old", "precision", "constraints", "form")
+CHECKS: Final[Mapping[str, str]] = {
+    "last_state": "last state: failing command, edited file, open to-dos that are there",
+    "last_state_all": "last state: cuts at which all of them are there",
+    "stale_facts": "stale facts: deleted or renamed files not offered as present",
+    "drift": "drift: first constraint there after the 2nd and 3rd compaction",
+    "crash": "crash: a file broken off anywhere gives the brief of its whole records",
+    "idempotence": "idempotence: prefixes and pieces give the state of one pass",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """Everything that one run measured."""
+
+    sessions: int
+    rows: tuple[Measured, ...]
+    checks: tuple[Checked, ...]
+
+    def at(self, builder: str, kind: CutKind, harness: str = "") -> dict[str, Mean]:
+        """The means of one builder at one kind of cut, of one harness or of all."""
+        return means(
+            row
+            for row in self.rows
+            if row.builder == builder and row.kind is kind and harness in ("", row.harness)
+        )
+
+    def check(self, name: str, harness: str = "") -> Mean:
+        """The mean of one check, of one harness or of all."""
+        return mean(one.value for one in self.checks if one.name == name and harness in ("", one.harness))
+
+    @property
+    def harnesses(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(row.harness for row in self.rows))
+
+
+@click.group(name="eval", epilog="\b\nExamples:\n  holdfast eval survival --history")
+def evaluate() -> None:
+    """Measure what briefs hold of what agents need.
+
+    Mechanical and repeatable: no model judges, and the same transcripts give the same numbers.
+    """
+
+
+@command(
+    "holdfast eval survival --history",
+    "holdfast eval survival --data DIR --json",
+    "holdfast eval survival --data DIR --plot survival.svg",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Transcripts, in folders named after their harness.",
+)
+@click.option("--history", "own", is_flag=True, help="Use your own transcripts, the newest first.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Read at most so many transcripts.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw an SVG.")
+@json_option("Print one JSON document with a number for every measure.")
+def survival(*, data: Path | None, own: bool, limit: int | None, plot: Path | None, as_json: bool) -> None:
+    """Measure whether a brief holds what the agent needs next.
+
+    Sessions are cut where the harness compacted them, and where it did not; each brief is made from what
+    stands before the cut, and scored by what the agent named by itself after it.
+    """
+    report = _run(_found(data, own=own)[:limit])
+    if plot is not None:
+        plot.write_text(picture(report), encoding="utf-8")
+        say(f"the picture is in `{plot}`")
+    if as_json:
+        give_json(_as_json(report))
+        return
+    _print(report)
+    if own:
+        give("")
+        give(in_words(report))
+
+
+evaluate.add_command(survival)
+
+
+def _found(data: Path | None, *, own: bool) -> list[Transcript]:
+    if (data is None) is not own:
+        raise click.UsageError("Say either --data DIR or --history.")
+    found = transcripts(data) if data is not None else history(Path.home(), os.environ)
+    if not found:
+        where = f"below `{data}`" if data else "in your home"
+        raise TranscriptUnreadable(
+            f"there is no transcript of a known harness {where}",
+            "the folders below DIR are named after harnesses" if data else "",
+        )
+    return found
+
+
+def _run(found: Sequence[Transcript]) -> _Report:
+    recordings = [one for each in _shown(found, "reading") if (one := recorded(each))]
+    if not recordings:
+        raise TranscriptUnreadable("no transcript that was found tells anything")
+    rare = rarity(one.mentions for one in recordings)
+    seen = [examined(one, rare) for one in _shown(recordings, "measuring")]
+    rows, checks = (tuple(itertools.chain.from_iterable(part)) for part in zip(*seen, strict=True))
+    return _Report(len(recordings), rows, checks)
+
+
+def _shown(things: Sequence[_T], doing: str) -> Iterable[_T]:
+    """The same things, with a bar on a terminal that says how many are done."""
+    if not sys.stderr.isatty():
+        return things
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(things, f"{doing} …", console=Console(stderr=True), transient=True)
+
+
+def _as_json(report: _Report) -> dict[str, Any]:
+    return {
+        "budget": BUDGET,
+        "sessions": report.sessions,
+        "cuts": {kind.value: report.at(OURS, kind)["survival"].n for kind in CutKind},
+        **_numbers(report, ""),
+        "harnesses": {name: _numbers(report, name) for name in report.harnesses},
+    }
+
+
+def _numbers(report: _Report, harness: str) -> dict[str, Any]:
+    return {
+        "builders": {
+            builder: {kind.value: _flat(report.at(builder, kind, harness)) for kind in CutKind}
+            for builder in BUILDERS
+        },
+        "checks": _flat({name: report.check(name, harness) for name in CHECKS}),
+    }
+
+
+def _flat(measures: Mapping[str, Mean]) -> dict[str, float | None]:
+    """Each mean under its name, its standard error and count beside it."""
+    flat: dict[str, float | None] = {}
+    for name, of in measures.items():
+        flat[name] = None if of.value is None else round(of.value, 4)
+        flat[f"{name}_se"] = None if of.error is None else round(of.error, 4)
+        flat[f"{name}_n"] = of.n
+    return flat
+
+
+def _print(report: _Report) -> None:
+    names = ("", *report.harnesses) if len(report.harnesses) > 1 else ("",)
+    give_table(("brief", "harness", "cuts", "n", *SHOWN), _rows(report, names))
+    give("")
+    checks = ((words, report.check(name)) for name, words in CHECKS.items())
+    give_table(("check of Holdfast's brief", "share", "n"), ((w, _cell(m), str(m.n)) for w, m in checks))
+    say(f"sessions: {report.sessions}; each mean ± its standard error, over the cuts that have any (n)")
+
+
+def _rows(report: _Report, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for harness in names:
+        # What the others do at each harness is in the JSON; here it would bury what matters.
+        for builder in (OURS,) if harness else BUILDERS:
+            for kind in CutKind:
+                of = report.at(builder, kind, harness)
+                if of["survival"].n:
+                    cells = (_cell(of[name], of["survival"].n) for name in SHOWN)
+                    yield TITLES[builder], harness or "all", kind.value, str(of["survival"].n), *cells
+
+
+def _cell(of: Mean, usual: int | None = None) -> str:
+    if of.value is None:
+        return "–"
+    error = "" if of.error is None else f" ± {of.error:.2f}"
+    fewer = f" ({of.n})" if usual is not None and of.n != usual else ""
+    return f"{of.value:.2f}{error}{fewer}"
+
+
+def in_words(report: _Report) -> str:
+    """What Holdfast would have saved, for a person."""
+    ours, summary = report.at(OURS, CutKind.REAL), report.at("summary", CutKind.REAL)
+    said = f"{report.sessions} of your sessions {'was' if report.sessions == 1 else 'were'} read."
+    if not ours["survival"].n:
+        return (
+            f"{said} None was compacted in a place where enough followed to measure. {_if_cut(report)}"
+        ).rstrip()
+    needed, again = ours["needed"].value or 0, ours["rediscovered"].value or 0
+    held = f"Holdfast's brief of {BUDGET:,} characters would have had {_percent(ours['survival'])}"
+    if summary["survival"].n:
+        same = report.at(BESIDE_SUMMARY, CutKind.REAL)["survival"]
+        held += f" (where the harness's own summary had {_percent(summary['survival'])}: {_percent(same)})"
+    return (
+        f"{said} {_times(ours['survival'].n)} the context was compacted and the work went on. The agent then "
+        f"used {needed:.0f} things by itself that only the lost context had shown it: {held}. Another "
+        f"{again:.0f} things had to be found again with tools or told again by you. {_if_cut(report)}"
+    ).rstrip()
+
+
+def _if_cut(report: _Report) -> str:
+    virtual = report.at(OURS, CutKind.VIRTUAL)["survival"]
+    if not virtual.n:
+        return ""
+    return (
+        f"At {virtual.n} places where the context could have been lost and was not, the brief would have had "
+        f"{_percent(virtual)} of what the agent used next."
+    )
+
+
+def _times(count: int) -> str:
+    return "Once" if count == 1 else f"{count} times"
+
+
+def _percent(of: Mean) -> str:
+    return f"{100 * (of.value or 0):.0f} %"
+
+
+BAR, GAP, LEFT, WIDE = 16, 14, 240, 420
+COLOURS: Final[Mapping[CutKind, str]] = {CutKind.REAL: "#1b6e75", CutKind.VIRTUAL: "#8fc1b5"}
+
+
+def picture(report: _Report) -> str:
+    """Every builder's survival at real and virtual cuts, as bars in an SVG."""
+    parts: list[str] = []
+    top = 52
+    for builder in BUILDERS:
+        bars = [(kind, of) for kind in CutKind if (of := report.at(builder, kind)["survival"]).n]
+        if not bars:
+            continue
+        middle = top + len(bars) * BAR / 2 + 4
+        parts.append(f'<text x="{LEFT - 10}" y="{middle}" text-anchor="end">{escape(TITLES[builder])}</text>')
+        for kind, of in bars:
+            parts += _bar(kind, of, top)
+            top += BAR
+        top += GAP
+    size = f'width="{LEFT + WIDE + 90}" height="{top}"'
+    title = f"Share of what the agent needed next, in {BUDGET:,} characters"
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
+            '<rect width="100%" height="100%" fill="#ffffff"/>',
+            f'<text x="10" y="20" font-weight="bold">{title}</text>',
+            *_legend(),
+            *parts,
+            "</svg>\n",
+        ]
+    )
+
+
+def _bar(kind: CutKind, of: Mean, top: float) -> Iterator[str]:
+    length = WIDE * (of.value or 0)
+    yield f'<rect x="{LEFT}" y="{top}" width="{length:.1f}" height="{BAR - 2}" fill="{COLOURS[kind]}"/>'
+    if of.error is not None:
+        reach, middle = WIDE * of.error, top + BAR / 2 - 1
+        yield (
+            f'<line x1="{LEFT + length - reach:.1f}" x2="{LEFT + length + reach:.1f}" '
+            f'y1="{middle}" y2="{middle}" stroke="#333333"/>'
+        )
+    yield f'<text x="{LEFT + WIDE + 40}" y="{top + BAR - 5}">{of.value or 0:.2f}</text>'
+
+
+def _legend() -> Iterator[str]:
+    for place, (kind, colour) in enumerate(COLOURS.items()):
+        left = LEFT + place * 110
+        yield f'<rect x="{left}" y="30" width="12" height="12" fill="{colour}"/>'
+        yield f'<text x="{left + 18}" y="40">{kind.value} cuts</text>'

@@ -1,0 +1,58 @@
+"""Lines: how a fact reads in one line, the same in a digest and in a brief."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holdfast.core import shell
+from holdfast.core.events import Action
+from holdfast.core.text import one_line, shortened
+from holdfast.core.trail import CommandRun, FileTouch
+from holdfast.core.world import GitState
+
+COMMAND_CHARS: Final = 110
+REASON_CHARS: Final = 140
+DIRTY_SHOWN: Final = 10
+_DONE: Final = {
+    Action.READ: "Read",
+    Action.EDIT: "Edited",
+    Action.WRITE: "Wrote",
+    Action.DELETE: "Deleted",
+}
+
+
+def file_line(touch: FileTouch, about: tuple[str, ...] = ()) -> str:
+    """One file: what was done to it, how often, and which names that was about."""
+    times = f" {touch.times} times" if touch.times > 1 else ""
+    names = f", about {', '.join(about)}" if about else ""
+    renamed = f", now {touch.renamed_to}" if touch.renamed_to else ""
+    return f"{_DONE[touch.action]} {touch.path}{times}{names}{renamed}"
+
+
+def command_line(run: CommandRun) -> str:
+    """One command in one line: its outcome first, and why it failed."""
+    if run.ok is not False:
+        return f"{'Started' if run.ok is None else 'Passed'}: {ran(run)}"
+    status = f" (exit {run.exit_status})" if run.exit_status else ""
+    failing = f" ({', '.join(run.tests.failing[:2])})" if run.tests and run.tests.failing else ""
+    reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
+    return f"Failed{status}: {ran(run)}{failing}{reason}"
+
+
+def ran(run: CommandRun) -> str:
+    """A command as it was typed, and what its tests counted."""
+    counts = f" ({run.tests.passed} passed, {run.tests.failed} failed)" if run.tests else ""
+    return f"`{shell.shown(one_line(run.command), COMMAND_CHARS)}`{counts}"
+
+
+def git_lines(git: GitState | None) -> list[str]:
+    """Where git stands, each in one line: branch and commit, uncommitted files."""
+    if git is None or not (git.branch or git.head):
+        return []
+    commit = f" at {git.head[:10]}" if git.head else ""
+    subject = f" “{git.last_commits[0]}”" if git.last_commits else ""
+    lines = [f"Branch: {git.branch or 'detached'}{commit}{subject}"]
+    if git.dirty:
+        more = f" and {len(git.dirty) - DIRTY_SHOWN} more" if len(git.dirty) > DIRTY_SHOWN else ""
+        lines.append(f"Uncommitted: {', '.join(git.dirty[:DIRTY_SHOWN])}{more}")
+    return lines

@@ -1,0 +1,172 @@
+"""Prose: what people and agents say in a text, read by rule, in English and in Chinese.
+
+Every function returns whole sentences as they were written, without bullets and emphasis, each once, in
+order. What is returned is shown to an agent as fact, so a rule that is not sure stays silent. The words the
+rules look for stand in `core.prose_rules`. Not here: whose text it is, how long it matters, what it becomes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from holdfast.core import prose_prompts as prompts
+from holdfast.core import prose_rules as rules
+from holdfast.core import prose_signs as signs
+from holdfast.core.prose_rules import Rule
+from holdfast.core.prose_sentences import Statement, statements
+
+LONGEST: Final = 1_200
+"""A sentence longer than this is something pasted; no rule looks at it."""
+_WORDS: Final = re.compile(r"[a-z]+(?:'[a-z]+)?|[一-鿿]")
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """All that one text says, by kind."""
+
+    decisions: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    untried: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    measurements: tuple[str, ...] = ()
+
+
+def spoken(text: str) -> Spoken:
+    """Everything that an agent's text says, read once: cheaper than the single functions in a row."""
+    heard = _heard(text)
+    return Spoken(
+        decisions=_said(heard, rules.DECISION),
+        next_steps=_next_steps(heard),
+        untried=_said(heard, rules.UNTRIED),
+        questions=_questions(heard),
+        confirmed=_said(heard, rules.CONFIRMED),
+        failures=_said(heard, rules.FAILURE),
+        measurements=_measurements(heard),
+    )
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences and list items of a text; code, tables, logs, quoted blocks and headings are left out."""
+    return _each_once(statement.text for statement in statements(text))
+
+
+def constraints(prompt: str) -> tuple[str, ...]:
+    """The sentences of a person's prompt that bind the work, not the questions and the stories in it."""
+    return _said(_heard(prompt), prompts.CONSTRAINT)
+
+
+def decisions(text: str) -> tuple[str, ...]:
+    """The sentences that state a choice, with its reason where one is given."""
+    return _said(_heard(text), rules.DECISION)
+
+
+def next_steps(text: str) -> tuple[str, ...]:
+    """What is said to remain: in words, under a heading for it, or in an open box; never narration."""
+    return _next_steps(_heard(text))
+
+
+def untried(text: str) -> tuple[str, ...]:
+    """Ideas that were named and not tried."""
+    return _said(_heard(text), rules.UNTRIED)
+
+
+def questions(text: str) -> tuple[str, ...]:
+    """Questions put to the user or left open at the end; not those that the text asks itself."""
+    return _questions(_heard(text))
+
+
+def confirmed(text: str) -> tuple[str, ...]:
+    """What is said to work, to pass or to be fixed; not what should, would or must."""
+    return _said(_heard(text), rules.CONFIRMED)
+
+
+def failures(text: str) -> tuple[str, ...]:
+    """What was tried and is said to have failed."""
+    return _said(_heard(text), rules.FAILURE)
+
+
+def measurements(text: str) -> tuple[str, ...]:
+    """Sentences with a measured number and its unit; not line numbers, versions, dates, ports or limits."""
+    return _measurements(_heard(text))
+
+
+def is_generic(prompt: str) -> bool:
+    """Whether a prompt only says to go on, and names nothing one could go on with."""
+    return len(prompt) <= prompts.LONGEST_GENERIC and prompts.GENERIC.fullmatch(_folded(prompt)) is not None
+
+
+def is_narration(sentence: str) -> bool:
+    """Whether a sentence only tells what the agent does in this moment or is about to do."""
+    return signs.NARRATION.match(_folded(sentence)) is not None
+
+
+class _Heard(NamedTuple):
+    """A statement, its folded form, in which the rules are written, and the words that sift it."""
+
+    statement: Statement
+    folded: str
+    words: frozenset[str]
+
+
+def _heard(text: str) -> list[_Heard]:
+    return [
+        _Heard(statement, folded := _folded(statement.text), frozenset(_WORDS.findall(folded)))
+        for statement in statements(text)
+        if len(statement.text) <= LONGEST
+    ]
+
+
+def _folded(text: str) -> str:
+    return text.lower().replace("’", "'").strip()
+
+
+def _said(heard: Sequence[_Heard], rule: Rule) -> tuple[str, ...]:
+    """The statements that say what the rule looks for, or stand under a heading that says it for them."""
+    return _each_once(
+        statement.text
+        for statement, folded, words in heard
+        if (rule.is_said_in(folded, words) or (statement.under and rule.is_headed(statement.under, folded)))
+        and not statement.is_lead_in
+    )
+
+
+def _next_steps(heard: Sequence[_Heard]) -> tuple[str, ...]:
+    return _each_once(
+        statement.text
+        for statement, folded, words in heard
+        if not statement.is_lead_in and _is_next_step(statement, folded, words)
+    )
+
+
+def _is_next_step(statement: Statement, folded: str, words: frozenset[str]) -> bool:
+    if statement.box:
+        return statement.box == " "
+    remains = rules.NEXT_STEP.is_said_in(folded, words) or rules.NEXT_STEP.is_headed(statement.under, folded)
+    return remains and not signs.NARRATION.match(folded)
+
+
+def _questions(heard: Sequence[_Heard]) -> tuple[str, ...]:
+    return _each_once(
+        statement.text
+        for statement, folded, _ in heard
+        if signs.asks_user(folded)
+        or (folded[-1] in "?？" and statement is heard[-1].statement and not signs.is_idle(folded))
+        or not signs.OPEN_QUESTIONS.isdisjoint(statement.under)
+    )
+
+
+def _measurements(heard: Sequence[_Heard]) -> tuple[str, ...]:
+    return _each_once(
+        statement.text
+        for statement, _, _ in heard
+        if not statement.is_lead_in and signs.holds_measure(statement.text)
+    )
+
+
+def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))

@@ -1,0 +1,93 @@
+"""The signs of prose that need no rule: who is asked, what was measured, what is mere narration.
+
+Written for folded text, as `core.prose_rules`, but for the measures: `MB` and `mb` are not the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+OPEN_QUESTIONS: Final = frozenset(
+    ("open questions", "open question", "questions", "remaining questions", "未决问题", "待确认")
+)
+"""Headings under which every sentence is a question that is still open."""
+_ASKED_OF_USER: Final = re.compile(
+    r"\byou(?:r|'d|'re|'ve)?\b|\b(?:should|shall|may|can|could|do) (?:i|we)\b|\bwant me\b|"
+    r"\bwhich (?:\w+ )?(?:option|approach|one|of)\b|你|您|要不要|需要我|是否需要|哪[个种一]"
+)
+_IDLE_QUESTION: Final = re.compile(
+    r"^\W*(?:(?:how|what) (?:can|may|should) i (?:help|assist|do)|what would you like me to (?:do|help|"
+    r"search|explore|find|investigate|analyze|work)|what (?:are|would) you (?:look|interest|like|want)|"
+    r"is there anything else|anything else|does (?:that|this) (?:help|make sense)|makes? sense|sounds? good|"
+    r"wait|hmm|but wait|so what|let me|what (?:happened|changed|does this mean|is happening|went wrong)|"
+    r"what's (?:happening|going on|wrong|new)|why (?:does|did|is) (?:this|that|it)\b|who knows|guess what|"
+    r"see what|还有(?:什么|其他)|有什么(?:可以|能)帮|让我|为什么会)|"
+    r"\b(?:anything else|can i help|help you with|would you like to explore)\b|"
+    r"^\W*(?:ready|right|see|why|how|really|so|the (?:problem|issue|result|answer|catch|reason|fix))\W*$"
+)
+
+_DIGIT: Final = re.compile(r"\d")
+_QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
+_MEASURE: Final = re.compile(
+    r"\d(?<![A-Za-z0-9_.:/#@=<>≥≤-]\d)(?<!line \d)"
+    r"(?<!lines \d)(?!(?<=1)00\s?%)"
+    r"(?:[\d,]{0,20}\d)?(?:\.\d{1,9})?(?:\s?(?:[mµμun]s|secs?|seconds?|mins?|minutes?|"
+    r"hours?|hrs?|[KMGT]i?B|[kmg]b|[KMG]bps|[KMG]?B/s|bytes|%|fps|rps|req/s|ops/s|qps|milliseconds?|"
+    r"microseconds?)(?![A-Za-z0-9_-])|\s?[sh](?![\w-])|[x×](?![\w-])|\s?percent\b| times (?:faster|slower|"
+    r"smaller|larger|more|fewer|less)\b|[kKM]? (?:\w+ ){0,2}(?:tests?|assertions|specs|checks|"
+    r"examples) (?:\w+ ){0,2}(?:pass|fail|skip|green|ran|run)|[kKM]? (?:passed|failed|skipped|(?:passing|"
+    r"failing)(?! tests)|tokens|requests|rows|records|events|characters|LOC)\b|(?:(?<=\d\d)|"
+    r"(?<=\d)[kKM]) (?:\w+ )?(?:lines|files|tests|calls|commits|errors|warnings|failures|items|entries|"
+    r"messages|sessions|matches|occurrences|queries|words)\b| (?:out )?of (?:the )?\d[\d,]*(?![\w.])|"
+    r"\s?(?:毫秒|秒|分钟|小时|倍|字节)|\s?[个项条](?:测试|用例|错误|警告|文件)| ?行代码)"
+)
+_PERCENTILE: Final = re.compile(r"\bp(?:50|75|90|95|99)\b\W{1,4}(?:\w+ ){0,3}\W?\d")
+_NOT_MEASURED: Final = re.compile(
+    r"\b(?:older|newer|longer|more|less) than ~?\d|\bper (?:page|request)\b|\bdebounc|"
+    r"\b(?:at (?:least|most)|up to|every|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|limit(?:ed)?(?: of| to|"
+    r" is)?|time-?outs?(?: of| is| to)?|within|defaults?(?: of| to| is)?|sleep|wait(?:s|ing)?(?: for)?|"
+    r"ttl(?: of| is)?|interval(?: of| is)?|after|first|last|next|top|retry|line|lines|port):? ~?\d|"
+    r"\d ?\w+ (?:default|debounce|time-?out|interval|ttl|delay|grace|limit|cap|window|retention)\b|"
+    r"\b(?:let me|i'll|i will|should|must|would|could|aim|target|goal|budget|if)\b.{0,80}\d|至少|最多|不超过|"
+    r"超时(?:时间)?(?:为|设)|[?？]\W*$"
+)
+
+_DOING: Final = (
+    r"(?:add|apply|analy[sz]e|begin|build|check|clean|commit|compare|continue|create|debug|dig|do|edit|"
+    r"examine|explore|find|fix|gather|get|go|grep|help|implement|inspect|install|investigate|launch|list|"
+    r"look|make|mark|move|open|proceed|pull|push|read|rebuild|refactor|remove|rename|replace|re-?run|review|"
+    r"run|scan|search|see|set|show|simplify|start|take|test|trace|try|understand|update|use|verify|view|wait|"
+    r"walk|work|write)\b"
+)
+NARRATION: Final = re.compile(
+    r"\W*(?:(?:good|great|perfect|ok|okay|alright|right|now|so|first|next|then|yes|excellent|sure|done|hmm|"
+    r"wait|actually|and|but|finally|also|(?:since|before|based on|looking at|"
+    r"after) [^,]{1,60})[,.!:—-]*\s+){0,4}"
+    rf"(?:let me\b|let's (?:first |now )?{_DOING}|(?:i'll|i will|i'm going to|i am going to|we'll|"
+    rf"we will) (?:now |first |also |just |quickly |next |then )*{_DOING}|i(?:'m| am) (?:now |currently |"
+    rf"also )?(?:about to|\w+ing)\b|"
+    r"now i (?:need|can|have|see|understand|know|want|should)\b|i (?:now )?(?:see|can see|understand)\b|"
+    r"(?:checking|running|looking|reading|updating|creating|starting|searching|fixing|writing|exploring|"
+    r"verifying)\b|here(?:'s| is| are) (?:the|an?|my|what)\b|"
+    r"(?:好的?[，,。]?)?(?:我现在|现在(?:我|让我|来|开始)|让我|我来|我先|首先[，,]?(?:我|让我)|接下来[，,]?我(?:来|先|将|会|就)|我将|我会先|正在))"
+)
+
+
+def asks_user(question: str) -> bool:
+    """Whether a folded sentence is a question to the one who reads it, and more than courtesy."""
+    return question[-1] in "?？" and _ASKED_OF_USER.search(question) is not None and not is_idle(question)
+
+
+def is_idle(question: str) -> bool:
+    """Whether a folded question waits for no answer."""
+    return _IDLE_QUESTION.search(question) is not None
+
+
+def holds_measure(sentence: str) -> bool:
+    """Whether a sentence states a number that was measured, outside of code and quotations."""
+    if not _DIGIT.search(sentence):
+        return False
+    words = _QUOTED.sub("`", sentence)
+    measure = _MEASURE.search(words) or _PERCENTILE.search(words)
+    return measure is not None and not _NOT_MEASURED.search(words.lower().replace("’", "'"))

@@ -1,0 +1,74 @@
+"""Told: what a brief is made from, and the single things it may say.
+
+Only values. What may be said is found by `brief_items`, chosen and written by `brief`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from holdfast.core.session import Session
+from holdfast.core.trail import Said
+
+GOAL: Final = "Goal"
+RULES: Final = "Constraints"
+WORDS: Final = "In the agent's own words"
+STATE: Final = "State"
+FILES: Final = "Files in play"
+COMMANDS: Final = "Commands and failures"
+DECISIONS: Final = "Decisions"
+OPEN: Final = "Open questions"
+SINCE: Final = "Changed since"
+OTHERS: Final = "Other sessions"
+SECTIONS: Final = (SINCE, GOAL, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
+
+
+class Reason(StrEnum):
+    """Why a brief is given; said truthfully in its first line."""
+
+    COMPACT = "compact"
+    LATE = "late"
+    """The context was compacted, and the brief could not be given at once."""
+    STARTUP = "startup"
+    CLEAR = "clear"
+    RESUME = "resume"
+    FORK = "fork"
+    PARALLEL = "parallel"
+    """There is nothing to continue, but someone else is at work in the project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing a brief may say; items with the same `lead` share a line behind it."""
+
+    section: str
+    text: str
+    at: int
+    source: str
+    kind: str = ""
+    key: str = ""
+    """What it says, bare of labels: nothing is said twice."""
+    lead: str = ""
+    score: float = 0.0
+    rendered: bool = False
+    omitted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a brief is made from: the session that is continued, and the world as it is now."""
+
+    reason: Reason
+    session: Session
+    now: int
+    words: tuple[Said, ...] = ()
+    """What the agent or a person wrote down in their own words, newest first."""
+    marks: Mapping[str, str] = field(default_factory=lambda: {})
+    """For each file that is not as it was left: what changed."""
+    notices: tuple[str, ...] = ()
+    """What else is not as it was left: branch, HEAD."""
+    neighbours: tuple[str, ...] = ()
+    """Other sessions of this project, each named in one line and never taken over."""

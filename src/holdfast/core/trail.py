@@ -1,0 +1,145 @@
+"""The trail: what a session has left behind, small enough to carry along and rich enough to go on from.
+
+Only values and their bounds. How events become a trail is `evidence`'s work; what of it an agent is told,
+`brief`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from holdfast.core.events import Action, Todo
+from holdfast.core.outcomes import TestSummary
+from holdfast.core.patches import FileChange
+
+PROMPTS_KEPT: Final = 12
+STATEMENTS_KEPT: Final = 6
+FILES_KEPT: Final = 80
+COMMANDS_KEPT: Final = 30
+NAMES_KEPT: Final = 500
+NAMES_OF_A_FILE: Final = 8
+CALLS_KEPT: Final = 64
+TEXT_KEPT: Final = 1_200
+COMMAND_KEPT: Final = 600
+
+
+class NoteKind(StrEnum):
+    """What a sentence says, by rule."""
+
+    CONSTRAINT = "constraint"
+    DECISION = "decision"
+    NEXT = "next"
+    UNTRIED = "untried"
+    QUESTION = "question"
+    CONFIRMED = "confirmed"
+    FAILED = "failed"
+    MEASURED = "measured"
+
+
+NOTES_KEPT: Final = {
+    NoteKind.CONSTRAINT: 40,
+    NoteKind.DECISION: 16,
+    NoteKind.NEXT: 6,
+    NoteKind.UNTRIED: 6,
+    NoteKind.QUESTION: 4,
+    NoteKind.CONFIRMED: 8,
+    NoteKind.FAILED: 8,
+    NoteKind.MEASURED: 8,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something that was said, and when."""
+
+    text: str
+    at: int
+    record: str = ""
+    turn: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence worth keeping for what it says."""
+
+    kind: NoteKind
+    text: str
+    at: int
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileTouch:
+    """A file, the strongest thing done to it and how often, when it was touched last, the names in that."""
+
+    path: str
+    action: Action
+    times: int
+    at: int
+    names: tuple[str, ...] = ()
+    step: int = 0
+    renamed_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """A command and its latest outcome; `ok` is None while it runs."""
+
+    command: str
+    at: int
+    ok: bool | None = None
+    exit_status: int | None = None
+    reason: str = ""
+    tests: TestSummary | None = None
+    times: int = 1
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name that the work is about: how often it came up, and at which step last."""
+
+    name: str
+    times: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A tool that was called and has not returned: what will have happened if it succeeds."""
+
+    call: str
+    agent: str
+    action: Action
+    command: str = ""
+    changes: tuple[FileChange, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """A session's evidence, oldest first in every row."""
+
+    first_prompt: Said | None = None
+    goal: Said | None = None
+    prompts: tuple[Said, ...] = ()
+    statements: tuple[Said, ...] = ()
+    notes: tuple[Note, ...] = ()
+    files: tuple[FileTouch, ...] = ()
+    commands: tuple[CommandRun, ...] = ()
+    names: tuple[Mention, ...] = ()
+    todos: tuple[Todo, ...] = ()
+    open_calls: tuple[OpenCall, ...] = ()
+    subagent_files: tuple[FileTouch, ...] = ()
+    steps: int = 0
+    """How many tool calls and statements there were: the clock by which things are recent."""
+
+    def is_empty(self) -> bool:
+        """Whether nothing worth keeping has happened."""
+        return not (self.prompts or self.statements or self.files or self.commands or self.todos)
+
+    def noted(self, kind: NoteKind) -> tuple[Note, ...]:
+        """The notes of one kind, oldest first."""
+        return tuple(note for note in self.notes if note.kind is kind)

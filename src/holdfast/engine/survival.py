@@ -1,0 +1,389 @@
+"""Survival, run: reads transcripts, cuts them, has every builder write its brief and adds up how they did.
+
+What is measured stands in `core.survival`. Nothing here is kept: the same transcripts give the same numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from holdfast import harnesses
+from holdfast.core.brief import Reason, Told, compose
+from holdfast.core.events import AssistantText, Event, Prompt, ToolCalled, map_text
+from holdfast.core.facts import Fact, Form, constraints_in, form_of, holds
+from holdfast.core.redact import redact
+from holdfast.core.session import Policy, Session, advance, begin, revise
+from holdfast.core.survival import (
+    LEAST_BEFORE,
+    Cut,
+    CutKind,
+    Mean,
+    Need,
+    Rarity,
+    Score,
+    cuts,
+    gone,
+    human_texts,
+    is_conversation,
+    last_state,
+    mean,
+    mentioned,
+    need,
+    offered_as_present,
+    score,
+)
+from holdfast.core.world import Project
+from holdfast.harnesses.base import Reader
+
+BUDGET = 2_000
+BATCH_BYTES = 16 << 20
+PIECE_BYTES = 1 << 16
+CRASHES = 2
+"""At how many places each transcript is broken off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A session's file, and whose it is."""
+
+    harness: Reader
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A session as it was read, with the facts that each event names."""
+
+    transcript: Transcript
+    cwd: str
+    """Where it worked, as far as its records say."""
+    events: tuple[Event, ...]
+    beside: tuple[Event, ...]
+    """What its subagents did."""
+    mentions: tuple[frozenset[Fact], ...]
+
+    def before(self, cut: Cut) -> tuple[Event, ...]:
+        """Everything that had happened at the cut."""
+        known = self.events[: cut.at]
+        last = max((event.at for event in known), default=0)
+        return (*known, *(event for event in self.beside if event.at <= last))
+
+    def brief(self, events: Iterable[Event]) -> str:
+        """The product's own brief from these events of the session."""
+        return our_brief(events, BUDGET, self.transcript.harness.name, self.cwd)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a builder makes its brief from."""
+
+    name: str
+    before: Sequence[Event]
+    cut: Cut
+    need: Need
+    rarity: Rarity
+    ours: str
+    """The product's own brief."""
+
+
+Builder: TypeAlias = Callable[[Situation], str | None]
+"""Writes a brief for a situation; None where it has nothing to write it from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How one builder did at one cut of a harness's session."""
+
+    builder: str
+    harness: str
+    kind: CutKind
+    score: Score
+    form: Form
+    needed: int
+    rediscovered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One thing that was looked at in our own brief or state, and how much of it was as it should be."""
+
+    name: str
+    harness: str
+    value: float
+
+
+def our_brief(events: Iterable[Event], budget: int, harness: str = "", cwd: str = "") -> str:
+    """The product's own brief from what happened before a cut."""
+    session = folded(events, harness, cwd)
+    if session is None:
+        return ""
+    return compose(Told(Reason.COMPACT, session, session.last_event_at), budget).text
+
+
+def folded(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:
+    """The session after these events, redacted and each counted once, as `record` keeps it."""
+    session, known, project = None, dict[str, int](), Project(cwd, cwd, "", "", cwd)
+    for event in events:
+        session = session or begin(event.session, harness, project, event.at)
+        if event.record not in known:
+            session, _ = advance(session, map_text(event, redact), Policy())
+        elif event.revision > known[event.record]:
+            session = revise(session, map_text(event, redact))
+        known[event.record] = max(event.revision, known.get(event.record, 0))
+    return session
+
+
+def transcripts(data: Path) -> list[Transcript]:
+    """Every transcript below the folders that are named after a harness."""
+    found: dict[Path, Transcript] = {}
+    for path in sorted(data.rglob("*.jsonl")):
+        folders = (data.resolve().name, *path.relative_to(data).parts[:-1])
+        for name in harnesses.readable():
+            if any(folder == name or folder.endswith(f"-{name}") for folder in folders):
+                found.setdefault(path, Transcript(harnesses.reader(name), path))
+    return _without_subagents(found)
+
+
+def history(home: Path, environment: Mapping[str, str]) -> list[Transcript]:
+    """Every transcript that the harnesses of this user have written, the newest first."""
+    found: dict[Path, Transcript] = {}
+    for name in harnesses.names():
+        for root in harnesses.get(name).transcript_roots(home, environment):
+            for path in sorted(root.rglob("*.jsonl")):
+                found.setdefault(path, Transcript(harnesses.reader(name), path))
+    return sorted(_without_subagents(found), key=lambda one: one.path.stat().st_mtime, reverse=True)
+
+
+def _without_subagents(found: Mapping[Path, Transcript]) -> list[Transcript]:
+    """A subagent's transcript is no session of its own: it is read with the session that it belongs to."""
+    belong = {beside for one in found.values() for beside in one.harness.subagent_transcripts(one.path)}
+    return [one for path, one in found.items() if path not in belong]
+
+
+def recorded(transcript: Transcript) -> Recording | None:
+    """The session in a transcript; None if it tells nothing."""
+    harness, path = transcript.harness, transcript.path
+    events, cwd = read(harness, path)
+    if not events:
+        return None
+    subagents = harness.subagent_transcripts(path)
+    beside = [event for one in subagents for event in read(harness, one, path.stem)[0]]
+    return Recording(transcript, cwd, events, tuple(beside), tuple(map(mentioned, events)))
+
+
+def read(
+    harness: Reader, path: Path, session: str = "", limit: int = BATCH_BYTES
+) -> tuple[tuple[Event, ...], str]:
+    """All events of a transcript, read in pieces of about `limit` bytes, and where its session worked."""
+    events: list[Event] = []
+    cursor, cwd, done = "", "", False
+    while not done:
+        batch = harness.read_transcript(path, session or path.stem, cursor, limit)
+        done = batch.done or batch.cursor == cursor
+        cursor, cwd = batch.cursor, cwd or batch.cwd
+        events += batch.events
+    return tuple(events), cwd
+
+
+def situations(recording: Recording, rarity: Rarity) -> Iterator[Situation]:
+    """The session at each of its cuts that has enough to measure."""
+    for cut in cuts(recording.events):
+        needs = need(recording.events, recording.mentions, cut)
+        if needs is not None:
+            before, name = recording.before(cut), recording.transcript.path.name
+            yield Situation(name, before, cut, needs, rarity, recording.brief(before))
+
+
+def examined(recording: Recording, rarity: Rarity) -> tuple[list[Measured], list[Checked]]:
+    """How each builder does at each cut of a session, and what else the session shows of ours."""
+    harness = recording.transcript.harness.name
+    rows: list[Measured] = []
+    checks = [Checked(name, harness, value) for name, value in _whole_session(recording)]
+    for situation in situations(recording, rarity):
+        rows += _measured(situation, harness)
+        checks += [Checked(name, harness, value) for name, value in _at_cut(situation)]
+    return rows, checks
+
+
+def _measured(situation: Situation, harness: str) -> Iterator[Measured]:
+    needs = situation.need
+    for name, builder in BUILDERS.items():
+        brief = builder(situation)
+        if brief is not None:
+            how = score(brief, needs, situation.rarity), form_of(brief)
+            yield Measured(
+                name, harness, situation.cut.kind, *how, len(needs.needed), len(needs.rediscovered)
+            )
+
+
+def _bare_list(situation: Situation) -> str:
+    """Facts by recency, frequency and rarity: nobody could read it, but it shows what fits."""
+    worth = {
+        fact: situation.rarity.weight(fact) * sighting.times / (1 + sighting.ago / 40)
+        for fact, sighting in situation.need.seen.items()
+    }
+    words, room = list[str](), BUDGET
+    for fact in sorted(worth, key=lambda fact: (-worth[fact], fact)):
+        word = f"`{fact}`" if fact.replace(" ", "").isalpha() else fact
+        if len(word) < room:
+            words.append(word)
+            room -= len(word) + 1
+    return " ".join(words)
+
+
+def _tail(situation: Situation) -> str:
+    return "\n".join(_own_words(situation.before))[-BUDGET:]
+
+
+def _lead(situation: Situation) -> str:
+    return "\n".join(human_texts(situation.before))[:BUDGET]
+
+
+def _random_sentences(situation: Situation) -> str:
+    texts = [event.text for event in situation.before if isinstance(event, Prompt | AssistantText)]
+    sentences = sorted({line.strip() for text in texts for line in text.splitlines() if line.strip()})
+    # Seeded by the session and the place, so that every run draws the same.
+    draw = random.Random(f"{situation.name}:{situation.cut.at}")  # noqa: S311 - no secret depends on it
+    draw.shuffle(sentences)
+    return "\n".join(sentences)[:BUDGET]
+
+
+def _summary(situation: Situation) -> str | None:
+    return situation.cut.summary or None
+
+
+def _own_words(events: Iterable[Event]) -> Iterator[str]:
+    """What was said and asked for, without what the tools answered."""
+    for event in events:
+        if not is_conversation(event):
+            continue
+        match event:
+            case Prompt(text=text) | AssistantText(text=text):
+                yield text
+            case ToolCalled(subject=subject, detail=detail):
+                yield f"{subject}\n{detail}"
+            case _:
+                pass
+
+
+OURS = "holdfast"
+BESIDE_SUMMARY = "holdfast_beside_summary"
+"""Ours again, but only where there is a summary: the two are compared at the same cuts."""
+BUILDERS: Final[Mapping[str, Builder]] = {
+    OURS: lambda situation: situation.ours,
+    "bare_list": _bare_list,
+    "tail": _tail,
+    "lead": _lead,
+    "random": _random_sentences,
+    "summary": _summary,
+    "summary_first": lambda situation: situation.cut.summary[:BUDGET] or None,
+    "summary_last": lambda situation: situation.cut.summary[-BUDGET:] or None,
+    BESIDE_SUMMARY: lambda situation: situation.ours if situation.cut.summary else None,
+    "empty": lambda _: "",
+}
+
+
+def _at_cut(situation: Situation) -> Iterator[tuple[str, float]]:
+    """Whether our brief has the last state, and offers nothing that is no more."""
+    held = last_state(situation.before).held(situation.ours)
+    if held:
+        yield "last_state", sum(held) / len(held)
+        yield "last_state_all", float(all(held))
+    for name in sorted(gone(situation.before)):
+        yield "stale_facts", float(not offered_as_present(situation.ours, name))
+
+
+def _whole_session(recording: Recording) -> Iterator[tuple[str, float]]:
+    """Whether a rule outlives compactions, a broken file loses nothing, and a repetition changes nothing."""
+    yield from (("drift", float(held)) for held in _drift(recording))
+    if sum(map(is_conversation, recording.events)) >= LEAST_BEFORE:
+        yield from (("crash", float(safe)) for safe in _broken_off(recording))
+        yield "idempotence", float(_is_idempotent(recording))
+
+
+def _drift(recording: Recording) -> Iterator[bool]:
+    """Whether the first rule that a person set is in the brief after the second and third compaction."""
+    real = [cut for cut in cuts(recording.events) if cut.kind is CutKind.REAL]
+    for cut in real[1:3]:
+        before = recording.before(cut)
+        rules = constraints_in(human_texts(before))
+        if rules:
+            yield holds(recording.brief(before), rules[0])
+
+
+def _broken_off(recording: Recording) -> Iterator[bool]:
+    """Whether a file that ends in the middle of a record tells all of the whole records, and no more."""
+    harness = recording.transcript.harness
+    with _copied(recording.transcript.path) as copy:
+        whole, _ = read(harness, copy)
+        draw = random.Random(recording.transcript.path.name)  # noqa: S311 - no secret depends on it
+        size = copy.stat().st_size
+        # From the longest to the shortest, so that one copy can be cut again and again.
+        for place in sorted((draw.randrange(size) for _ in range(CRASHES)), reverse=True):
+            os.truncate(copy, place)
+            torn, _ = read(harness, copy)
+            os.truncate(copy, _end_of_records(copy.read_bytes()))
+            clean, _ = read(harness, copy)
+            # The brief is a function of the events: the same events need no second look.
+            same = torn == clean or recording.brief(torn) == recording.brief(clean)
+            yield same and clean == whole[: len(clean)]
+
+
+def _is_idempotent(recording: Recording) -> bool:
+    """Whether reading in pieces and being told the beginning again and again changes nothing."""
+    events, third = recording.events, len(recording.events) // 3
+    pieces, _ = read(recording.transcript.harness, recording.transcript.path, limit=PIECE_BYTES)
+    again = itertools.chain(events[:third], events[: 2 * third], events)
+    return pieces == events and folded(again) == folded(events)
+
+
+def _end_of_records(content: bytes) -> int:
+    """Where the last whole record ends; the end of its line may be missing."""
+    whole = content.rfind(b"\n") + 1
+    try:
+        msgspec.json.decode(content[whole:])
+    except (ValueError, RecursionError):
+        return whole
+    return len(content)
+
+
+@contextmanager
+def _copied(path: Path) -> Generator[Path]:
+    """A copy that may be broken, under the same name and in a folder of the same name, soon gone."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        copy = Path(folder, path.parent.name, path.name)
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, copy)
+        yield copy
+
+
+MEASURES: Final[Mapping[str, Callable[[Measured], float | None]]] = {
+    "survival": lambda one: one.score.survival,
+    "survival_old": lambda one: one.score.survival_old,
+    "precision": lambda one: one.score.precision,
+    "constraints": lambda one: one.score.constraints,
+    "form": lambda one: float(one.form.kept),
+    "form_sections": lambda one: one.form.sections,
+    "form_readable": lambda one: one.form.readable,
+    "form_plain": lambda one: one.form.plain,
+    "form_repeated": lambda one: one.form.repeated,
+    "needed": lambda one: one.needed,
+    "rediscovered": lambda one: one.rediscovered,
+}
+
+
+def means(rows: Iterable[Measured]) -> dict[str, Mean]:
+    """The mean of every measure over these cuts."""
+    rows = tuple(rows)
+    return {name: mean(map(measure, rows)) for name, measure in MEASURES.items()}

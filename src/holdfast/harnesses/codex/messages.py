@@ -1,0 +1,99 @@
+"""Messages: what a person and the agent said, and what was put before the agent.
+
+Each message stands in a rollout at least twice, as an item and as an event; it is told once. Whose words a
+text holds is for `prompts` to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+
+from holdfast.core.events import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
+from holdfast.core.fence import is_ours, without_ours
+from holdfast.harnesses.codex.frame import Frame
+from holdfast.harnesses.codex.prompts import typed
+from holdfast.harnesses.codex.reached import Reached
+from holdfast.harnesses.codex.records import Item, object_in, value
+from holdfast.harnesses.fields import capped, items, mapping, text
+
+_NOTIFICATION = re.compile(
+    r"\s*<subagent_notification>(?P<told>.*)</subagent_notification>\s*\Z", re.DOTALL | re.IGNORECASE
+)
+
+
+def message(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
+    """What an item in somebody's role says."""
+    blocks, record = texts(value(item.content)), item.id or ""
+    words = "\n".join(blocks)
+    match item.role:
+        case "assistant":
+            yield from said("item", record, words, frame, reached)
+        case "user":
+            yield from _notified(words, record, frame)
+            turn = (item.passthrough and item.passthrough.turn) or reached.turn
+            yield from prompted("item", record, turn, _with_kinds(blocks, item), frame, reached)
+        case _:
+            yield from _brief(words, record, frame, reached)
+
+
+def prompted(
+    way: str, record: str, turn: str, blocks: Iterable[tuple[str, str]], frame: Frame, reached: Reached
+) -> Iterator[Event]:
+    """What a person typed; what a subagent is told was written by the agent that started it."""
+    words = typed(blocks)
+    if words and reached.is_main and reached.is_news(way, "user", words):
+        yield Prompt(**frame.told(Origin.HUMAN, record), text=words, turn=turn)
+
+
+def said(way: str, record: str, words: str, frame: Frame, reached: Reached) -> Iterator[Event]:
+    """What the agent said."""
+    words = without_ours(words).strip()
+    if words and reached.is_news(way, "assistant", words):
+        yield AssistantText(**frame.told(Origin.ASSISTANT, record), text=words)
+
+
+def completed(fields: Mapping[str, object], turn: str, frame: Frame, reached: Reached) -> Iterator[Event]:
+    """What an event says about a message that is now whole."""
+    blocks, record = texts(fields.get("content")), text(fields, "id")
+    if fields.get("type") == "UserMessage":
+        yield from prompted("completed", record, turn, [(one, "") for one in blocks], frame, reached)
+    else:
+        yield from said("completed", record, "\n".join(blocks), frame, reached)
+
+
+def texts(content: object) -> list[str]:
+    """The texts of a content that is a text or a list of blocks; a block without any holds its place."""
+    if isinstance(content, str):
+        return [content]
+    return [block if isinstance(block, str) else text(mapping(block), "text") for block in items(content)]
+
+
+def _with_kinds(blocks: list[str], item: Item) -> Iterator[tuple[str, str]]:
+    """Each block with its kind; older messages do not say it."""
+    kinds = (item.passthrough and item.passthrough.kinds) or ()
+    for block, kind in zip_longest(blocks, kinds[: len(blocks)]):
+        yield block, kind or ""
+
+
+def _brief(words: str, record: str, frame: Frame, reached: Reached) -> Iterator[Event]:
+    if reached.is_main and is_ours(words):
+        yield BriefSeen(**frame.told(Origin.OURS, record), text=words)
+
+
+def _notified(words: str, record: str, frame: Frame) -> Iterator[Event]:
+    """How a subagent ended."""
+    found = _NOTIFICATION.match(words)
+    if found is None:
+        return
+    told = object_in(found["told"])
+    agent = text(told, "agent_path", "agent_id")
+    status = told.get("status")
+    last_words = text(mapping(status), "completed", "errored") or (status if isinstance(status, str) else "")
+    if agent and last_words not in ("running", "pending_init"):
+        yield SubagentStopped(
+            **frame.told(Origin.TOOL, record),
+            subagent=agent,
+            text=capped(without_ours(last_words)),
+        )

@@ -1,0 +1,102 @@
+"""Outcomes: how a call ended, read from the many shapes in which Codex writes it.
+
+Only what stands before a command's own output is trusted to be Codex's word. Which call it was is for
+`tools` to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from holdfast.core.events import Action
+from holdfast.core.fence import without_ours
+from holdfast.harnesses.codex.messages import texts
+from holdfast.harnesses.codex.records import object_in
+from holdfast.harnesses.fields import capped, mapping, text
+
+_LARGEST_EXIT = 1 << 32
+_HEADER = re.compile(
+    r"\A(?:(?:Chunk ID|Wall time|Original token count|Total output lines|Exit code|Process exited"
+    r"|Process running|Warning: truncated output)\b[^\n]*(?:\n|\Z))+(?:Output:(?:\n|\Z))?"
+)
+_EXIT = re.compile(r"^(?:Exit code:|Process exited with code) *(-?\d{1,10})\b", re.MULTILINE)
+_RUNNING = re.compile(r"^Process running with session ID (\w{1,20})\b", re.MULTILINE)
+_DENIED = re.compile(r"\A[^\n]{0,120}\bexit code:? (\d{1,5}), stdout:")
+# Said in place of an output, in the first line, where a command or a patch did not run at all.
+_REFUSED = re.compile(
+    r"\A[^\n]{0,200}?\b(?:failed|failure|invalid|rejected|denied|aborted|error|unsupported|timed out)\b",
+    re.IGNORECASE,
+)
+_BROKEN = re.compile(
+    r"\A(?:unsupported (?:custom tool )?call|aborted|failed to|tool call error|err:)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How it ended and what it said; `process` is the number of one that has not ended yet."""
+
+    ok: bool
+    exit_status: int | None = None
+    text: str = ""
+    process: str = ""
+
+
+def of_output(output: object, action: Action) -> Outcome:
+    """What a call's output says: a text, a list of blocks, or an object with a flag."""
+    fields = mapping(output)
+    content = fields.get("content", fields.get("output")) if fields else output
+    told = _of_text("\n".join(filter(None, texts(content))), action)
+    success = fields.get("success")
+    if isinstance(success, bool) and told.exit_status is None:
+        return Outcome(success, None, told.text, told.process)
+    return told
+
+
+def of_report(fields: Mapping[str, object]) -> Outcome:
+    """What an event says about a call that ended."""
+    exit_status = _status(fields.get("exit_code"))
+    result = mapping(fields.get("result"))
+    answer = mapping(result.get("Ok", result))
+    ok = exit_status == 0 if exit_status is not None else fields.get("status") not in _FAILED
+    if fields.get("success") is False or answer.get("isError") is True or result.get("Err") is not None:
+        ok = False
+    streams = "\n".join(filter(None, (text(fields, "stdout"), text(fields, "stderr"))))
+    said = text(fields, "aggregated_output") or streams or "\n".join(texts(answer.get("content")))
+    said = said or text(result, "Err") or text(mapping(fields.get("error")), "message")
+    return Outcome(ok, exit_status, _kept(said))
+
+
+_FAILED = ("failed", "declined", "error", "canceled", "cancelled", "interrupted")
+
+
+def _of_text(said: str, action: Action) -> Outcome:
+    wrapped = object_in(said)
+    exit_status = _status(mapping(wrapped.get("metadata")).get("exit_code"))
+    if exit_status is not None:
+        return Outcome(exit_status == 0, exit_status, _kept(text(wrapped, "output")))
+    header = _HEADER.match(said)
+    if header is None:
+        return _without_header(said, action)
+    running, found = _RUNNING.search(header[0]), _EXIT.search(header[0])
+    exit_status = _status(int(found[1])) if found else None
+    process = running[1] if running and not found else ""
+    return Outcome(not exit_status, exit_status, _kept(said[header.end() :]), process)
+
+
+def _without_header(said: str, action: Action) -> Outcome:
+    denied = _DENIED.match(said)
+    if denied:
+        return Outcome(ok=False, exit_status=int(denied[1]), text=_kept(said))
+    refusal = _REFUSED if action in (Action.RUN, Action.EDIT) else _BROKEN
+    return Outcome(not refusal.match(said), None, _kept(said))
+
+
+def _status(given: object) -> int | None:
+    return given if type(given) is int and abs(given) <= _LARGEST_EXIT else None
+
+
+def _kept(said: str) -> str:
+    return capped(without_ours(said))

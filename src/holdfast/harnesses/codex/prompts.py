@@ -1,0 +1,59 @@
+"""Prompts: what of a text in the user's role a person typed, and what Codex put there itself.
+
+Newer rollouts say for each block who wrote it; for the others the text itself must do. Whether a record may
+hold a prompt at all is for `messages` to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from holdfast.core.fence import without_ours
+
+_NOT_TYPED = re.compile(
+    r"\s*(?:"
+    r"<(?:environment_context|user_instructions|turn_aborted|turn_context|subagent_notification|skill"
+    r"|user_shell_command|user_action|hook_prompt|permissions instructions|collaboration_mode|goal_context"
+    r"|internal_model_context|model_switch|personality_spec|skills_instructions|apps_instructions"
+    r"|plugins_instructions|recommended_plugins|system-reminder|INSTRUCTIONS)\b[^>]*>"
+    r"|# AGENTS\.md instructions\b"
+    r"|Another language model started to solve this problem"
+    r"|You are performing a CONTEXT CHECKPOINT COMPACTION"
+    r"|You were originally given instructions from a user over one or more turns"
+    r"|Warning: (?:The maximum number of unified exec processes|apply_patch was requested via)"
+    r")",
+    re.IGNORECASE,
+)
+# What editors put before the words themselves, and the tags that stand around a picture.
+_EDITOR = re.compile(r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user)\b")
+_REQUEST = re.compile(r"^## My request for Codex:[ \t]*", re.MULTILINE)
+_PICTURE = re.compile(r"</?image\b[^<>]*>")
+_HANDED_OVER, _INTRODUCED = "Another language model started to solve this problem", "analysis:"
+
+
+def typed(blocks: Iterable[tuple[str, str]]) -> str:
+    """What a person typed of these blocks of text, each with its kind; empty where nobody did."""
+    texts = [_request(text) for text, kind in blocks if _is_typed(text, kind)]
+    return "\n".join(text for text in texts if text)
+
+
+def summary_of(message: str) -> str:
+    """A compaction's summary without the words that introduce it, and without our own."""
+    _, _, introduced = message.partition(_HANDED_OVER)
+    _, _, summary = introduced.partition(_INTRODUCED)
+    return without_ours(summary or message).strip()
+
+
+def _is_typed(text: str, kind: str) -> bool:
+    if kind in ("", "unknown"):
+        return not _NOT_TYPED.match(text)
+    return kind.startswith("user.")
+
+
+def _request(text: str) -> str:
+    text = without_ours(text)
+    if _EDITOR.match(text):
+        found = _REQUEST.search(text)
+        text = text[found.end() :] if found else ""
+    return _PICTURE.sub("", text).strip()

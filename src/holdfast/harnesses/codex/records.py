@@ -1,0 +1,194 @@
+"""Records: the lines of a Codex rollout as it writes them, with only the fields that we read.
+
+Three generations are known: bare items, items in a typed envelope, and envelopes with an ordinal whose forks
+point into their parent. What a record means is for `transcript`, `messages` and `tools` to say. Large parts
+stay undecoded until somebody asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from holdfast.core.events import Skipped
+from holdfast.harnesses.fields import decoded, mapping, read_object
+
+NOTHING = msgspec.Raw(b"null")
+
+
+class Metadata(msgspec.Struct):
+    """What Codex notes beside an item."""
+
+    is_compaction_output: bool | None = msgspec.field(default=None, name="compaction_output")
+
+
+class Record(msgspec.Struct):
+    """One line: an envelope with a payload, or a bare item of the first generation."""
+
+    type: str = ""
+    timestamp: str | None = None
+    ordinal: int | None = None
+    payload: msgspec.Raw = NOTHING
+    metadata: Metadata | None = None
+
+
+class HistoryBase(msgspec.Struct):
+    """Where a fork left its parent."""
+
+    thread: str | None = msgspec.field(default=None, name="thread_id")
+    end_ordinal: int | None = msgspec.field(default=None, name="end_ordinal_exclusive")
+    end_byte: int | None = msgspec.field(default=None, name="end_byte_offset")
+
+
+class Meta(msgspec.Struct):
+    """Whose rollout it is."""
+
+    id: str | None = None
+    session: str | None = msgspec.field(default=None, name="session_id")
+    parent: str | None = msgspec.field(default=None, name="parent_thread_id")
+    cwd: str | None = None
+    source: msgspec.Raw = NOTHING
+    thread_source: str | None = None
+    forked_from: str | None = msgspec.field(default=None, name="forked_from_id")
+    forked_at_ordinal: int | None = msgspec.field(default=None, name="forked_from_ordinal_exclusive")
+    history_base: HistoryBase | None = None
+
+
+class TurnContext(msgspec.Struct):
+    turn: str | None = msgspec.field(default=None, name="turn_id")
+    cwd: str | None = None
+    model: str | None = None
+
+
+class Passthrough(msgspec.Struct):
+    """Which turn a message belongs to and, block by block, who wrote it."""
+
+    turn: str | None = msgspec.field(default=None, name="turn_id")
+    kinds: list[str | None] | None = msgspec.field(default=None, name="content_item_kinds")
+
+
+class Item(msgspec.Struct):
+    """What the model was sent or answered: a message, a tool's call, a tool's output."""
+
+    type: str = ""
+    id: str | None = None
+    role: str | None = None
+    content: msgspec.Raw = NOTHING
+    name: str | None = None
+    namespace: str | None = None
+    arguments: msgspec.Raw = NOTHING
+    input: msgspec.Raw = NOTHING
+    call_id: str | None = None
+    output: msgspec.Raw = NOTHING
+    action: msgspec.Raw = NOTHING
+    passthrough: Passthrough | None = msgspec.field(
+        default=None, name="internal_chat_message_metadata_passthrough"
+    )
+
+    @property
+    def call(self) -> str:
+        """The id under which the call and its output are known."""
+        return self.call_id or self.id or ""
+
+
+class Tokens(msgspec.Struct):
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+
+
+class TokenInfo(msgspec.Struct):
+    total: Tokens | None = msgspec.field(default=None, name="total_token_usage")
+    last: Tokens | None = msgspec.field(default=None, name="last_token_usage")
+    window: int | None = msgspec.field(default=None, name="model_context_window")
+
+
+class TokenCount(msgspec.Struct):
+    info: TokenInfo | None = None
+
+
+class Summary(msgspec.Struct):
+    """A compaction: what takes the place of the history, readable only if Codex wrote it itself."""
+
+    message: str | None = None
+
+
+class Kind(msgspec.Struct):
+    type: str = ""
+
+
+RECORD = msgspec.json.Decoder(Record)
+META = msgspec.json.Decoder(Meta)
+TURN_CONTEXT = msgspec.json.Decoder(TurnContext)
+ITEM = msgspec.json.Decoder(Item)
+TOKEN_COUNT = msgspec.json.Decoder(TokenCount)
+SUMMARY = msgspec.json.Decoder(Summary)
+KIND = msgspec.json.Decoder(Kind)
+_ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
+
+TOLD: frozenset[str] = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
+"""The types of envelope that we read."""
+
+PASSED_OVER: frozenset[str] = frozenset(
+    """world_state token_usage_record inter_agent_communication inter_agent_communication_metadata
+    session_state ghost_snapshot""".split()
+)
+"""The types that say nothing about the work, or nothing that another record does not say."""
+
+ITEMS: frozenset[str] = frozenset(
+    """message function_call function_call_output local_shell_call local_shell_call_output
+    custom_tool_call custom_tool_call_output web_search_call""".split()
+)
+"""The types of item that we read."""
+
+SILENT_ITEMS: frozenset[str] = frozenset(
+    """reasoning tool_search_call tool_search_output image_generation_call compaction context_compaction
+    compaction_summary ghost_snapshot other""".split()
+)
+"""The types of item that tell nothing."""
+
+# Looked for where an envelope begins; inside a text every quote would have a backslash before it.
+_SILENT = re.compile(
+    rb'"type": ?"(?:world_state|token_usage_record)"|"payload": ?{"type": ?"(?:agent_)?reasoning"'
+)
+_ENVELOPE = 160
+
+ENDS: frozenset[str] = frozenset(
+    """exec_command_end patch_apply_end mcp_tool_call_end
+    CommandExecution FileChange McpToolCall""".split()
+)
+"""The types of event, and of completed item, that say how a call ended."""
+
+EVENTS: frozenset[str] = ENDS | frozenset(
+    "task_started turn_started user_message agent_message item_completed context_compacted".split()
+)
+"""The types of event that we read, beside the count of tokens."""
+
+
+def is_silent(line: bytes) -> bool:
+    """Whether a line can be seen to tell nothing before it is decoded: those are the longest."""
+    return _SILENT.search(line, 0, _ENVELOPE) is not None
+
+
+def value(raw: msgspec.Raw | bytes) -> object:
+    """Whatever JSON stands here; None where it cannot be read."""
+    found = decoded(_ANYTHING, bytes(raw))
+    return None if isinstance(found, Skipped) else found
+
+
+def fields_of(raw: msgspec.Raw | bytes) -> Mapping[str, object]:
+    """The object that stands here, also where it is written as a text; otherwise an empty one."""
+    found = value(raw)
+    return object_in(found) if isinstance(found, str) else mapping(found)
+
+
+def object_in(text: str) -> Mapping[str, object]:
+    """The JSON object that a text is; an empty one where it is none."""
+    if not text.lstrip().startswith("{"):
+        return {}
+    found = read_object(text.encode(errors="replace"))
+    return {} if isinstance(found, Skipped) else found

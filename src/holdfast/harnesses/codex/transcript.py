@@ -1,0 +1,263 @@
+"""Transcript: the records of a Codex session as events.
+
+It reads a rollout from a cursor, first those that the session was forked from, and remembers nothing else
+between two reads. Which records there are is in `records`, what was said in `messages`, what the tools do in
+`tools`, which other files belong to the session in `threads`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from holdfast.core.events import Compacted, Event, ModelChanged, Origin, Sign, Skipped, Usage
+from holdfast.core.text import one_line, shortened
+from holdfast.harnesses.base import Batch
+from holdfast.harnesses.codex import messages, tools
+from holdfast.harnesses.codex.frame import Frame
+from holdfast.harnesses.codex.prompts import summary_of
+from holdfast.harnesses.codex.reached import OWN, Reached, parsed, written
+from holdfast.harnesses.codex.records import (
+    ENDS,
+    EVENTS,
+    ITEM,
+    ITEMS,
+    KIND,
+    META,
+    PASSED_OVER,
+    RECORD,
+    SILENT_ITEMS,
+    SUMMARY,
+    TOKEN_COUNT,
+    TOLD,
+    TURN_CONTEXT,
+    Record,
+    Tokens,
+    fields_of,
+    is_silent,
+)
+from holdfast.harnesses.codex.threads import Base, bases, is_subagent
+from holdfast.harnesses.fields import decoded, mapping, milliseconds, text
+from holdfast.harnesses.lines import Line, Stretch, read_lines
+
+_MOST_TOKENS = 1 << 40
+
+
+def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
+    """The records behind the cursor as events of this session, whatever session a record itself names."""
+    reached = parsed(cursor)
+    before = bases(path) if reached.stage != OWN else ()
+    if 0 <= reached.stage < len(before):
+        return _read_base(before[reached.stage], session, reached, limit)
+    stretch = read_lines(path, reached.place, limit)
+    if stretch.restarted and reached.stage == OWN:
+        # The file was replaced: whatever it was forked from, if anything, is to be read again.
+        return read_transcript(path, session, "", limit)
+    if stretch.lines or stretch.skipped:
+        reached.stage = OWN
+    return _batch(stretch, stretch.lines, session, reached)
+
+
+def _read_base(base: Base, session: str, reached: Reached, limit: int) -> Batch:
+    """Some of what the session was forked from; its end is never the end of the session."""
+    stretch = read_lines(base.path, reached.place, limit)
+    lines = [line for line in stretch.lines if not _is_behind(line, base)]
+    batch = _batch(stretch, lines, session, reached)
+    if stretch.done or len(lines) < len(stretch.lines):
+        reached.stage += 1
+        reached.place = ""
+    return Batch(batch.events, batch.skipped, written(reached), done=False, cwd=batch.cwd)
+
+
+def _is_behind(line: Line, base: Base) -> bool:
+    """Whether the fork had left before this line was written."""
+    record = decoded(RECORD, line.content)
+    ordinal = None if isinstance(record, Skipped) else record.ordinal
+    if ordinal is not None and base.end_ordinal is not None:
+        return ordinal >= base.end_ordinal
+    return base.end_byte is not None and line.at >= base.end_byte
+
+
+def _batch(stretch: Stretch, lines: Iterable[Line], session: str, reached: Reached) -> Batch:
+    events: list[Event] = []
+    skipped = list(stretch.skipped)
+    for line in lines:
+        if is_silent(line.content):
+            continue
+        where = f"line at byte {line.at}"
+        record = decoded(RECORD, line.content, where)
+        if isinstance(record, Skipped):
+            skipped.append(record)
+            continue
+        for told in _told(record, line, session, reached):
+            if isinstance(told, Skipped):
+                skipped.append(Skipped(told.reason, where))
+            else:
+                events.append(told)
+    reached.place = stretch.cursor
+    return Batch(tuple(events), tuple(skipped), written(reached), stretch.done, reached.cwd)
+
+
+def _told(record: Record, line: Line, session: str, reached: Reached) -> Iterator[Event | Skipped]:
+    reached.at = (milliseconds(record.timestamp) if record.timestamp else 0) or reached.at
+    frame = Frame(session, _place(line, reached), reached.at, reached.agent)
+    match record.type:
+        case "response_item":
+            yield from _item(record, bytes(record.payload), frame, reached)
+        case "event_msg":
+            yield from _event(bytes(record.payload), frame, reached)
+        case "turn_context":
+            yield from _turn(bytes(record.payload), frame, reached)
+        case "session_meta":
+            yield from _met(bytes(record.payload), reached)
+        case "compacted":
+            yield from _compacted(bytes(record.payload), frame, reached)
+        case kind if kind in ITEMS:
+            yield from _item(record, line.content, frame, reached)
+        case "":
+            yield from _unnamed(line, reached)
+        case kind if kind not in PASSED_OVER and kind not in SILENT_ITEMS and kind not in TOLD:
+            yield Skipped(f"unknown record {shortened(one_line(kind), 40)}")
+        case _:
+            return
+
+
+def _place(line: Line, reached: Reached) -> str:
+    """Where a record stands, so that no two files of one session have a place in common."""
+    if reached.stage != OWN:
+        return f"{reached.stage}@{line.at}"
+    return f"@{line.at}" if reached.is_main else f"{reached.agent}@{line.at}"
+
+
+def _unnamed(line: Line, reached: Reached) -> Iterator[Skipped]:
+    """The first line of the first generation, or a mark of its state; anything else is not known."""
+    fields = decoded(META, line.content)
+    if isinstance(fields, Skipped):
+        yield fields
+    elif fields.id and not reached.thread:
+        reached.thread = fields.id
+        reached.cwd = fields.cwd or reached.cwd
+    elif b'"record_type"' not in line.content:
+        yield Skipped("record without a type")
+
+
+def _met(payload: bytes, reached: Reached) -> Iterator[Skipped]:
+    meta = decoded(META, payload)
+    if isinstance(meta, Skipped):
+        yield meta
+        return
+    reached.cwd = meta.cwd or reached.cwd
+    # An older fork copies its parent's history with the parent's own first line: that one is not ours.
+    if reached.stage == OWN and not reached.thread and meta.id:
+        reached.thread = meta.id
+        if is_subagent(meta):
+            reached.agent = meta.id
+
+
+def _turn(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+    turn = decoded(TURN_CONTEXT, payload)
+    if isinstance(turn, Skipped):
+        yield turn
+        return
+    reached.turn = turn.turn or reached.turn
+    reached.cwd = turn.cwd or reached.cwd
+    if turn.model and turn.model != reached.model:
+        reached.model = turn.model
+        if reached.is_main:
+            yield ModelChanged(**frame.told(Origin.HARNESS), model=turn.model)
+
+
+def _item(record: Record, payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+    item = decoded(ITEM, payload)
+    if isinstance(item, Skipped):
+        yield item
+    elif item.type == "message":
+        # A summary is said in the assistant's role; the compaction that follows carries it.
+        if record.metadata is None or not record.metadata.is_compaction_output:
+            yield from messages.message(item, frame, reached)
+    elif item.type in ITEMS:
+        acted = tools.returned if item.type.endswith("_output") else tools.called
+        yield from acted(item, frame, reached)
+
+
+def _event(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+    kind = decoded(KIND, payload)
+    if isinstance(kind, Skipped):
+        yield kind
+    elif kind.type == "token_count":
+        yield from _token_count(payload, frame, reached)
+    elif kind.type in EVENTS:
+        yield from _reported(kind.type, fields_of(payload), frame, reached)
+
+
+def _reported(kind: str, fields: Mapping[str, object], frame: Frame, reached: Reached) -> Iterator[Event]:
+    turn = text(fields, "turn_id") or reached.turn
+    match kind:
+        case "task_started" | "turn_started":
+            reached.turn = turn
+        case "user_message":
+            words = text(fields, "message")
+            yield from messages.prompted("event", "", turn, [(words, "")], frame, reached)
+        case "agent_message":
+            yield from messages.said("event", "", text(fields, "message"), frame, reached)
+        case "item_completed":
+            # What is completed reads like an event of its own, one level down.
+            item = mapping(fields.get("item"))
+            yield from _reported(text(item, "type"), {**item, "turn_id": turn}, frame, reached)
+        case "UserMessage" | "AgentMessage":
+            yield from messages.completed(fields, turn, frame, reached)
+        case "context_compacted" | "ContextCompaction":
+            yield from _boundary("event", "", frame, reached)
+        case _ if kind in ENDS:
+            yield from tools.reported(kind, fields, frame, reached)
+        case _:
+            return
+
+
+def _compacted(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+    summary = decoded(SUMMARY, payload)
+    if isinstance(summary, Skipped):
+        yield summary
+    else:
+        yield from _boundary("record", summary_of(summary.message or ""), frame, reached)
+
+
+def _boundary(way: str, summary: str, frame: Frame, reached: Reached) -> Iterator[Event]:
+    # A subagent's window may be compacted too; the session's goes on.
+    if reached.is_new_boundary(way) and reached.is_main:
+        yield Compacted(**frame.told(Origin.HARNESS), sign=Sign.BOUNDARY, summary=summary)
+
+
+def _token_count(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+    count = decoded(TOKEN_COUNT, payload)
+    if isinstance(count, Skipped):
+        yield count
+        return
+    info = count.info
+    if info is None or info.last is None:
+        return
+    seen = (_count(info.total.total_tokens if info.total else None), _count(info.last.total_tokens))
+    # The same count is written again whenever a limit is reported.
+    if seen != reached.tokens:
+        reached.tokens = seen
+        yield _usage(info.last, _count(info.window), frame)
+
+
+def _usage(tokens: Tokens, window: int, frame: Frame) -> Usage:
+    """The tokens of one request: Codex counts what came from the cache as input."""
+    cached, stored = _count(tokens.cached_input_tokens), _count(tokens.cache_write_input_tokens)
+    output = _count(tokens.output_tokens)
+    # After a compaction only the estimate of the whole is given.
+    whole = _count(tokens.input_tokens) or max(0, _count(tokens.total_tokens) - output)
+    return Usage(
+        **frame.told(Origin.HARNESS),
+        input=max(0, whole - cached - stored),
+        output=output,
+        cache_read=cached,
+        cache_written=stored,
+        window=window,
+    )
+
+
+def _count(tokens: int | None) -> int:
+    return min(max(0, tokens or 0), _MOST_TOKENS)

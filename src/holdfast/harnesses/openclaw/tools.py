@@ -1,0 +1,227 @@
+"""Tools: what the tools of pi and OpenClaw do, and how they ended.
+
+Their names, their arguments and the shapes of their results are known here only. Whether an outcome matters
+is the core's business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from holdfast.core.events import (
+    Action,
+    Event,
+    Origin,
+    SubagentStarted,
+    Todo,
+    TodosChanged,
+    ToolCalled,
+    ToolReturned,
+)
+from holdfast.core.fence import without_ours
+from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text
+from holdfast.harnesses.openclaw.frame import Frame
+from holdfast.harnesses.openclaw.records import DETAILS, Block, Details, Message
+
+_ACTIONS: Final[Mapping[str, Action]] = {
+    "bash": Action.RUN,
+    "exec": Action.RUN,
+    "shell": Action.RUN,
+    "shell_exec": Action.RUN,
+    "run_terminal": Action.RUN,
+    "read": Action.READ,
+    "read_file": Action.READ,
+    "memory_get": Action.READ,
+    "write": Action.WRITE,
+    "write_file": Action.WRITE,
+    "edit": Action.EDIT,
+    "edit_file": Action.EDIT,
+    "apply_patch": Action.EDIT,
+    "grep": Action.SEARCH,
+    "find": Action.SEARCH,
+    "ls": Action.SEARCH,
+    "glob": Action.SEARCH,
+    "web_search": Action.SEARCH,
+    "web_fetch": Action.SEARCH,
+    "memory_search": Action.SEARCH,
+    "sessions_spawn": Action.DELEGATE,
+}
+_SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
+    Action.RUN: ("command",),
+    Action.READ: ("path", "file_path"),
+    Action.WRITE: ("path", "file_path"),
+    Action.EDIT: ("path", "file_path"),
+    Action.SEARCH: ("pattern", "query", "url", "path"),
+    Action.DELEGATE: ("label", "task"),
+    Action.OTHER: ("path", "file_path", "command", "query", "url"),
+}
+NESTED = "openclaw.nested-tool.v1"
+"""The kind of message that tells of a call which another tool made."""
+_PLAN = "update_plan"
+_PATCH = "apply_patch"
+_ALWAYS_SAYS = "bash"
+"""pi's own shell: it says with what a command failed, so that one of which it says nothing ended with 0."""
+_GOES_ON = frozenset({"running", "accepted"})
+_FAILED = frozenset({"failed", "error", "killed"})
+_DETAIL_LIMIT = 2_000
+_LARGEST_EXIT = 1 << 32
+_EXIT = re.compile(r"\(?Command exited with code (-?\d{1,10})\.?\)?\s*\Z")
+
+
+def called(block: Block, frame: Frame) -> Iterator[Event]:
+    """What the agent asked for."""
+    given = _object(block.arguments)
+    tool, call = block.name or "", block.id or ""
+    if tool == _PLAN:
+        yield TodosChanged(**frame.told(Origin.ASSISTANT), todos=_todos(given.get("plan")))
+        return
+    asked = _asked(tool, call, given, frame)
+    yield asked
+    if asked.action is Action.DELEGATE:
+        task = without_ours(text(given, "label", "task"))
+        yield SubagentStarted(**frame.part(Origin.ASSISTANT, "agent"), subagent=call, task=task)
+
+
+def returned(message: Message, frame: Frame) -> Iterator[Event]:
+    """How a call ended. One that goes on in the background has not ended."""
+    details = _details(message.details)
+    if details.status in _GOES_ON:
+        return
+    output = without_ours(content_text(message.content))
+    exit_status = _exit_status(message.tool or "", output, details, is_error=message.is_error is True)
+    failed = message.is_error is True or details.status in _FAILED
+    yield ToolReturned(
+        **frame.told(Origin.TOOL),
+        call=message.call or "",
+        ok=not failed and not exit_status,
+        exit_status=exit_status,
+        text=capped(_without_status(output) if exit_status else output),
+    )
+
+
+def ran(message: Message, frame: Frame) -> Iterator[Event]:
+    """A command that a person ran beside the conversation, and how it ended."""
+    command = without_ours(message.command or "")
+    if not command.strip():
+        return
+    exit_status = _status(message.exit_code)
+    yield ToolCalled(
+        **frame.told(Origin.HUMAN), call=frame.record, tool="bash", action=Action.RUN, subject=command
+    )
+    yield ToolReturned(
+        **frame.part(Origin.TOOL, "end"),
+        call=frame.record,
+        ok=not message.cancelled and not exit_status,
+        exit_status=exit_status,
+        text=capped(without_ours(message.output or "")),
+    )
+
+
+def nested(message: Message, frame: Frame) -> Iterator[Event]:
+    """A call that another tool made, and how it ended: one record tells both."""
+    details = _object(message.details)
+    tool, call = text(details, "toolName"), text(details, "toolCallId") or frame.record
+    if not tool:
+        return
+    result = mapping(details.get("result"))
+    output = without_ours(_joined(result.get("content")))
+    is_error = details.get("isError") is True
+    ended = Details(exit_code=_status(mapping(result.get("details")).get("exitCode")))
+    exit_status = _exit_status(tool, output, ended, is_error=is_error)
+    yield _asked(tool, call, mapping(details.get("input")), frame)
+    yield ToolReturned(
+        **frame.part(Origin.TOOL, "end"),
+        call=call,
+        ok=not is_error and not exit_status,
+        exit_status=exit_status,
+        text=capped(_without_status(output) if exit_status else output),
+    )
+
+
+def content_text(content: str | list[Block] | None) -> str:
+    """The text of a message, or of its blocks; thinking and images are passed over."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(block.text for block in content or () if block.type == "text" and block.text)
+
+
+def _asked(tool: str, call: str, given: Mapping[str, object], frame: Frame) -> ToolCalled:
+    action = _ACTIONS.get(tool, Action.OTHER)
+    # Every file of a patch is named in it.
+    room = TEXT_LIMIT if tool == _PATCH else _DETAIL_LIMIT
+    return ToolCalled(
+        **frame.told(Origin.ASSISTANT),
+        call=call,
+        tool=tool,
+        action=action,
+        subject=without_ours(text(given, *_SUBJECTS[action])),
+        detail=capped(without_ours(_detail(action, given)), room),
+    )
+
+
+def _detail(action: Action, given: Mapping[str, object]) -> str:
+    match action:
+        case Action.SEARCH:
+            return text(given, "path") if text(given, "pattern", "query", "url") else ""
+        case Action.DELEGATE:
+            return text(given, "task")
+        case Action.WRITE:
+            return text(given, "content")
+        case Action.EDIT:
+            edits = [given, *map(mapping, items(given.get("edits")))]
+            news = (text(edit, "newText", "new_string", "content", "input") for edit in edits)
+            return "\n".join(filter(None, news))
+        case Action.OTHER:
+            return msgspec.json.encode(given).decode() if given else ""
+        case _:
+            return ""
+
+
+def _todos(plan: object) -> tuple[Todo, ...]:
+    rows = map(mapping, items(plan))
+    return tuple(Todo(text(row, "step"), text(row, "status")) for row in rows if text(row, "step"))
+
+
+def _exit_status(tool: str, output: str, details: Details, *, is_error: bool) -> int | None:
+    given = _status(details.exit_code)
+    if given is not None or _ACTIONS.get(tool) is not Action.RUN:
+        return given
+    found = _EXIT.search(output[-200:])
+    if found:
+        return int(found[1])
+    return 0 if tool == _ALWAYS_SAYS and not is_error else None
+
+
+def _without_status(output: str) -> str:
+    """What the command itself printed: its last line is then the reason why it failed."""
+    return _EXIT.sub("", output).rstrip()
+
+
+def _status(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if abs(value) <= _LARGEST_EXIT else None
+
+
+def _joined(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(filter(None, (text(mapping(block), "text") for block in items(content))))
+
+
+def _details(raw: msgspec.Raw) -> Details:
+    try:
+        return DETAILS.decode(raw)
+    except (ValueError, RecursionError):
+        return Details()
+
+
+def _object(raw: msgspec.Raw) -> Mapping[str, object]:
+    try:
+        return mapping(msgspec.json.decode(raw))
+    except (ValueError, RecursionError):
+        return {}

@@ -1,0 +1,146 @@
+"""Prompts: what binds the work is kept whole, and "go on" names nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.core import prose
+
+BINDING = """
+Never commit to the release branch.
+You must run the migration twice.
+Don't touch anything under vendor/.
+please do not add new dependencies
+Always write the changelog line in the same commit.
+Only edit the parser, nothing else.
+Use pnpm, not npm.
+use tabs not spaces
+Put the fixture into tests/data instead of next to the module.
+Avoid global state in the worker.
+Make sure the old flag still works.
+Keep the public API as it is.
+No new files in the root, please.
+no mocks!
+I don't want any JavaScript on that page.
+We never push on Fridays.
+The importer must not read the file twice.
+Passwords should never be logged.
+It has to work without a network.
+Refactor the cache without changing its interface.
+Can you use the existing client instead of a new one?
+From now on answer in short sentences.
+and leave the generated files alone
+answer in one paragraph don't list options
+do it without adding dependencies
+never, ever log the token
+The only allowed client is httpx.
+It's important that the order is kept.
+I'd prefer functions over classes.
+This is forbidden: writing outside of the home.
+You don't need to keep the old endpoint.
+Important: the schema is shared with billing.
+Stop adding comments that repeat the code.
+必须使用 uv 安装依赖。
+不要修改数据库结构。
+禁止直接推送到主分支。
+请只用标准库。
+提交之前务必跑一遍测试。
+配置不得写死在代码里。
+"""
+NOT_BINDING = """
+I don't understand why the build is red.
+It doesn't work on my machine.
+There is only one test failing.
+Why does it never finish?
+The page never loads.
+It always crashes on start.
+I don't know which version that is.
+Should we close the issue?
+It must be the cache again.
+There must be a simpler way.
+I only see one error.
+I've never seen this before.
+We don't have tests for that.
+If it does not work, tell me.
+Never mind!
+That should be fine.
+It returned None instead of a list.
+No idea.
+No problem, thanks.
+I keep getting a timeout.
+The tests don't pass.
+That's the only thing that loaded.
+Don't worry about it.
+do you think we must keep both?
+Explain what happens without the flag?
+为什么必须重启？
+我不知道是不是要改。
+没有别的问题。
+"""
+GENERIC = """
+continue|Continue.|go on|go ahead|yes|ok|ok do it|Yes, please do that.|run checks|run the tests again|
+check it again|can you look into it?|could you please fix this|keep going|proceed|please fix these|
+ok, let's implement this|3|continue until all are done|commit and push|thanks!|looks good, continue|
+what's next?|try again||...|继续|好的|继续吧|可以，继续|再检查一下|谢谢|运行测试
+"""
+CONCRETE = """
+fix the login bug|continue with the exporter|why does the import hang?|run the tests in tests/core|
+did you push?|can you look into the retry logic?|use SQLite|yes, but keep the old flag|
+check the README again|/init|let's fix issue 3 too|add a dark theme|which branch is this?|
+no, remove it from the index page|implement spotter-gqc|继续写文档|为什么会失败？|修复登录问题|检查 a.py
+"""
+
+
+def lines(table: str) -> list[str]:
+    return table.strip().splitlines()
+
+
+def split(row: str) -> list[str]:
+    return row.replace("\n", "").split("|")
+
+
+@pytest.mark.parametrize("sentence", lines(BINDING))
+def test_a_constraint_is_heard_whole(sentence: str) -> None:
+    assert prose.constraints(sentence) == (sentence,)
+
+
+@pytest.mark.parametrize("prompt", lines(NOT_BINDING))
+def test_a_question_or_a_report_binds_nobody(prompt: str) -> None:
+    assert prose.constraints(prompt) == ()
+
+
+@pytest.mark.parametrize("prompt", split(GENERIC))
+def test_a_prompt_that_only_says_go_on_is_generic(prompt: str) -> None:
+    assert prose.is_generic(prompt)
+
+
+@pytest.mark.parametrize("prompt", split(CONCRETE))
+def test_a_prompt_that_names_something_is_not_generic(prompt: str) -> None:
+    assert not prose.is_generic(prompt)
+
+
+def test_constraints_are_picked_out_of_a_prompt_in_order_and_once() -> None:
+    prompt = (
+        "The import hangs since yesterday and I don't know why. "
+        "Please fix it, but never retry more than twice.\n"
+        "- use the existing client, not a new one\n- the log is in a.log\n\n"
+        "```\nerror: you must pass --force\n```\n"
+        "Don't touch `b.py`. Don't touch `b.py`. Is that clear?"
+    )
+    assert prose.constraints(prompt) == (
+        "Please fix it, but never retry more than twice.",
+        "use the existing client, not a new one",
+        "Don't touch `b.py`.",
+    )
+
+
+def test_items_below_a_heading_for_rules_are_constraints() -> None:
+    prompt = "Build the exporter.\n\nRequirements:\n- one file per tenant\n- gzip\n\nThe data is in s3."
+    assert prose.constraints(prompt) == ("one file per tenant", "gzip")
+
+
+def test_a_sentence_of_a_wrapped_prompt_is_not_cut_at_the_line() -> None:
+    prompt = (
+        "Whatever you change in the importer, you must never write to the\nproduction bucket from a test."
+    )
+    assert prose.constraints(prompt) == (prompt.replace("\n", " "),)

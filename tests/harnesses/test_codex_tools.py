@@ -1,0 +1,221 @@
+"""What Codex's tools did, and how they ended, in the words that every harness shares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.core.events import (
+    Action,
+    Event,
+    Origin,
+    SubagentStarted,
+    Todo,
+    TodosChanged,
+    ToolCalled,
+    ToolReturned,
+)
+from holdfast.harnesses import reader
+from tests.harnesses.codex_records import (
+    CWD,
+    Json,
+    call,
+    completed,
+    event,
+    item,
+    jsonl,
+    output,
+    patch_call,
+    turn,
+    written,
+)
+
+FAR = 1 << 30
+LIMIT = 8_000
+
+
+def told(folder: Path, *records: Json) -> tuple[Event, ...]:
+    batch = reader("codex").read_transcript(written(folder, jsonl(records)), "s1", "", FAR)
+    assert batch.skipped == ()
+    return batch.events
+
+
+def one_call(folder: Path, *records: Json) -> ToolCalled:
+    (found,) = (one for one in told(folder, *records) if isinstance(one, ToolCalled))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("one", "command"),
+    [
+        (call("exec_command", cmd="ls -l"), "ls -l"),
+        (call("shell_command", command="ls -l", workdir="/x"), "ls -l"),
+        (call("shell", command=["bash", "-lc", "ls -l | wc"]), "ls -l | wc"),
+        (call("shell", command=["/usr/bin/zsh", "-c", "ls"]), "ls"),
+        (call("shell", command=["powershell.exe", "-NoProfile", "-Command", "dir"]), "dir"),
+        (call("shell", command=["git", "commit", "-m", "a b"]), "git commit -m 'a b'"),
+        (call("shell", command="ls"), "ls"),
+        (call("container.exec", cmd=["bash", "-lc", "ls"]), "ls"),
+        (item("local_shell_call", call_id="c", action={"type": "exec", "command": ["sh", "-c", "ls"]}), "ls"),
+        (item("local_shell_call", id="l1", action={"command": ["ls", "-l"]}), "ls -l"),
+        (completed("CommandExecution", "exec-1", command=["/bin/bash", "-lc", "ls"], exit_code=0), "ls"),
+        (event("exec_command_end", call_id="c9", command=["bash", "-lc", "ls"], exit_code=0), "ls"),
+        # A command that does more than to apply a patch is a command.
+        (call("exec_command", cmd="apply_patch --help"), "apply_patch --help"),
+        (call("exec_command", cmd="grep '*** Begin Patch' x"), "grep '*** Begin Patch' x"),
+    ],
+)
+def test_a_command_is_told_as_a_person_would_type_it(tmp_path: Path, one: Json, command: str) -> None:
+    asked = one_call(tmp_path, one)
+    assert (asked.action, asked.subject, asked.origin) == (Action.RUN, command, Origin.ASSISTANT)
+
+
+PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-a\n+b\n*** Add File: b.py\n+c\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        patch_call(PATCH),
+        call("apply_patch", input=PATCH),
+        call("shell", command=["apply_patch", PATCH]),
+        call("shell", command=["bash", "-lc", f"apply_patch <<'EOF'\n{PATCH}\nEOF\n"], workdir=CWD),
+        call("exec_command", cmd=f"apply_patch <<'PATCH'\n{PATCH}\nPATCH", workdir="."),
+        call("exec_command", cmd=f"apply_patch '{PATCH}'"),
+    ],
+)
+def test_a_patch_is_an_edit_of_its_first_file_with_the_whole_patch(tmp_path: Path, one: Json) -> None:
+    asked = one_call(tmp_path, turn(), one)
+    assert (asked.tool, asked.action, asked.subject) == ("apply_patch", Action.EDIT, "src/a.py")
+    assert asked.detail == PATCH
+
+
+@pytest.mark.parametrize(
+    ("one", "first"),
+    [
+        (call("shell", command=["apply_patch", PATCH], workdir="/other/tree"), "/other/tree/src/a.py"),
+        (call("exec_command", cmd=f"cd lib && apply_patch <<'X'\n{PATCH}\nX"), "lib/src/a.py"),
+    ],
+)
+def test_a_patch_for_another_directory_names_its_files_there(tmp_path: Path, one: Json, first: str) -> None:
+    asked = one_call(tmp_path, turn(), one)
+    assert asked.subject == first
+    assert f"*** Add File: {first.removesuffix('src/a.py')}b.py\n" in asked.detail
+
+
+def test_a_command_around_a_patch_stays_a_command(tmp_path: Path) -> None:
+    command = f"apply_patch <<'X'\n{PATCH}\nX\nmake test"
+    asked = one_call(tmp_path, call("exec_command", cmd=command))
+    assert (asked.action, asked.subject) == (Action.RUN, command)
+
+
+@pytest.mark.parametrize("files", [1, 3, 19, 60])
+def test_a_long_patch_is_cut_without_losing_a_file(tmp_path: Path, files: int) -> None:
+    sections = "".join(
+        f"*** Update File: src/f{number}.py\n@@\n" + "+x = 1\n" * 2_000 for number in range(files)
+    )
+    asked = one_call(tmp_path, patch_call(f"*** Begin Patch\n{sections}*** End Patch"))
+    assert len(asked.detail) <= LIMIT
+    assert all(f"*** Update File: src/f{number}.py" in asked.detail for number in range(files))
+    assert asked.subject == "src/f0.py"
+
+
+def test_a_change_that_only_an_event_tells_reads_like_a_patch(tmp_path: Path) -> None:
+    changes = {
+        f"{CWD}/new.py": {"type": "add", "content": "x = 1\ny = 2\n"},
+        f"{CWD}/a.py": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-a\n+b", "move_path": f"{CWD}/b.py"},
+        f"{CWD}/old.py": {"type": "delete", "content": "z"},
+    }
+    done = completed("FileChange", "exec-1", changes=changes, status="completed", stdout="Success.")
+    asked, end = told(tmp_path, done)
+    assert isinstance(asked, ToolCalled)
+    assert isinstance(end, ToolReturned)
+    assert (asked.action, asked.subject) == (Action.EDIT, f"{CWD}/new.py")
+    assert asked.detail.split("\n") == [
+        f"*** Add File: {CWD}/new.py",
+        "+x = 1",
+        "+y = 2",
+        f"*** Update File: {CWD}/a.py",
+        f"*** Move to: {CWD}/b.py",
+        "@@ -1 +1 @@",
+        "-a",
+        "+b",
+        f"*** Delete File: {CWD}/old.py",
+    ]
+    assert (end.call, end.ok, end.text) == ("exec-1", True, "Success.")
+
+
+MCP = {"server": "github", "tool": "get_issue", "arguments": {"query": "parser"}}
+
+
+@pytest.mark.parametrize(
+    ("one", "tool", "action", "subject"),
+    [
+        (call("view_image", path="/x/a.png"), "view_image", Action.READ, "/x/a.png"),
+        (call("read_file", file_path="/x/a.py"), "read_file", Action.READ, "/x/a.py"),
+        (call("grep_files", pattern="def ", path="src"), "grep_files", Action.SEARCH, "def "),
+        (call("list_dir", dir_path="src"), "list_dir", Action.SEARCH, "src"),
+        (call("spawn_agent", message="Look\naround"), "spawn_agent", Action.DELEGATE, "Look around"),
+        (call("write_stdin", session_id=7, chars="y\n"), "write_stdin", Action.OTHER, "y"),
+        (call("something_new", query="x"), "something_new", Action.OTHER, "x"),
+        (
+            item("function_call", name="_get", namespace="mcp__github", arguments="{}", call_id="c"),
+            "mcp__github__get",
+            Action.OTHER,
+            "",
+        ),
+        (item("custom_tool_call", name="exec", input="await x()", call_id="c"), "exec", Action.OTHER, ""),
+        (item("web_search_call", action={"type": "search", "query": "q"}), "web_search", Action.OTHER, "q"),
+        (item("web_search_call", action={"queries": ["q", "r"]}), "web_search", Action.OTHER, "q"),
+        (item("web_search_call", id="ws_1"), "web_search", Action.OTHER, ""),
+        (
+            event("mcp_tool_call_end", call_id="c", invocation=MCP),
+            "mcp__github__get_issue",
+            Action.OTHER,
+            "parser",
+        ),
+        (completed("McpToolCall", "c", **MCP), "mcp__github__get_issue", Action.OTHER, "parser"),
+        # Arguments that nobody can read are kept as they are.
+        (
+            item("function_call", name="exec_command", arguments='{"cmd', call_id="c"),
+            "exec_command",
+            Action.OTHER,
+            "",
+        ),
+        (item("function_call", name=None, arguments=None), "", Action.OTHER, ""),
+    ],
+)
+def test_each_tool_does_what_it_does(
+    tmp_path: Path, one: Json, tool: str, action: Action, subject: str
+) -> None:
+    asked = one_call(tmp_path, one)
+    assert (asked.tool, asked.action, asked.subject) == (tool, action, subject)
+
+
+def test_free_text_for_another_tool_is_its_detail(tmp_path: Path) -> None:
+    asked = one_call(tmp_path, item("custom_tool_call", name="exec", input="await x()", call_id="c"))
+    assert asked.detail == "await x()"
+
+
+def test_a_plan_is_a_list_of_todos_and_no_call(tmp_path: Path) -> None:
+    plan = [{"step": "Read", "status": "completed"}, {"step": "Write", "status": "pending"}, {}, 7]
+    (event_,) = told(tmp_path, call("update_plan", plan=plan, explanation="so"), output("Plan updated"))
+    assert isinstance(event_, TodosChanged)
+    assert event_.todos == (Todo("Read", "completed"), Todo("Write", "pending"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "agents"),
+    [
+        ('{"agent_id":"a7","nickname":"Ada"}', ["a7"]),
+        ('{"task_name":"/lead/look"}', ["/lead/look"]),
+        ("done", ["call_1"]),
+        ("failed to spawn", []),
+    ],
+)
+def test_a_subagent_is_known_by_the_id_it_was_given(tmp_path: Path, answer: str, agents: list[str]) -> None:
+    events = told(tmp_path, call("spawn_agent", message="Look\naround"), output(answer))
+    started = [one for one in events if isinstance(one, SubagentStarted)]
+    assert [one.subagent for one in started] == agents
+    assert all(one.task == "Look around" for one in started)
