@@ -146,12 +146,14 @@ def _files(told: Told, weights: Weights) -> Iterator[Item]:
     git, key = told.session.git, told.session.key
     dirty = frozenset(git.dirty if git else ())
     seen: set[str] = set()
+    changed = [touch for touch in told.session.trail.files if touch.action is not Action.READ]
     for touch in reversed(told.session.trail.files):
         path = relative(touch.path, told)
         features = {
             "freshness": _freshness(touch.step, told),
             "frequency": _frequency(touch.times),
             "in_diff": float(path in dirty),
+            "latest": float(touch is changed[-1]) if changed else 0.0,
         }
         if touch.action is Action.READ and touch.path not in told.marks:
             yield _weighed(
@@ -179,8 +181,13 @@ def _commands(told: Told, weights: Weights) -> Iterator[Item]:
     """Failures each in a line; of what passed, the latest run of each program, behind one label."""
     key = told.session.key
     known: set[str] = set()
+    failures = [run for run in told.session.trail.commands if run.ok is False]
     for run in reversed(told.session.trail.commands):
-        features = {"freshness": _freshness(run.step, told), "frequency": _frequency(run.times)}
+        features = {
+            "freshness": _freshness(run.step, told),
+            "frequency": _frequency(run.times),
+            "latest": float(run is failures[-1]) if failures else 0.0,
+        }
         program = shell.program(run.command)
         if run.ok is False:
             item = Item(COMMANDS, command_line(run), run.at, key, "failed_command")

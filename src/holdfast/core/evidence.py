@@ -126,9 +126,7 @@ def _rules(prompt: str) -> tuple[str, ...]:
     worded = (
         sentence
         for sentence in prose.sentences(prompt)
-        if _RULE_WORDS.search(sentence)
-        and _SHORTEST_RULE <= len(sentence.split()) <= _LONGEST_RULE
-        and not sentence.rstrip().endswith(("?", "？"))
+        if _RULE_WORDS.search(sentence) and _SHORTEST_RULE <= len(sentence.split()) <= _LONGEST_RULE
     )
     return tuple(dict.fromkeys((*prose.constraints(prompt), *worded)))
 
@@ -229,7 +227,7 @@ def _returned(trail: Trail, event: ToolReturned) -> Trail:
     if call.action is Action.RUN and call.agent == MAIN:
         trail = _ended(trail, call, event)
     if call.agent == MAIN:
-        trail = _named(trail, event.text[:RESULT_READ])
+        trail = _mentioned(trail, names.names(event.text[:RESULT_READ]))
     if not event.ok:
         return trail
     row = trail.files if call.agent == MAIN else trail.subagent_files
@@ -315,12 +313,15 @@ def _capped(row: tuple[FileTouch, ...]) -> tuple[FileTouch, ...]:
 
 
 def _named(trail: Trail, text: str) -> Trail:
-    """With the names in a text counted; over the cap, those that came up least and longest ago go."""
-    found = dict.fromkeys((*names.names(text), *names.references(text)))
+    return _mentioned(trail, (*names.names(text), *names.references(text)))
+
+
+def _mentioned(trail: Trail, found: tuple[str, ...]) -> Trail:
+    """With these names counted once more; over the cap, those that came up least and longest ago go."""
     if not found:
         return trail
     known = {mention.name: mention for mention in trail.names}
-    for name in found:
+    for name in dict.fromkeys(found):
         before = known.pop(name, None)
         known[name] = Mention(name, before.times + 1 if before else 1, trail.steps)
     if len(known) > NAMES_KEPT:
