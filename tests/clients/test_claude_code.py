@@ -68,6 +68,16 @@ class TestCompaction:
         assert "keep the ids" in found[0]["digest"]
         assert "totals.py" in found[0]["digest"]
 
+    def test_its_summary_is_told_what_it_must_keep(
+        self, claude: Claude, server: ModelServer, product: Product
+    ) -> None:
+        session = begun(claude, server)
+        claude.compact(session)
+        asked = server.compactions()[0].text
+        assert "## What the summary must keep" in asked
+        steering = asked[asked.index("## What the summary must keep") :]
+        assert all(fact in steering for fact in FACTS)
+
     def test_automatic(self, claude: Claude, server: ModelServer, product: Product) -> None:
         full = Usage(input=150_000)
         server.script(

@@ -72,6 +72,14 @@ class TestCompaction:
         assert "one" in stage.letter("a", "start", source="compact", transcript="")
         assert stage.letter("a", "prompt", text="two", transcript="") == ""
 
+    def test_the_harnesss_own_summary_is_told_what_it_must_keep(self, stage: Stage) -> None:
+        play(stage, "a")
+        steering = stage.letter("a", "compaction")
+        assert "## What the summary must keep" in steering
+        assert "task of a" in steering
+        assert len(steering) <= 1_500
+        assert "just compacted" in stage.letter("a", "start", source="compact")
+
     def test_the_state_is_safe_before_the_hook_is_answered(self, stage: Stage) -> None:
         play(stage, "a")
         stage.letter("a", "compaction", text="focus on ids")

@@ -226,7 +226,11 @@ def test_a_brief_goes_back_as_context_for_the_model(raw: bytes, event: str) -> N
     assert CLAUDE_CODE.render_reply(heard(raw), "") == b""
 
 
-@pytest.mark.parametrize("event", ["PreCompact", "PostCompact", "SessionEnd", "Stop", "Notification"])
+def test_a_compaction_is_answered_in_plain_text() -> None:
+    assert CLAUDE_CODE.render_reply(heard(letter("PreCompact", trigger="auto")), "keep this") == b"keep this"
+
+
+@pytest.mark.parametrize("event", ["PostCompact", "SessionEnd", "Stop", "Notification"])
 def test_what_would_be_rejected_is_not_answered(event: str) -> None:
     assert CLAUDE_CODE.render_reply(heard(letter(event)), "brief") == b""
 

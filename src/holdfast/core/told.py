@@ -36,6 +36,8 @@ class Reason(StrEnum):
     CLEAR = "clear"
     RESUME = "resume"
     FORK = "fork"
+    SUMMARY = "summary"
+    """The harness is about to write its own summary, and is told what that must keep."""
     PARALLEL = "parallel"
     """There is nothing to continue, but someone else is at work in the project."""
 

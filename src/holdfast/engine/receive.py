@@ -41,7 +41,7 @@ class Listened:
 def receive(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> bytes:
     """Keep what a letter says and give the harness its answer, empty if there is none."""
     listened = listen(desk, envelope, letter, in_time)
-    if listened is None or listened.heard.ask not in (Ask.START, Ask.PROMPT):
+    if listened is None or listened.heard.ask is Ask.NOTHING:
         return b""
     harness = desk.harness(envelope.harness)
     brief = resume.answer(desk, listened.heard, listened.session, harness.answer_limit)

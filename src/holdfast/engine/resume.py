@@ -22,6 +22,8 @@ from holdfast.harnesses.base import Ask, Heard
 from holdfast.stores.base import Lineage
 
 SESSIONS_LOOKED_AT = 50
+SUMMARY_CHARS = 1_500
+"""What a harness's own summary is asked to keep must leave it room for its own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ def answer(desk: Desk, heard: Heard, session: Session, limit: int) -> str:
         return ""
     config = desk.config(session.project)
     budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, limit)
+    if told.reason is Reason.SUMMARY:
+        budget = min(budget, SUMMARY_CHARS)
     brief = written(told, budget)
     # The harness counts UTF-16 units, of which some characters take two: leave items out until it fits.
     while (units := len(brief.text.encode("utf-16-le", "replace")) // 2) > limit:
@@ -84,14 +88,22 @@ def find_predecessor(desk: Desk, project: Project, key: str, previous: str, proc
 
 
 def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
-    source = heard.source
-    if heard.ask is Ask.PROMPT:
-        if brief_owed(session):
+    """What to tell, by what the harness waits for."""
+    match heard.ask:
+        case Ask.COMPACTION:
+            return Told(Reason.SUMMARY, session, desk.clock())
+        case Ask.PROMPT if brief_owed(session):
             return _own(desk, session, Reason.LATE)
-        # A start that came by the spool could not be answered then: the first prompt carries its brief.
-        if session.prompts_told > 1 or session.unanswered not in (Source.STARTUP, Source.CLEAR):
+        case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
+            # A start that came by the spool could not be answered then: the first prompt carries its brief.
+            return _told_at_start(desk, heard, session, session.unanswered)
+        case Ask.START:
+            return _told_at_start(desk, heard, session, heard.source)
+        case _:
             return None
-        source = session.unanswered
+
+
+def _told_at_start(desk: Desk, heard: Heard, session: Session, source: Source | None) -> Told | None:
     match source:
         case Source.COMPACT:
             return _own(desk, session, Reason.COMPACT)
@@ -117,7 +129,9 @@ def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
     given = [
         receipt.reason
         for receipt in desk.store.receipts(session.key, SESSIONS_LOOKED_AT)
-        if receipt.window == session.window and receipt.predecessor == session.key
+        if receipt.window == session.window
+        and receipt.predecessor == session.key
+        and receipt.reason is not Reason.SUMMARY
     ]
     shown = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
     lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown

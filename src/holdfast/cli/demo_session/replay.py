@@ -81,7 +81,8 @@ def replay(recording: Recording, home: Path) -> Replayed:
             shown = moment.shown
             answered, milliseconds = _deliver(_desk(store, home, moment), story, moment)
             taken += [milliseconds] if answered else []
-        (took,) = taken  # nothing but the brief is answered, and that once
+        # The compaction is told what its summary must keep; then the brief is given, and that once.
+        _, took = taken
         return _read_back(store, story, home, took)
 
 

@@ -96,7 +96,9 @@ def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
 
 
 def render_reply(heard: Heard, brief: str) -> bytes:
-    """The hook's answer: compactions and ends reject one, and an answered Stop makes the model go on."""
+    """The hook's answer. A compaction takes plain text only, which joins its prompt; an end takes none."""
+    if heard.ask is Ask.COMPACTION:
+        return brief.encode(errors="replace")
     event = {Ask.START: "SessionStart", Ask.PROMPT: "UserPromptSubmit"}.get(heard.ask)
     if event is None or not brief:
         return b""
