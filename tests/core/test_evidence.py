@@ -215,6 +215,12 @@ class TestWhatPeopleRuledAndAsked:
         assert kept[0] == "You must keep rule number 0 in mind."
         assert kept[-1] == "You must keep rule number 89 in mind."
 
+    def test_of_a_huge_prompt_the_beginning_and_the_end_are_read(self) -> None:
+        rules = [f"You must never forget rule {n}." for n in range(3)]
+        paste = "a line of some log\n" * 5_000
+        found = trail(prompt(f"{rules[0]}\n{paste}\n{rules[1]}\n{paste}\n{rules[2]}", "p1"))
+        assert notes(found, NoteKind.CONSTRAINT) == [rules[0], rules[2]]
+
 
 class TestWhatTheAgentSaid:
     def test_decisions_and_next_steps_are_kept(self) -> None:

@@ -23,6 +23,7 @@ from holdfast.core.events import (
     TodosChanged,
     ToolCalled,
     ToolReturned,
+    map_text,
 )
 from holdfast.core.patches import FileChange, patched
 from holdfast.core.text import shortened
@@ -49,6 +50,8 @@ from holdfast.core.trail import (
 
 LETTER: Final = "letter:"
 """How the record ids of letters begin."""
+BEGINNING_READ: Final = 12_000
+END_READ: Final = 4_000
 OUTPUT_READ: Final = 8_000
 RESULT_READ: Final = 3_000
 """How much of a result is searched for names: what stands further down was rarely what was looked for."""
@@ -58,6 +61,7 @@ def follow(trail: Trail, event: Event) -> Trail:
     """The trail after one more event. Seeing the same event again gives the same trail."""
     if event.origin is Origin.OURS:
         return trail
+    event = map_text(event, _bounded)
     match event:
         case ToolCalled():
             return _called(trail, event)
@@ -71,6 +75,13 @@ def follow(trail: Trail, event: Event) -> Trail:
             return replace(trail, todos=todos)
         case _:
             return trail
+
+
+def _bounded(text: str) -> str:
+    """The beginning and the end of a long text: someone may be waiting, and a pasted log is no evidence."""
+    if len(text) <= BEGINNING_READ + END_READ:
+        return text
+    return f"{text[:BEGINNING_READ]}\n{text[-END_READ:]}"
 
 
 # ---------------------------------------------------------------- prompts, by letter and by transcript

@@ -62,7 +62,9 @@ def preview(
     seen_until = folded.last_event_at if until_line else None
     for beside in harness.subagent_transcripts(transcript):
         folded = _folded(desk, harness, key, beside, seen_until) or folded
-    reason = Reason.COMPACT if folded.window else Reason.STARTUP
+    # Only a transcript that ends in a compaction was just compacted; an earlier one is history.
+    just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
+    reason = Reason.COMPACT if just_compacted else Reason.STARTUP
     told = Told(reason, folded, at if at is not None else folded.last_event_at)
     return Previewed(told, written(told, budget))
 

@@ -27,7 +27,8 @@ def get(name: str) -> Harness:
     """The harness of that name, if Holdfast can be set up for it; loaded only now: most need but one."""
     found = reader(name)
     if not hasattr(found, "parse_hook"):
-        raise HarnessUnknown(f"{found.title} cannot be set up yet; its transcripts can be read")
+        hint = f"these can be set up: {', '.join(names())}"
+        raise HarnessUnknown(f"{found.title} cannot be set up yet; its transcripts can be read", hint)
     return cast("Harness", found)
 
 
