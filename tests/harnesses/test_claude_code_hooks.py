@@ -27,7 +27,7 @@ from holdfast.core.events import (
 from holdfast.core.fence import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, Heard
-from holdfast.harnesses.claude_code.frame import Common
+from holdfast.harnesses.frame import Common
 from tests.harnesses.claude_code_records import AT, SESSION, letter
 
 CLAUDE_CODE = get("claude-code")

@@ -134,7 +134,9 @@ def _found(data: Path | None, *, own: bool) -> list[Transcript]:
         where = f"below `{data}`" if data else "in your home"
         raise TranscriptUnreadable(
             f"there is no transcript of a known harness {where}",
-            "the folders below DIR are named after harnesses" if data else "",
+            "the folders below DIR are named after harnesses"
+            if data
+            else "name a directory of them with --data",
         )
     return found
 

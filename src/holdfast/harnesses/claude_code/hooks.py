@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import msgspec
 
 from holdfast.core.events import (
-    MAIN,
     AssistantText,
     Compacted,
     CompactionImminent,
@@ -30,9 +29,9 @@ from holdfast.core.events import (
 )
 from holdfast.core.fence import without_ours
 from holdfast.harnesses.base import Ask, Envelope, Heard
-from holdfast.harnesses.claude_code.frame import Common, Frame
 from holdfast.harnesses.claude_code.prompts import summary_of, typed
 from holdfast.harnesses.fields import capped, read_object, text
+from holdfast.harnesses.frame import Common, Frame
 
 CARRIED = (
     "CLAUDE_PID",
@@ -58,7 +57,7 @@ class _Letter:
 
     def common(self, kind: str, origin: Origin = Origin.HARNESS) -> Common:
         """The arguments of an event that this letter tells; one letter tells at most one of each kind."""
-        frame = Frame(self.session, self.envelope.id, self.envelope.at, MAIN, parent="")
+        frame = Frame(self.session, self.envelope.id, self.envelope.at)
         return frame.told(origin, f"{kind}:{self.envelope.id}")
 
 

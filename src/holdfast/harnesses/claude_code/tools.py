@@ -24,9 +24,9 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import without_ours
-from holdfast.harnesses.claude_code.frame import Frame
 from holdfast.harnesses.claude_code.records import Block
 from holdfast.harnesses.fields import capped, items, mapping, text
+from holdfast.harnesses.frame import Frame
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "Bash": Action.RUN,

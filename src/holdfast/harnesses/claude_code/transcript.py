@@ -29,7 +29,6 @@ from holdfast.core.fence import is_ours, without_ours
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.claude_code import tools
-from holdfast.harnesses.claude_code.frame import Frame
 from holdfast.harnesses.claude_code.prompts import summary_of, typed
 from holdfast.harnesses.claude_code.records import (
     PASSED_OVER,
@@ -43,6 +42,7 @@ from holdfast.harnesses.claude_code.records import (
     Tokens,
 )
 from holdfast.harnesses.fields import decoded, milliseconds
+from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.lines import Line, read_lines
 
 _SUMMARISER = "agent-acompact-"

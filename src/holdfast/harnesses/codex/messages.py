@@ -12,11 +12,11 @@ from itertools import zip_longest
 
 from holdfast.core.events import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
 from holdfast.core.fence import is_ours, without_ours
-from holdfast.harnesses.codex.frame import Frame
 from holdfast.harnesses.codex.prompts import typed
 from holdfast.harnesses.codex.reached import Reached
 from holdfast.harnesses.codex.records import Item, object_in, value
 from holdfast.harnesses.fields import capped, items, mapping, text
+from holdfast.harnesses.frame import Frame
 
 _NOTIFICATION = re.compile(
     r"\s*<subagent_notification>(?P<told>.*)</subagent_notification>\s*\Z", re.DOTALL | re.IGNORECASE

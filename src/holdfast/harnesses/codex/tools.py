@@ -24,11 +24,11 @@ from holdfast.core.events import (
 from holdfast.core.fence import without_ours
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.codex import outcomes, patches
-from holdfast.harnesses.codex.frame import Frame
 from holdfast.harnesses.codex.outcomes import Outcome
 from holdfast.harnesses.codex.reached import Reached
 from holdfast.harnesses.codex.records import Item, fields_of, object_in, value
 from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text
+from holdfast.harnesses.frame import Frame
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "shell": Action.RUN,
@@ -65,7 +65,7 @@ class _Asked:
 
 def called(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
     """What the agent asked for."""
-    call = item.call or frame.place
+    call = item.call or frame.record
     given = fields_of(item.action if item.type.endswith("shell_call") else item.arguments)
     if item.name == "update_plan":
         yield TodosChanged(**frame.told(Origin.ASSISTANT, call), todos=_todos(given.get("plan")))

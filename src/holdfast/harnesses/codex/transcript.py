@@ -14,7 +14,6 @@ from holdfast.core.events import Compacted, Event, ModelChanged, Origin, Sign, S
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.codex import messages, tools
-from holdfast.harnesses.codex.frame import Frame
 from holdfast.harnesses.codex.prompts import summary_of
 from holdfast.harnesses.codex.reached import OWN, Reached, parsed, written
 from holdfast.harnesses.codex.records import (
@@ -38,6 +37,7 @@ from holdfast.harnesses.codex.records import (
 )
 from holdfast.harnesses.codex.threads import Base, bases, is_subagent
 from holdfast.harnesses.fields import decoded, mapping, milliseconds, text
+from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.lines import Line, Stretch, read_lines
 
 _MOST_TOKENS = 1 << 40

@@ -24,7 +24,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.fence import without_ours
 from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text
-from holdfast.harnesses.openclaw.frame import Frame
+from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.openclaw.records import DETAILS, Block, Details, Message
 
 _ACTIONS: Final[Mapping[str, Action]] = {

@@ -36,9 +36,9 @@ from holdfast.core.fence import is_ours, without_ours
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.fields import decoded, milliseconds
+from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.lines import Line, read_lines
 from holdfast.harnesses.openclaw import prompts, tools
-from holdfast.harnesses.openclaw.frame import Frame
 from holdfast.harnesses.openclaw.records import (
     PASSED_OVER,
     PASSED_OVER_UNREAD,
@@ -80,7 +80,9 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
             at = _at(record) or at
             cwd = (record.cwd if record.type == "session" else None) or cwd
             # The oldest files have no ids: the place where a record stands is as good.
-            events += _told(record, Frame(session, record.id or f"@{line.at}", at, record.parent or ""))
+            events += _told(
+                record, Frame(session, record.id or f"@{line.at}", at, parent=record.parent or "")
+            )
     written = msgspec.json.encode((stretch.cursor, at)).decode()
     return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
 

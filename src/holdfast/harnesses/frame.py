@@ -1,15 +1,15 @@
-"""Frame: what all events of one record have in common.
+"""Frame: what all events of one record have in common, for every harness alike.
 
 A record may tell several events; each is known by the record's id and its own number or name, so that
-reading it again gives the same ids. What the events are is for `transcript` and `tools` to say.
+reading it again gives the same ids. What the events are is for each harness to say.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from holdfast.core.events import Origin
+from holdfast.core.events import MAIN, Origin
 
 
 class Common(TypedDict):
@@ -19,21 +19,29 @@ class Common(TypedDict):
     record: str
     at: int
     origin: Origin
+    agent: str
     parent: str
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Whose record, when, under which id, and behind which other record it stands."""
+    """Whose record, when, and under which id; `turn` is the turn in which it stands, where one is known."""
 
     session: str
     record: str
     at: int
-    parent: str
+    agent: str = MAIN
+    parent: str = ""
+    turn: str = ""
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the agent that a person talks to wrote or read this."""
+        return self.agent == MAIN
 
     def block(self, number: int) -> Frame:
         """The frame of one block of the record; the first goes by the record's own id."""
-        return Frame(self.session, f"{self.record}/{number}", self.at, self.parent) if number else self
+        return replace(self, record=f"{self.record}/{number}") if number else self
 
     def part(self, origin: Origin, name: str) -> Common:
         """The arguments of one more event that is told here, beside the first."""
@@ -46,5 +54,6 @@ class Frame:
             "record": record or self.record,
             "at": self.at,
             "origin": origin,
+            "agent": self.agent,
             "parent": self.parent,
         }
