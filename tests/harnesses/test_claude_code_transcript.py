@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from holdfast.core.events import (
     AssistantText,
@@ -49,17 +47,6 @@ def told(folder: Path, *records: Json) -> tuple[Event, ...]:
     batch = read(written(folder, jsonl(records)))
     assert batch.skipped == ()
     return batch.events
-
-
-def read_on(path: Path, limit: int) -> list[Event]:
-    events: list[Event] = []
-    cursor = ""
-    while True:
-        batch = read(path, cursor, limit)
-        events += batch.events
-        cursor = batch.cursor
-        if batch.done:
-            return events
 
 
 def test_a_whole_session_is_told_in_order() -> None:
@@ -277,47 +264,6 @@ def test_text_cut_in_the_middle_of_a_character_is_not_lost(tmp_path: Path) -> No
     (event,) = read(written(tmp_path, line)).events
     assert isinstance(event, Prompt)
     assert event.text == "cut \ufffd"
-
-
-@given(limit=st.integers(1, 4_000))
-@settings(max_examples=40)
-def test_pieces_of_any_size_tell_the_same(limit: int) -> None:
-    assert read_on(SAMPLE, limit) == [*read(SAMPLE).events]
-
-
-@given(cut=st.integers(0, SAMPLE.stat().st_size))
-@settings(max_examples=80)
-def test_a_file_cut_anywhere_tells_the_whole_records_before_the_cut_and_later_the_rest(
-    tmp_path_factory: pytest.TempPathFactory, cut: int
-) -> None:
-    whole = SAMPLE.read_bytes()
-    path = written(tmp_path_factory.mktemp("cut"), whole[:cut])
-    first = read(path)
-    assert first.skipped == ()
-    assert first.done
-    # A record is whole with its last brace; its line's end may still be missing.
-    ends = [at for at in range(cut + 1) if whole[at : at + 1] == b"\n"]
-    kept = written(path.parent, whole[: ends[-1] + 1] if ends else b"", "whole")
-    assert first.events == read(kept).events
-    with path.open("ab") as file:
-        file.write(whole[cut:])
-    assert first.events + read(path, first.cursor).events == read(SAMPLE).events
-
-
-@given(st.binary(max_size=400), st.integers(0, 10_000))
-def test_any_bytes_are_told_or_skipped(
-    tmp_path_factory: pytest.TempPathFactory, noise: bytes, at: int
-) -> None:
-    whole = SAMPLE.read_bytes()
-    path = written(tmp_path_factory.mktemp("noise"), whole[:at] + noise + whole[at:])
-    batch = read(path)
-    assert batch.done
-    assert read(path, batch.cursor).events == ()
-
-
-@given(st.text(max_size=60))
-def test_a_cursor_that_nobody_wrote_means_from_the_start(cursor: str) -> None:
-    assert read(SAMPLE, cursor).events == read(SAMPLE).events
 
 
 def test_a_replaced_file_is_told_anew_without_what_was_remembered_of_the_old(tmp_path: Path) -> None:

@@ -56,17 +56,6 @@ def told(folder: Path, *records: Json) -> tuple[Event, ...]:
     return batch.events
 
 
-def read_on(path: Path, limit: int) -> list[Event]:
-    events: list[Event] = []
-    cursor = ""
-    while True:
-        batch = read(path, cursor, limit)
-        events += batch.events
-        cursor = batch.cursor
-        if batch.done:
-            return events
-
-
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("sample"), WHOLE)
@@ -283,45 +272,6 @@ def test_arguments_cut_in_the_middle_of_a_character_are_not_lost(tmp_path: Path)
     assert asked.subject == "echo \ufffd"
 
 
-def test_a_file_that_is_not_there_yet_has_nothing_to_tell(tmp_path: Path) -> None:
-    batch = read(tmp_path / "none.jsonl")
-    assert (batch.events, batch.skipped, batch.done) == ((), (), True)
-
-
-@given(limit=st.integers(1, 4_000))
-@settings(max_examples=40)
-def test_pieces_of_any_size_tell_the_same(sample: Path, limit: int) -> None:
-    assert read_on(sample, limit) == [*read(sample).events]
-
-
-@given(cut=st.integers(0, len(WHOLE)))
-@settings(max_examples=80)
-def test_a_file_cut_anywhere_tells_the_whole_records_before_the_cut_and_later_the_rest(
-    sample: Path, tmp_path_factory: pytest.TempPathFactory, cut: int
-) -> None:
-    path = written(tmp_path_factory.mktemp("cut"), WHOLE[:cut])
-    first = read(path)
-    assert first.skipped == ()
-    assert first.done
-    # A record is whole with its last brace; its line's end may still be missing.
-    ends = [at for at in range(cut + 1) if WHOLE[at : at + 1] == b"\n"]
-    kept = written(path.parent, WHOLE[: ends[-1] + 1] if ends else b"", "whole")
-    assert first.events == read(kept).events
-    with path.open("ab") as file:
-        file.write(WHOLE[cut:])
-    assert first.events + read(path, first.cursor).events == read(sample).events
-
-
-@given(st.binary(max_size=400), st.integers(0, len(WHOLE)))
-def test_any_bytes_are_told_or_skipped(
-    tmp_path_factory: pytest.TempPathFactory, noise: bytes, at: int
-) -> None:
-    path = written(tmp_path_factory.mktemp("noise"), WHOLE[:at] + noise + WHOLE[at:])
-    batch = read(path)
-    assert batch.done
-    assert read(path, batch.cursor).events == ()
-
-
 JSON: st.SearchStrategy[object] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -341,11 +291,6 @@ def test_a_field_of_any_other_kind_never_raises(
     batch = read(written(tmp_path_factory.mktemp("field"), jsonl(records)))
     assert batch.done
     assert len(batch.skipped) <= 1
-
-
-@given(st.text(max_size=60))
-def test_a_cursor_that_nobody_wrote_means_from_the_start(sample: Path, cursor: str) -> None:
-    assert read(sample, cursor).events == read(sample).events
 
 
 def test_a_replaced_file_is_told_anew_without_what_was_remembered_of_the_old(tmp_path: Path) -> None:
