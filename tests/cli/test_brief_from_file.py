@@ -97,9 +97,9 @@ def test_the_same_file_gives_the_same_brief_wherever_it_stands(transcript: Path,
 
 
 def test_ages_count_from_the_last_record_or_the_time_given(transcript: Path) -> None:
-    assert "(last record 0 s ago)" in preview(CLAUDE, transcript).brief.text
+    assert "0 s old" in preview(CLAUDE, transcript).brief.text
     at = preview(CLAUDE, transcript).told.now + 7_200_000
-    assert "(last record 2 h ago)" in preview(CLAUDE, transcript, at=at).brief.text
+    assert "2 h old" in preview(CLAUDE, transcript, at=at).brief.text
 
 
 def test_a_time_is_given_by_iso_8601(person: Person, transcript: Path) -> None:

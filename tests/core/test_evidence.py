@@ -12,7 +12,6 @@ from holdfast.core.evidence import follow
 from holdfast.core.trail import (
     COMMANDS_KEPT,
     FILES_KEPT,
-    NAMES_KEPT,
     NOTES_KEPT,
     PROMPTS_KEPT,
     CommandRun,
@@ -181,12 +180,6 @@ class TestFiles:
         )
         assert found.files[0].action is Action.WRITE
 
-    def test_a_file_knows_the_names_it_was_edited_for(self) -> None:
-        found = trail(
-            edited("1", "a.py", "def next_delay(self): return RetryPolicy.MAX_TRIES"), returned("1")
-        )
-        assert "next_delay" in found.files[0].names
-
 
 class TestWhatPeopleRuledAndAsked:
     def test_a_generic_prompt_does_not_replace_the_goal(self) -> None:
@@ -240,15 +233,18 @@ class TestWhatTheAgentSaid:
         assert notes(found, NoteKind.CONFIRMED) == ["All 14 tests pass."]
 
 
-class TestNames:
-    def test_names_are_counted_wherever_they_come_up(self) -> None:
+class TestMentions:
+    def test_what_people_and_the_agent_name_is_counted(self) -> None:
         found = trail(prompt("why is next_delay zero?", "p1"), said("next_delay ignores MAX_TRIES", "a1"))
-        assert {mention.name: mention.times for mention in found.names}["next_delay"] == 2
+        use = {mention.name: mention.use for mention in found.mentions}
+        assert use["next_delay"] > use["MAX_TRIES"] > 0
 
-    def test_the_oldest_and_rarest_go_first(self) -> None:
-        many = (said(f"look at some_name_{n} now", f"a{n}") for n in range(NAMES_KEPT + 50))
-        found = trail(prompt("always_there", "p0"), prompt("always_there", "p1"), *many)
-        kept = {mention.name for mention in found.names}
-        assert len(kept) <= NAMES_KEPT
-        assert f"some_name_{NAMES_KEPT + 49}" in kept
-        assert "always_there" in kept
+    def test_what_a_tool_printed_is_not(self) -> None:
+        found = trail(
+            called("1", Action.RUN, "make"), returned("1", text="some_printed_name in other_file.py")
+        )
+        assert {mention.name for mention in found.mentions} == {"make"}
+
+    def test_what_a_subagent_named_is_not(self) -> None:
+        found = trail(called("1", Action.READ, "src/some_file.py", agent="helper"))
+        assert found.mentions == ()

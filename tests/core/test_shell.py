@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events import Action
 from holdfast.core.patches import FileChange
-from holdfast.core.shell import edits, program, same, shown
+from holdfast.core.shell import Call, calls, edits, program, same, shown
 
 EDIT, WRITE, DELETE = Action.EDIT, Action.WRITE, Action.DELETE
 

@@ -7,20 +7,23 @@ import math
 import pytest
 
 from holdfast.core.brief import Reason, Told, compose
-from holdfast.core.weights import WEIGHTS, score
+from holdfast.core.weights import THING_VALUE, WEIGHTS, score
 from tests.core.scenes import NOON, worked
 
 PINNED = {
-    "goal": 7.2,
-    "constraint": 8.2,
-    "todo": 8.0,
-    "command": 7.0,
-    "failed_command": 5.9,
-    "changed_file": 6.5,
-    "read_file": 6.2,
-    "name": 3.2,
-    "latest": 4.0,
-    "cost": 0.64,
+    "goal": 3.0,
+    "constraint": 2.6,
+    "todo": 2.4,
+    "next": 2.0,
+    "statement": 3.0,
+    "failed_command": 2.4,
+    "changed_file": -0.5,
+    "command": 0.6,
+    "name": -2.2,
+    "name_use": 1.1,
+    "name_freshness": 0.5,
+    "latest": 3.0,
+    "cost": 0.9,
 }
 
 
@@ -35,13 +38,20 @@ def test_every_item_is_weighed_by_the_table() -> None:
         assert item.score > 0
 
 
-def test_a_score_grows_with_its_features() -> None:
-    assert score("name", {}) == pytest.approx(math.exp(WEIGHTS["name"]))
-    assert score("name", {"name_frequency": 2.0}) > score("name", {"name_frequency": 1.0})
+def test_a_thing_is_worth_what_its_odds_say() -> None:
+    even = {**WEIGHTS, "name": 0.0}
+    assert score("name", {}, even) == pytest.approx(THING_VALUE / 2)
+    assert score("name", {"name_use": 9e9}) == pytest.approx(THING_VALUE)
+    assert score("name", {"name_use": 2.0}) > score("name", {"name_use": 1.0})
+
+
+def test_a_sentence_is_worth_what_its_kind_is_worth() -> None:
+    assert score("next", {}) == pytest.approx(math.exp(WEIGHTS["next"]))
+    assert score("next", {"recency": -1.0}) < score("next", {})
 
 
 def test_another_table_makes_another_choice() -> None:
     told = Told(Reason.COMPACT, worked(), NOON)
-    talkative = {**WEIGHTS, "statement": 20.0}
-    assert "backoff starts at zero" in compose(told, 520, talkative).text
-    assert "backoff starts at zero" not in compose(told, 520).text
+    silent = {**WEIGHTS, "statement": -20.0}
+    assert "backoff starts at zero" in compose(told, 480).text
+    assert "backoff starts at zero" not in compose(told, 480, silent).text

@@ -30,6 +30,7 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.session import Process
+from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import WantedEntry
 from holdfast.engine.desk import Desk
 from holdfast.engine.receive import listen, receive
@@ -46,6 +47,7 @@ class Playhouse:
 
     name: str = "playhouse"
     title: str = "Playhouse"
+    kept: Kept = NOTHING_KEPT
     carried: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
     answer_limit: int = 10_000
@@ -77,6 +79,9 @@ class Playhouse:
         return (home / "transcripts",)
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
+        return ()
+
+    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:
         return ()
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:

@@ -94,7 +94,7 @@ class TestStartup:
         play(stage, "a")
         stage.now += MINUTE
         brief = stage.letter("b", "start", source="startup")
-        assert "session a (last record 1 min ago)" in brief
+        assert "session a, 1 min old" in brief
         assert "task of a" in brief
         assert stage.store.session("a").phase is Phase.ORPHANED  # type: ignore[union-attr]
         assert stage.store.checkpoints_of_session("a", 1)[0].trigger is Trigger.ORPHAN

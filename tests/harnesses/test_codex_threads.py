@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.core.events import Event, Prompt
+from holdfast.engine.preview import preview
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
 from tests.harnesses.codex_records import (
@@ -235,3 +236,10 @@ def test_a_file_that_does_not_say_whose_it_is_has_no_subagents(tmp_path: Path, c
     written(tmp_path, jsonl([meta("a1", parent_thread_id=THREAD)]), "z.jsonl")
     assert reader("codex").subagent_transcripts(written(tmp_path, content)) == ()
     assert reader("codex").subagent_transcripts(tmp_path / "none" / "none.jsonl") == ()
+
+
+def test_the_first_lines_of_a_fork_are_told_with_its_parent_s_history(tmp_path: Path) -> None:
+    written(tmp_path / "sessions/2026/02/28", PARENT)
+    path = fork(tmp_path / "sessions/2026/03/01", base())
+    part = preview(reader("codex"), path, until_line=3).told.session.trail.prompts
+    assert [said.text for said in part] == ["one", "two", "and now"]

@@ -10,6 +10,7 @@ from holdfast.cli import access
 from holdfast.cli.options import command, json_option, limit_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.defang import printable
 from holdfast.core.redact import redact
 from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.stores.base import Store
@@ -88,7 +89,8 @@ def _print(found: list[Checkpoint]) -> None:
                 each.session[:8],
                 str(each.prompt_count),
                 each.project,
-                shortened(one_line(redact(each.words or each.digest)), 80),
+                # What is hidden goes first: it could stand in the middle of a secret.
+                shortened(one_line(redact(printable(each.words or each.digest))), 80),
             )
             for each in found
         ],

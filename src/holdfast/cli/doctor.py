@@ -14,6 +14,7 @@ from holdfast.cli import access
 from holdfast.cli.hook import command_for
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, working
+from holdfast.core.text import one_line
 from holdfast.daemon import client
 from holdfast.engine import doctor as checks
 from holdfast.engine.doctor import Finding, fine, wrong
@@ -101,6 +102,7 @@ def _skipped(home: Path) -> dict[str, int]:
 
 def _print(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        give(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {finding.detail}")
+        # One line each, or a detail could go on as if it were the next finding.
+        give(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {one_line(finding.detail)}")
         if finding.fix:
-            give(f"      fix: {finding.fix}")
+            give(f"      fix: {one_line(finding.fix)}")

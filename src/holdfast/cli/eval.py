@@ -23,6 +23,7 @@ from holdfast.engine.survival import (
     OURS,
     Checked,
     Measured,
+    Recording,
     Transcript,
     examined,
     history,
@@ -93,6 +94,7 @@ def evaluate() -> None:
     "holdfast eval survival --history",
     "holdfast eval survival --data DIR --json",
     "holdfast eval survival --data DIR --plot survival.svg",
+    "holdfast eval survival --data DIR --tune",
 )
 @click.option(
     "--data",
@@ -103,14 +105,23 @@ def evaluate() -> None:
 @click.option("--history", "own", is_flag=True, help="Use your own transcripts, the newest first.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Read at most so many transcripts.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw an SVG.")
+@click.option("--tune", "tunes", is_flag=True, help="Fit the weights of a brief to the transcripts instead.")
 @json_option("Print one JSON document with a number for every measure.")
-def survival(*, data: Path | None, own: bool, limit: int | None, plot: Path | None, as_json: bool) -> None:
+def survival(
+    *, data: Path | None, own: bool, limit: int | None, plot: Path | None, tunes: bool, as_json: bool
+) -> None:
     """Measure whether a brief holds what the agent needs next.
 
     Sessions are cut where the harness compacted them, and where it did not; each brief is made from what
     stands before the cut, and scored by what the agent named by itself after it.
     """
-    report = _run(_found(data, own=own)[:limit])
+    recordings = _recordings(_found(data, own=own)[:limit])
+    if tunes:
+        from holdfast.cli.eval_tune import tune
+
+        tune(recordings, as_json=as_json)
+        return
+    report = _run(recordings)
     if plot is not None:
         plot.write_text(picture(report), encoding="utf-8")
         say(f"the picture is in `{plot}`")
@@ -141,10 +152,14 @@ def _found(data: Path | None, *, own: bool) -> list[Transcript]:
     return found
 
 
-def _run(found: Sequence[Transcript]) -> _Report:
+def _recordings(found: Sequence[Transcript]) -> list[Recording]:
     recordings = [one for each in _shown(found, "reading") if (one := recorded(each))]
     if not recordings:
         raise TranscriptUnreadable("no transcript that was found tells anything")
+    return recordings
+
+
+def _run(recordings: Sequence[Recording]) -> _Report:
     rare = rarity(one.mentions for one in recordings)
     seen = [examined(one, rare) for one in _shown(recordings, "measuring")]
     rows, checks = (tuple(itertools.chain.from_iterable(part)) for part in zip(*seen, strict=True))

@@ -60,9 +60,11 @@ def _status(words: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except HoldfastError as error:
-        click.echo(f"error: {error.message}", err=True)
+        from holdfast.core.defang import printable
+
+        click.echo(f"error: {printable(error.message)}", err=True)
         if error.hint:
-            click.echo(f"\nhint: {error.hint}", err=True)
+            click.echo(f"\nhint: {printable(error.hint)}", err=True)
         return 1
 
 

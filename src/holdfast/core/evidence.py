@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core import names, outcomes, prose, shell
+from holdfast.core import mentions, outcomes, prose, shell
 from holdfast.core.events import (
     MAIN,
     Action,
@@ -32,15 +32,12 @@ from holdfast.core.trail import (
     COMMAND_KEPT,
     COMMANDS_KEPT,
     FILES_KEPT,
-    NAMES_KEPT,
-    NAMES_OF_A_FILE,
     NOTES_KEPT,
     PROMPTS_KEPT,
     STATEMENTS_KEPT,
     TEXT_KEPT,
     CommandRun,
     FileTouch,
-    Mention,
     Note,
     NoteKind,
     OpenCall,
@@ -53,8 +50,6 @@ LETTER: Final = "letter:"
 BEGINNING_READ: Final = 12_000
 END_READ: Final = 4_000
 OUTPUT_READ: Final = 8_000
-RESULT_READ: Final = 3_000
-"""How much of a result is searched for names: what stands further down was rarely what was looked for."""
 
 
 def follow(trail: Trail, event: Event) -> Trail:
@@ -72,7 +67,7 @@ def follow(trail: Trail, event: Event) -> Trail:
         case AssistantText(agent="main", text=text) if text.strip():
             return _stated(trail, event)
         case TodosChanged(agent="main", todos=todos):
-            return replace(trail, todos=todos)
+            return _named(replace(trail, todos=todos), "\n".join(todo.text for todo in todos))
         case _:
             return trail
 
@@ -214,17 +209,16 @@ def _called(trail: Trail, event: ToolCalled) -> Trail:
     if any(call.call == event.call for call in trail.open_calls):
         return trail
     runs = event.action is Action.RUN
-    found = names.names(event.detail) if event.action in (Action.EDIT, Action.WRITE) else ()
     opened = OpenCall(
         call=event.call,
         agent=event.agent,
         action=event.action,
         command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
         changes=tuple(_changes(event)),
-        names=found[:NAMES_OF_A_FILE],
     )
     if event.agent == MAIN:
-        trail = _named(replace(trail, steps=trail.steps + 1), f"{event.subject}\n{event.detail}")
+        steps, found = trail.steps + 1, mentions.in_call(event, opened.changes)
+        trail = replace(trail, steps=steps, mentions=mentions.counted(trail.mentions, found, steps))
         if runs:
             trail = _ran(trail, CommandRun(opened.command, event.at))
     return replace(trail, open_calls=(*trail.open_calls, opened)[-CALLS_KEPT:])
@@ -237,13 +231,11 @@ def _returned(trail: Trail, event: ToolReturned) -> Trail:
     trail = replace(trail, open_calls=tuple(other for other in trail.open_calls if other is not call))
     if call.action is Action.RUN and call.agent == MAIN:
         trail = _ended(trail, call, event)
-    if call.agent == MAIN:
-        trail = _mentioned(trail, names.names(event.text[:RESULT_READ]))
     if not event.ok:
         return trail
     row = trail.files if call.agent == MAIN else trail.subagent_files
     for change in call.changes:
-        row = _with_change(row, change, call.names, event.at, trail.steps)
+        row = _with_change(row, change, event.at, trail.steps)
     return replace(trail, files=row) if call.agent == MAIN else replace(trail, subagent_files=row)
 
 
@@ -287,13 +279,10 @@ def _changes(call: ToolCalled) -> Iterator[FileChange]:
         yield FileChange(call.subject, call.action)
 
 
-def _with_change(
-    row: tuple[FileTouch, ...], change: FileChange, found: tuple[str, ...], at: int, step: int
-) -> tuple[FileTouch, ...]:
-    mine = found if change.action in (Action.EDIT, Action.WRITE) else ()
-    row = _with_touch(row, FileTouch(change.path, change.action, 1, at, mine, step, change.renamed_to))
+def _with_change(row: tuple[FileTouch, ...], change: FileChange, at: int, step: int) -> tuple[FileTouch, ...]:
+    row = _with_touch(row, FileTouch(change.path, change.action, 1, at, step, change.renamed_to))
     if change.renamed_to:
-        row = _with_touch(row, FileTouch(change.renamed_to, Action.EDIT, 1, at, mine, step))
+        row = _with_touch(row, FileTouch(change.renamed_to, Action.EDIT, 1, at, step))
     return row
 
 
@@ -306,9 +295,7 @@ def _with_touch(row: tuple[FileTouch, ...], touch: FileTouch) -> tuple[FileTouch
     elif before and before.action is not Action.DELETE and _STRENGTH[before.action] >= _STRENGTH[action]:
         times = before.times + (before.action is action)
         action = before.action
-    known = before.names if before else ()
-    merged = (*(name for name in known if name not in touch.names), *dict.fromkeys(touch.names))
-    after = replace(touch, action=action, times=times, names=merged[-NAMES_OF_A_FILE:])
+    after = replace(touch, action=action, times=times)
     return _capped((*(other for other in row if other is not before), after))
 
 
@@ -320,25 +307,9 @@ def _capped(row: tuple[FileTouch, ...]) -> tuple[FileTouch, ...]:
     return tuple(touch for touch in row if touch is not victim)
 
 
-# ---------------------------------------------------------------- names
+# ---------------------------------------------------------------- mentions
 
 
 def _named(trail: Trail, text: str) -> Trail:
-    return _mentioned(trail, (*names.names(text), *names.references(text)))
-
-
-def _mentioned(trail: Trail, found: tuple[str, ...]) -> Trail:
-    """With these names counted once more; over the cap, those that came up least and longest ago go."""
-    if not found:
-        return trail
-    known = {mention.name: mention for mention in trail.names}
-    for name in dict.fromkeys(found):
-        before = known.pop(name, None)
-        known[name] = Mention(name, before.times + 1 if before else 1, trail.steps)
-    if len(known) > NAMES_KEPT:
-        spare = len(known) - NAMES_KEPT
-        # Kept in the order of their last mention: the first are the oldest.
-        least = sorted(list(known.values())[: NAMES_KEPT // 2], key=lambda mention: mention.times)[:spare]
-        for mention in least:
-            del known[mention.name]
-    return replace(trail, names=tuple(known.values()))
+    found = mentions.in_text(text)
+    return replace(trail, mentions=mentions.counted(trail.mentions, found, trail.steps))

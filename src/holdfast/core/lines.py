@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from holdfast.core import shell
+from holdfast.core.defang import from_repository
 from holdfast.core.events import Action
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import CommandRun, FileTouch
@@ -13,7 +14,7 @@ from holdfast.core.world import GitState
 COMMAND_CHARS: Final = 110
 REASON_CHARS: Final = 140
 DIRTY_SHOWN: Final = 10
-_DONE: Final = {
+DONE: Final = {
     Action.READ: "Read",
     Action.EDIT: "Edited",
     Action.WRITE: "Wrote",
@@ -21,12 +22,11 @@ _DONE: Final = {
 }
 
 
-def file_line(touch: FileTouch, about: tuple[str, ...] = ()) -> str:
-    """One file: what was done to it, how often, and which names that was about."""
-    times = f" {touch.times} times" if touch.times > 1 else ""
-    names = f", about {', '.join(about)}" if about else ""
+def file_line(touch: FileTouch) -> str:
+    """One file: what was done to it, and how often."""
+    times = f" ({touch.times}×)" if touch.times > 1 else ""
     renamed = f", now {touch.renamed_to}" if touch.renamed_to else ""
-    return f"{_DONE[touch.action]} {touch.path}{times}{names}{renamed}"
+    return f"{DONE[touch.action]} {touch.path}{times}{renamed}"
 
 
 def command_line(run: CommandRun) -> str:
@@ -41,8 +41,12 @@ def command_line(run: CommandRun) -> str:
 
 def ran(run: CommandRun) -> str:
     """A command as it was typed, and what its tests counted."""
-    counts = f" ({run.tests.passed} passed, {run.tests.failed} failed)" if run.tests else ""
-    return f"`{shell.shown(one_line(run.command), COMMAND_CHARS)}`{counts}"
+    return f"`{shell.shown(one_line(run.command), COMMAND_CHARS)}`{counts(run)}"
+
+
+def counts(run: CommandRun) -> str:
+    """What a command's tests counted, if it ran any."""
+    return f" ({run.tests.passed} passed, {run.tests.failed} failed)" if run.tests else ""
 
 
 def git_lines(git: GitState | None) -> list[str]:
@@ -51,7 +55,7 @@ def git_lines(git: GitState | None) -> list[str]:
         return []
     commit = f" at {git.head[:10]}" if git.head else ""
     subject = f" “{git.last_commits[0]}”" if git.last_commits else ""
-    lines = [f"Branch: {git.branch or 'detached'}{commit}{subject}"]
+    lines = [from_repository(f"Branch: {git.branch or 'detached'}{commit}{subject}")]
     if git.dirty:
         more = f" and {len(git.dirty) - DIRTY_SHOWN} more" if len(git.dirty) > DIRTY_SHOWN else ""
         lines.append(f"Uncommitted: {', '.join(git.dirty[:DIRTY_SHOWN])}{more}")

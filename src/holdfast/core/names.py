@@ -39,6 +39,22 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(name for name in found if name and name.removesuffix("()") not in COMMON)
 
 
+def parts(name: str) -> list[str]:
+    """The parts of a qualified name."""
+    return _PARTS.split(name)
+
+
+def is_shaped(name: str) -> bool:
+    """Whether a word is known for a name by its shape alone: `setUp`, `set_up`, `SetUp`."""
+    return len(name) > 3 and name not in COMMON and bool(_SHAPED.fullmatch(name))
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a path ends in an extension that files have."""
+    stem, dot, extension = text.rpartition(".")
+    return bool(dot and stem) and extension.lower() in _EXTENSIONS
+
+
 def references(text: str) -> tuple[str, ...]:
     """What points elsewhere, in order, each once: tickets, commits, versions, long options, URLs, ports."""
     found = dict.fromkeys(_reference(match) for match in _REFERENCE.finditer(text))
@@ -104,7 +120,7 @@ def _identifier(name: str) -> str:
 
 def _qualified(bare: str, parts: list[str], *, called: bool) -> str:
     file, _, inside = bare.partition("::")
-    if inside and _is_file_name(file):
+    if inside and is_file_name(file):
         return inside
     if "::" in bare:
         return bare
@@ -128,11 +144,6 @@ _EXTENSIONS: Final = frozenset(
     j2 jinja snap map service dockerfile example sample bak json5
     """.split()
 )
-
-
-def _is_file_name(text: str) -> bool:
-    stem, dot, extension = text.rpartition(".")
-    return bool(dot and stem) and extension.lower() in _EXTENSIONS
 
 
 # ---------------------------------------------------------------- references
@@ -224,13 +235,13 @@ def _stands_alone(name: str) -> bool:
         return True
     if name.lower() in _PRODUCTS or extension in COMMON or not stem.strip("."):
         return False
-    return _is_file_name(name) and (len(extension) > 1 or (extension in "ch" and len(stem) > 1))
+    return is_file_name(name) and (len(extension) > 1 or (extension in "ch" and len(stem) > 1))
 
 
 def _has_folders(path: str) -> bool:
     """Whether a word with slashes is a path rather than a choice, a branch, a date or a kind of media."""
     first, *rest = path.rstrip("/").split("/")
-    if _is_file_name(path):
+    if is_file_name(path):
         return True
     if first in {"", "~", "..", "."}:
         return len(rest) > 1 or bool(first and rest)

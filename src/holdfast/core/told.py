@@ -18,12 +18,14 @@ RULES: Final = "Constraints"
 WORDS: Final = "In the agent's own words"
 STATE: Final = "State"
 FILES: Final = "Files in play"
-COMMANDS: Final = "Commands and failures"
+COMMANDS: Final = "Commands"
 DECISIONS: Final = "Decisions"
 OPEN: Final = "Open questions"
 SINCE: Final = "Changed since"
 OTHERS: Final = "Other sessions"
-SECTIONS: Final = (SINCE, GOAL, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
+IN_USE: Final = "In use"
+"""The label of the names that the work is about."""
+SECTIONS: Final = (GOAL, SINCE, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
 
 
 class Reason(StrEnum):
@@ -49,14 +51,34 @@ class Item:
     section: str
     text: str
     at: int
-    source: str
+    source: str = ""
     kind: str = ""
     key: str = ""
     """What it says, bare of labels: nothing is said twice."""
     lead: str = ""
+    path: str = ""
+    """Where it is a file in a list: the path, of which files in one directory share the beginning."""
+    beside: str = ""
+    """The path of the file whose line this joins, if that has one."""
     score: float = 0.0
     rendered: bool = False
     omitted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a harness gives its model back by itself after a compaction, and a brief need not repeat.
+
+    The goal and the constraints are told all the same: what a brief is about should stand in it.
+    """
+
+    prompts: bool = False
+    """What the user typed."""
+    recent_files: int = 0
+    """The content of so many files that were read last."""
+
+
+NOTHING_KEPT: Final = Kept()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +96,4 @@ class Told:
     """What else is not as it was left: branch, HEAD."""
     neighbours: tuple[str, ...] = ()
     """Other sessions of this project, each named in one line and never taken over."""
+    kept: Kept = NOTHING_KEPT

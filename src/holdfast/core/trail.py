@@ -18,8 +18,7 @@ PROMPTS_KEPT: Final = 12
 STATEMENTS_KEPT: Final = 6
 FILES_KEPT: Final = 80
 COMMANDS_KEPT: Final = 30
-NAMES_KEPT: Final = 500
-NAMES_OF_A_FILE: Final = 8
+MENTIONS_KEPT: Final = 480
 CALLS_KEPT: Final = 64
 TEXT_KEPT: Final = 1_200
 COMMAND_KEPT: Final = 600
@@ -72,13 +71,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class FileTouch:
-    """A file, the strongest thing done to it and how often, when it was touched last, the names in that."""
+    """A file, the strongest thing done to it and how often, and when it was touched last."""
 
     path: str
     action: Action
     times: int
     at: int
-    names: tuple[str, ...] = ()
     step: int = 0
     renamed_to: str = ""
 
@@ -97,13 +95,30 @@ class CommandRun:
     step: int = 0
 
 
+class Thing(StrEnum):
+    """What a mention is of."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    PROGRAM = "program"
+    NAME = "name"
+    REFERENCE = "reference"
+    OPTION = "option"
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name that the work is about: how often it came up, and at which step last."""
+    """A thing that the work is about: how much it is in use, and at which step it was named last."""
 
     name: str
-    times: int
-    step: int
+    thing: Thing = Thing.NAME
+    use: float = 1.0
+    """How often it was named, as of that step; `mentions` says how that fades."""
+    step: int = 0
+    shown: str = ""
+    """How it was spelled last, where that is more than the name."""
+    file: str = ""
+    """For a name: the file that was changed when it was named last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +130,6 @@ class OpenCall:
     action: Action
     command: str = ""
     changes: tuple[FileChange, ...] = ()
-    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +143,8 @@ class Trail:
     notes: tuple[Note, ...] = ()
     files: tuple[FileTouch, ...] = ()
     commands: tuple[CommandRun, ...] = ()
-    names: tuple[Mention, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    """Those named last come last."""
     todos: tuple[Todo, ...] = ()
     open_calls: tuple[OpenCall, ...] = ()
     subagent_files: tuple[FileTouch, ...] = ()

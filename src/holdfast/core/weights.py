@@ -1,55 +1,81 @@
 """Weights: how much an item of a brief is expected to be needed, in one table.
 
-The score of an item is exp(weight of its kind + the sum of weight × feature); per character it decides who
-goes in.
+A thing (a file, a command, a name) is needed or not: its score is how likely that is, by a logistic model
+over the features. A sentence is worth what its kind is worth, less for each that is newer. Per character the
+score decides who goes in.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypeAlias
 
-WEIGHTS: Final[Mapping[str, float]] = {
-    # kinds
-    "goal": 7.2,
-    "first_prompt": 3.2,
-    "prompt": 3.5,
-    "constraint": 8.2,
-    "words": 6.0,
-    "todo": 8.0,
-    "next": 6.8,
-    "statement": 5.2,
-    "decision": 4.4,
-    "question": 4.0,
-    "measured": 6.0,
-    "confirmed": 6.0,
-    "tried": 3.8,
-    "untried": 3.6,
-    "changed_file": 6.5,
-    "read_file": 6.2,
-    "gone_file": 3.8,
-    "subagent_file": 3.6,
-    "failed_command": 5.9,
-    "command": 7.0,
-    "name": 3.2,
-    "git": 4.4,
-    "since": 9.0,
-    "neighbour": 8.0,
-    # features
-    "recency": 1.1,
-    "freshness": 0.4,
-    "frequency": 0.8,
-    "name_freshness": 2.0,
-    "name_frequency": 0.8,
-    "rarity": 1.2,
+from holdfast.core.told import Item
+
+Weights: TypeAlias = Mapping[str, float]
+
+SENTENCES: Final[Weights] = {
+    "goal": 3.0,
+    "first_prompt": 0.0,
+    "prompt": 0.0,
+    "constraint": 2.6,
+    "words": 3.5,
+    "todo": 2.4,
+    "next": 2.0,
+    "statement": 3.0,
+    "decision": 1.2,
+    "question": 0.0,
+    "measured": 0.6,
+    "confirmed": 0.6,
+    "tried": 1.0,
+    "untried": 0.8,
+    "failed_command": 2.4,
+    "subagent_file": 0.5,
+    "where": 4.0,
+    "git": 1.0,
+    "since": 5.0,
+    "neighbour": 4.5,
+}
+"""What a sentence of each kind is worth at its best, as a logarithm."""
+
+THINGS: Final[Weights] = {
+    "changed_file": -0.5,
+    "read_file": -2.2,
+    "named_file": -1.7,
+    "gone_file": -2.2,
+    "folder": -2.4,
+    "command": 0.6,
+    "name": -2.2,
+    "reference": -3.4,
+    "option": -2.4,
+}
+"""How likely a thing of each kind is needed that was named once just now, as log odds."""
+
+FEATURES: Final[Weights] = {
+    "recency": 3.0,
+    "standing": 1.1,
+    "freshness": 0.25,
+    "use": 0.7,
+    "name_freshness": 0.5,
+    "name_use": 1.1,
     "in_diff": 0.5,
-    "latest": 4.0,
-    "cost": 0.64,
+    "latest": 3.0,
+    "cost": 0.9,
 }
 """`cost` is the power of an item's length by which its score is divided: 1 counts every character, 0 none."""
 
+WEIGHTS: Final[Weights] = {**SENTENCES, **THINGS, **FEATURES}
+THING_VALUE: Final = 4.0
 
-def score(kind: str, features: Mapping[str, float], weights: Mapping[str, float] = WEIGHTS) -> float:
+
+def weighed(item: Item, weights: Weights = WEIGHTS, **features: float) -> Item:
+    """The item with its score, and known by its text where nothing else is said."""
+    return replace(item, key=item.key or item.text, score=score(item.kind, features, weights))
+
+
+def score(kind: str, features: Mapping[str, float], weights: Weights = WEIGHTS) -> float:
     """How much an item is expected to be needed."""
-    return math.exp(weights[kind] + sum(weights[name] * value for name, value in features.items()))
+    total = weights[kind] + sum(weights[name] * value for name, value in features.items())
+    return THING_VALUE / (1 + math.exp(-total)) if kind in THINGS else math.exp(total)

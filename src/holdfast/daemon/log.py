@@ -6,6 +6,7 @@ import logging
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from holdfast.core.defang import printable
 from holdfast.core.redact import redact
 
 LOG_BYTES = 1_000_000
@@ -16,7 +17,8 @@ class _Redacting(logging.Formatter):
     """Formats a record whole, traceback and all, before anything of it is written."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record))
+        # What is hidden goes first, as it could stand in the middle of a secret. Only a record begins a line.
+        return redact(printable(super().format(record))).replace("\n", "\n  ")
 
 
 def open_log(home: Path) -> logging.Logger:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Generator
@@ -53,7 +54,7 @@ def preview(
     transcript = _regular(path)
     key = session or transcript.stem
     desk = _desk(at or 0)
-    with _first_lines(transcript, until_line) as main:
+    with _first_lines(harness, transcript, until_line) as main:
         folded = _folded(desk, harness, key, main, None)
     if folded is None:
         raise TranscriptUnreadable(
@@ -121,7 +122,7 @@ def _regular(path: Path) -> Path:
 
 
 @contextmanager
-def _first_lines(transcript: Path, count: int | None) -> Generator[Path]:
+def _first_lines(harness: Reader, transcript: Path, count: int | None) -> Generator[Path]:
     """The transcript, or a copy of its first lines, elsewhere than beside the user's file and soon gone."""
     if count is None:
         yield transcript
@@ -130,4 +131,6 @@ def _first_lines(transcript: Path, count: int | None) -> Generator[Path]:
         copy = Path(folder, transcript.name)
         with transcript.open("rb") as lines, copy.open("wb") as first:
             first.writelines(itertools.islice(lines, count))
+        for earlier in harness.earlier_transcripts(transcript):
+            shutil.copyfile(earlier, Path(folder, earlier.name))
         yield copy

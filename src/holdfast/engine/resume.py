@@ -137,7 +137,8 @@ def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
     lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown
     if given and not lost:
         return None
-    return _with_words(desk, checked(Told(reason, session, desk.clock())))
+    told = Told(reason, session, desk.clock(), kept=desk.harness(session.harness).kept)
+    return _with_words(desk, checked(told))
 
 
 def _continued(desk: Desk, found: Found, reason: Reason) -> Told | None:

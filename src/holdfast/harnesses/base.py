@@ -15,6 +15,7 @@ from typing import Protocol
 
 from holdfast.core.events import Event, Skipped, Source
 from holdfast.core.session import Process
+from holdfast.core.told import Kept
 from holdfast.core.wanted import WantedEntry
 
 
@@ -75,9 +76,15 @@ class Reader(Protocol):
 
     name: str
     title: str
+    kept: Kept
+    """What it gives its model back by itself after a compaction."""
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
         """Transcripts of subagents that belong to the session at this path."""
+        ...
+
+    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:
+        """Other transcripts in which the beginning of the session at this path stands."""
         ...
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:

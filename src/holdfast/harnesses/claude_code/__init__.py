@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from holdfast.core.events import Skipped
+from holdfast.core.told import Kept
 from holdfast.core.wanted import WantedEntry
 from holdfast.harnesses.base import Batch, Envelope, Harness, Heard
 from holdfast.harnesses.claude_code import hooks, setup, transcript
@@ -20,6 +21,7 @@ class ClaudeCode:
 
     name: str = "claude-code"
     title: str = "Claude Code"
+    kept: Kept = Kept(recent_files=5)
     carried: tuple[str, ...] = hooks.CARRIED
     quiet: tuple[str, ...] = hooks.QUIET
     answer_limit: int = hooks.ANSWER_LIMIT
@@ -38,6 +40,10 @@ class ClaudeCode:
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
         return transcript.subagent_transcripts(path)
+
+    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
+        """None: a fork begins with a copy of its parent's records."""
+        return ()
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.harnesses.base import Batch, Reader
 from holdfast.harnesses.openclaw import transcript
 
@@ -17,9 +18,14 @@ class OpenClaw:
 
     name: str = "openclaw"
     title: str = "OpenClaw"
+    kept: Kept = NOTHING_KEPT
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
         """None: a subagent is a session of its own here, with its own key, and is read as one."""
+        return ()
+
+    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
+        """None: a fork begins with a copy of its parent's records."""
         return ()
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:

@@ -1,0 +1,60 @@
+"""Tuning on the command line: what a fitted table is worth, and the table itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.core.survival import rarity
+from holdfast.core.weights import WEIGHTS
+from holdfast.engine.survival import Recording
+from holdfast.engine.tuning import Tuned, Worth, examples, tuned
+from holdfast.errors import TranscriptUnreadable
+
+
+def tune(recordings: Sequence[Recording], *, as_json: bool) -> None:
+    """Fit the weights to these sessions and print them; the product's own table stays as it is."""
+    found = list(examples(recordings))
+    if not found:
+        raise TranscriptUnreadable(
+            "there is nothing to fit: no session has enough on both sides of a cut",
+            "give more or longer transcripts",
+        )
+    say(f"fitting {len(WEIGHTS)} weights to about half of {len(found)} cuts; this takes minutes")
+    result = tuned(found, rarity(one.mentions for one in recordings), say)
+    if as_json:
+        give_json(_as_json(result))
+        return
+    rows = [("fitted sessions", result.fitted), *([("held out", result.held_out)] if result.held_out else [])]
+    give_table(
+        ["", "", "survival", "old", "precision", "constraints", "form"],
+        [
+            [title, when, *_figures(one)]
+            for title, pair in rows
+            for when, one in zip(("now", "fitted"), pair, strict=True)
+        ],
+    )
+    give("\nThe fitted table, where it differs:")
+    for name, value in result.weights.items():
+        if round(value - WEIGHTS[name], 3):
+            give(f"  {name}: {value:.2f} (now {WEIGHTS[name]:.2f})")
+
+
+def _figures(worth: Worth) -> list[str]:
+    measures = (worth.survival, worth.survival_old, worth.precision, worth.constraints, worth.form)
+    return [f"{measure:.3f}" for measure in measures]
+
+
+def _as_json(result: Tuned) -> dict[str, Any]:
+    before, after = result.fitted
+    held_out = result.held_out or (None, None)
+    return {
+        "weights": {name: round(value, 3) for name, value in result.weights.items()},
+        "fitted": {"before": asdict(before), "after": asdict(after)},
+        "held_out": {
+            "before": asdict(held_out[0]) if held_out[0] else None,
+            "after": asdict(held_out[1]) if held_out[1] else None,
+        },
+    }

@@ -1,0 +1,163 @@
+"""What a brief may say of things: files, commands and names, each as one item.
+
+A thing is worth as much as the agent has been using it. Nothing is chosen here; `brief` does that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import takewhile
+from typing import Final
+
+from holdfast.core import shell
+from holdfast.core.events import Action
+from holdfast.core.lines import DONE, command_line, counts, file_line
+from holdfast.core.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
+from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Told
+from holdfast.core.trail import CommandRun, FileTouch, Mention, Thing
+from holdfast.core.weights import Weights, weighed
+
+NAMES_CONSIDERED: Final = 160
+_NAMED: Final = frozenset({Thing.NAME, Thing.REFERENCE, Thing.OPTION, Thing.FOLDER})
+_KINDS: Final = {Action.READ: "read_file", Action.DELETE: "gone_file"}
+
+
+def things(told: Told, weights: Weights) -> Iterator[Item]:
+    """Every thing that could be named, weighed."""
+    elsewhere = _elsewhere(told)
+    short = partial(relative, told=told, elsewhere=elsewhere)
+    if elsewhere:
+        text = f"{ELSEWHERE} is {elsewhere}"
+        yield weighed(Item(FILES, text, told.session.changed_at, told.session.key, "where"), weights)
+    yield from _files(told, short, weights)
+    yield from _commands(told, weights)
+    named = sorted(_names(told, short, weights), key=lambda item: -item.score)
+    yield from named[:NAMES_CONSIDERED]
+
+
+def _names(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+    at, key = told.session.changed_at, told.session.key
+    for mention in reversed(told.session.trail.mentions):
+        if mention.thing in _NAMED:
+            beside = short(mention.file) if mention.file else ""
+            item = Item(FILES, mention.name, at, key, mention.thing.value, lead=IN_USE, beside=beside)
+            yield weighed(item, weights, **_features(mention, told, "name_"))
+
+
+def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+    trail, key = told.session.trail, told.session.key
+    git = told.session.git
+    dirty = frozenset(git.dirty if git else ())
+    mentions = _one_for_each_file(trail.mentions, trail.steps)
+    changed = [touch for touch in trail.files if touch.action is not Action.READ]
+    for place, touch in enumerate(reversed(trail.files)):
+        mention = mentions.pop(file_key(touch.path), Mention(touch.path, step=touch.step))
+        if touch.action is Action.READ and place < told.kept.recent_files:
+            continue
+        features = _features(mention, told) | {"in_diff": float(short(touch.path) in dirty)}
+        latest = {"latest": 1.0} if changed and touch is changed[-1] else {}
+        yield weighed(_file(touch, told, short), weights, **features, **latest)
+    for touch in reversed(trail.subagent_files):
+        if touch.action is not Action.READ:
+            text = f"By a subagent: {file_line(replace(touch, path=short(touch.path)))}"
+            yield weighed(Item(FILES, text, touch.at, key, "subagent_file"), weights)
+    for mention in reversed(mentions.values()):
+        path = short(mention.shown)
+        item = Item(FILES, path, told.session.changed_at, key, "named_file", lead="Also named", path=path)
+        yield weighed(item, weights, **_features(mention, told))
+
+
+def _one_for_each_file(mentions: Iterable[Mention], steps: int) -> dict[str, Mention]:
+    """The mentions of files; a bare name counts for the file of that name whose directory is known."""
+    files = {mention.name: mention for mention in mentions if mention.thing is Thing.FILE}
+    known = {name.rsplit("/", 1)[1]: name for name in files if "/" in name}
+    for bare in files.keys() & known.keys():
+        one, other = files[known[bare]], files.pop(bare)
+        use, step = use_at(one, steps) + use_at(other, steps), max(one.step, other.step)
+        files[one.name] = replace(one, use=use * math.exp2((steps - step) / HALF_LIFE), step=step)
+    return files
+
+
+def _file(touch: FileTouch, told: Told, short: Callable[[str], str]) -> Item:
+    """A file behind the label of what was done to it, or in a line of its own if it is not as it was left."""
+    path, mark = short(touch.path), told.marks.get(touch.path)
+    item = Item(FILES, path, touch.at, told.session.key, _KINDS.get(touch.action, "changed_file"), path)
+    if mark or touch.renamed_to:
+        renamed = short(touch.renamed_to) if touch.renamed_to else ""
+        line = file_line(replace(touch, path=path, renamed_to=renamed))
+        return replace(item, text=f"{line} — UNCONFIRMED: {mark}" if mark else line)
+    return replace(item, lead=DONE[touch.action], path=path)
+
+
+def _commands(told: Told, weights: Weights) -> Iterator[Item]:
+    """Failures each in a line; what else was run, once for each program, behind the label of its outcome."""
+    trail, key = told.session.trail, told.session.key
+    mentions = {mention.name: mention for mention in trail.mentions if mention.thing is Thing.PROGRAM}
+    failures = [run for run in trail.commands if run.ok is False]
+    for place, run in enumerate(reversed(failures)):
+        item = Item(COMMANDS, command_line(run), run.at, key, "failed_command")
+        yield weighed(item, weights, recency=recency(place))
+    latest = _latest(trail.commands)
+    for name, mention in reversed(mentions.items()):
+        item = _called(*latest[name]) if name in latest else Item(COMMANDS, f"`{mention.shown}`", told.now)
+        item = replace(item, source=key, kind="command", lead=item.lead or "Also run")
+        yield weighed(item, weights, **_features(mention, told))
+
+
+def _called(form: str, run: CommandRun) -> Item:
+    """A call with what came of it; the counts of its tests are no part of what it says."""
+    lead = "Passed" if run.ok else "Started"
+    return Item(COMMANDS, f"`{form}`{counts(run)}", run.at, key=f"`{form}`", lead=lead)
+
+
+def _latest(commands: Iterable[CommandRun]) -> dict[str, tuple[str, CommandRun]]:
+    """For each program how it was called last without failing: what failed has a line of its own."""
+    runs = [run for run in commands if run.ok is not False]
+    return {call.program: (call.form, run) for run in runs for call in shell.calls(run.command, CALL_CHARS)}
+
+
+def _features(mention: Mention, told: Told, whose: str = "") -> dict[str, float]:
+    """How much a thing is in use, and 0 for one that was named in the last step, less for each step since."""
+    steps = told.session.trail.steps
+    return {
+        f"{whose}use": math.log1p(3 * use_at(mention, steps)),
+        f"{whose}freshness": -math.log1p(max(steps - mention.step, 0) / 5),
+    }
+
+
+ELSEWHERE: Final = "…/"
+"""Stands for the one directory outside the project that the session works in, which is said once."""
+_LONG_ROAD: Final = 24
+
+
+def recency(place: int) -> float:
+    """Of things that are told in order: 0 for the newest, less for each that came after it."""
+    return -math.log1p(place / 2)
+
+
+def relative(path: str, told: Told, elsewhere: str = "") -> str:
+    """The path as the agent would type it in the project; other paths stay whole."""
+    project = told.session.project
+    for root in (project.root, project.normalized, project.path):
+        if root not in ("", "/") and path.startswith(f"{root}/"):
+            return path[len(root) + 1 :]
+    return ELSEWHERE + path[len(elsewhere) :] if elsewhere and path.startswith(elsewhere) else path
+
+
+def _elsewhere(told: Told) -> str:
+    """The directory that the touched files outside the project share, if it is worth a line of its own."""
+    outside = [path for touch in told.session.trail.files if (path := relative(touch.path, told))[:1] == "/"]
+    changed = {touch.path for touch in told.session.trail.files if touch.action is not Action.READ}
+    worked_on = [path for path in outside if path in changed] or outside
+    shared = _common(worked_on) if len(worked_on) > 1 else ""
+    return f"{shared}/" if len(shared) > _LONG_ROAD else ""
+
+
+def _common(paths: list[str]) -> str:
+    """The directory that all paths stand in."""
+    first, last = min(paths).split("/")[:-1], max(paths).split("/")[:-1]
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "/".join(part for part, _ in alike)

@@ -1,0 +1,95 @@
+"""Page: how the items of a brief are laid out, and what one more of them costs.
+
+Sentences stand in lines of their own; things behind labels, files of one directory together, and names in
+the line of the file that they belong to. What is said is chosen by `brief`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from holdfast.core.told import SECTIONS, Item
+
+NAMES_BESIDE: Final = 4
+"""A file with so many of the names has a line with them."""
+
+
+@dataclass(slots=True)
+class Page:
+    """What is written so far, as far as it changes what one more item takes."""
+
+    sections: set[str] = field(default_factory=set[str])
+    leads: Counter[str] = field(default_factory=Counter[str])
+    folders: set[str] = field(default_factory=set[str])
+
+    def write(self, item: Item) -> None:
+        """One more item is there."""
+        self.sections.add(item.section)
+        if item.lead:
+            self.leads[label(item)] += 1
+        self.folders.update(label(item) + folder for folder in _folders(item.path))
+
+    def cost(self, item: Item) -> int:
+        """How many characters one more item takes."""
+        cost = len(item.text) + (0 if item.section in self.sections else len(f"\n\n### {item.section}"))
+        if not item.lead:
+            return cost + len("\n- ")
+        cost += len(", ") if self.leads[label(item)] else len(f"\n- {item.lead}: ")
+        shared = next((name for name in _folders(item.path) if label(item) + name in self.folders), "")
+        return cost - max(len(shared) - len("{}"), 0)
+
+
+def label(item: Item) -> str:
+    """What an item stands behind."""
+    return f"{item.section}/{item.lead}/"
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The directories that a path stands in, the nearest first."""
+    end = path.rfind("/")
+    while end > 0:
+        yield path[: end + 1]
+        end = path.rfind("/", 0, end)
+
+
+def lines(items: Sequence[Item]) -> Iterator[str]:
+    """The chosen items as they are read, section by section."""
+    for section in SECTIONS:
+        rows = [item for item in items if item.rendered and item.section == section]
+        if not rows:
+            continue
+        yield f"\n### {section}"
+        yield from (f"- {item.text}" for item in rows if not item.lead)
+        homes = _homes(rows)
+        for item in rows:
+            if item.path in homes:
+                yield f"- {item.lead} {item.text}: {', '.join(homes[item.path])}"
+        listed = [item for item in rows if item.lead and not {item.path, item.beside} & homes.keys()]
+        for lead in dict.fromkeys(item.lead for item in listed):
+            yield f"- {lead}: {', '.join(together([item.text for item in listed if item.lead == lead]))}"
+
+
+def _homes(rows: list[Item]) -> dict[str, list[str]]:
+    """For each file that several of the names belong to: those names, which are told in its line."""
+    paths = {item.path for item in rows if item.path}
+    names: dict[str, list[str]] = {}
+    for item in rows:
+        if item.beside in paths:
+            names.setdefault(item.beside, []).append(item.text)
+    return {path: told for path, told in names.items() if len(told) >= NAMES_BESIDE}
+
+
+def together(texts: Sequence[str]) -> Iterator[str]:
+    """A list in which paths share their beginning where that saves most: `src/{a.py, b/c.py}`."""
+    folders = Counter(folder for text in texts if text[-1:] not in ("`", "/") for folder in _folders(text))
+    saved = {folder: (times - 1) * len(folder) - 2 for folder, times in folders.items()}
+    best = max(saved, key=lambda folder: (saved[folder], folder), default="")
+    if not best or saved[best] <= 0:
+        yield from texts
+        return
+    inside = [text for text in texts if text.startswith(best) and text[-1:] != "/"]
+    yield f"{best}{{{', '.join(text[len(best) :] for text in inside)}}}"
+    yield from together([text for text in texts if text not in inside])
