@@ -23,8 +23,6 @@ FACTS = {
     "the user's rule, whole": RULE,
     "the user's decision": CORRECTION,
     "the ticket": "PAY-1877",
-    "the edited file": "Wrote totals.py",
-    "the file of the second edit": "rounding.py",
     "the failing command": FAILING,
     "its error line": "TotalsMismatch: 41 != 42",
     "the passing command": PASSING,
@@ -94,6 +92,8 @@ def test_after_a_crash(claude: Claude, server: ModelServer, product: Product) ->
 def assert_all_there(text: str) -> None:
     brief = text[text.index(TITLE) :].partition("</holdfast-recall>")[0]
     assert [name for name, fact in FACTS.items() if fact not in brief] == []
-    assert "Wrote legacy.py" not in brief
-    assert "Edited legacy.py" not in brief
+    changed = "\n".join(line for line in brief.splitlines() if line.startswith(("- Wrote", "- Edited")))
+    assert "totals.py" in changed
+    assert "rounding.py" in changed
+    assert "legacy.py" not in changed
     assert len(brief) <= 2_000
