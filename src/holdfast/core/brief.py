@@ -122,12 +122,12 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
             yield item
             continue
         cost = page.cost(item)
-        if any(_says(other, item.key) for other in said):
+        if cost > room:
+            yield item if item.omitted else replace(item, omitted=OVER)
+        elif any(_says(other, item.key) for other in said):
             yield replace(item, omitted=SAID)
         elif item.lead and page.leads[label(item)] >= LEAD_MOST:
             yield replace(item, omitted="its list is long enough")
-        elif cost > room:
-            yield replace(item, omitted=OVER)
         else:
             room -= cost
             page.write(item)

@@ -18,7 +18,7 @@ from holdfast.core.lines import DONE, command_line, counts, file_line
 from holdfast.core.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
 from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Told
 from holdfast.core.trail import CommandRun, FileTouch, Mention, Thing
-from holdfast.core.weights import Weights, weighed
+from holdfast.core.weights import Weights, score, weighed
 
 NAMES_CONSIDERED: Final = 160
 _NAMED: Final = frozenset({Thing.NAME, Thing.REFERENCE, Thing.OPTION, Thing.FOLDER})
@@ -34,17 +34,20 @@ def things(told: Told, weights: Weights) -> Iterator[Item]:
         yield weighed(Item(FILES, text, told.session.changed_at, told.session.key, "where"), weights)
     yield from _files(told, short, weights)
     yield from _commands(told, weights)
-    named = sorted(_names(told, short, weights), key=lambda item: -item.score)
-    yield from named[:NAMES_CONSIDERED]
+    yield from _names(told, short, weights)
 
 
 def _names(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+    scored = [
+        (score(mention.thing.value, _features(mention, told, "name_"), weights), mention)
+        for mention in reversed(told.session.trail.mentions)
+        if mention.thing in _NAMED
+    ]
     at, key = told.session.changed_at, told.session.key
-    for mention in reversed(told.session.trail.mentions):
-        if mention.thing in _NAMED:
-            beside = short(mention.file) if mention.file else ""
-            item = Item(FILES, mention.name, at, key, mention.thing.value, lead=IN_USE, beside=beside)
-            yield weighed(item, weights, **_features(mention, told, "name_"))
+    for worth, mention in sorted(scored, key=lambda pair: -pair[0])[:NAMES_CONSIDERED]:
+        kind, name = mention.thing.value, mention.name
+        beside = short(mention.file) if mention.file else ""
+        yield Item(FILES, name, at, key, kind, key=name, lead=IN_USE, beside=beside, score=worth)
 
 
 def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:

@@ -197,7 +197,8 @@ _SEGMENT: Final = r"(?:\(\w[\w-]{0,30}\)|(?:[\w@+.-]|\[(?:\.\.\.)?\w[\w-]{0,30}\
 _PATH: Final = re.compile(
     r"\w++://[^\s'\"`<>)]*+"
     r"|(?<!\w)[A-Za-z]:\\(?:[\w.-]++\\)*+[\w.-]++"
-    rf"|(?<![\w.@:/~*$\\{{}}-])(?:~/|/)?{_SEGMENT}(?:/{_SEGMENT})*+/?(?![\w(*$])",
+    # Most words are no path, and are passed over here, where that is cheap.
+    rf"|(?<![\w.@:/~*$\\{{}}-])(?=[^\s./]{{0,80}}+[./]|[A-Z][a-z]+file\b)(?:~/|/)?{_SEGMENT}(?:/{_SEGMENT})*+/?(?![\w(*$])",
     re.ASCII,
 )
 _FOLDERS: Final = frozenset(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from holdfast.core.events import Action
@@ -69,6 +69,7 @@ def shown(command: str, limit: int) -> str:
     return shortened(one_line(BODY.sub("…", core)), limit)
 
 
+@lru_cache(maxsize=256)
 def same(command: str) -> str:
     """The form in which two runs of one check are equal, wherever they ran and whatever was shown of them."""
     text, bodies = without_bodies(command)
