@@ -67,16 +67,24 @@ def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
         if touch.action is not Action.READ:
             text = f"By a subagent: {file_line(replace(touch, path=short(touch.path)))}"
             yield weighed(Item(FILES, text, touch.at, key, "subagent_file"), weights)
+    gone = {_name(touch.path) for touch in trail.files if touch.action is Action.DELETE}
     for mention in reversed(mentions.values()):
         path = short(mention.shown)
+        # However else it is spelled: what was deleted is not offered again.
+        if _name(path) in gone:
+            continue
         item = Item(FILES, path, told.session.changed_at, key, "named_file", lead="Also named", path=path)
         yield weighed(item, weights, **_features(mention, told))
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
 
 
 def _one_for_each_file(mentions: Iterable[Mention], steps: int) -> dict[str, Mention]:
     """The mentions of files; a bare name counts for the file of that name whose directory is known."""
     files = {mention.name: mention for mention in mentions if mention.thing is Thing.FILE}
-    known = {name.rsplit("/", 1)[1]: name for name in files if "/" in name}
+    known = {_name(name): name for name in files if "/" in name}
     for bare in files.keys() & known.keys():
         one, other = files[known[bare]], files.pop(bare)
         use, step = use_at(one, steps) + use_at(other, steps), max(one.step, other.step)
