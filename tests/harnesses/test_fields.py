@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events import Skipped
-from holdfast.harnesses.fields import capped, items, mapping, milliseconds, read_object, text
+from holdfast.harnesses.fields import capped, count, items, mapping, milliseconds, read_object, text
 
 DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
 
@@ -108,3 +108,11 @@ def test_the_note_says_how_much_is_gone() -> None:
 )
 def test_a_time_is_milliseconds_since_1970(timestamp: str, at: int) -> None:
     assert milliseconds(timestamp) == at
+
+
+@pytest.mark.parametrize(
+    ("tokens", "counted"),
+    [(None, 0), (0, 0), (-5, 0), (-0.5, 0), (0.5, 0), (7, 7), (7.9, 7), (10**30, 1 << 40), (1e300, 1 << 40)],
+)
+def test_a_number_of_tokens_is_whole_and_within_reason(tokens: float | None, counted: int) -> None:
+    assert (count(tokens), type(count(tokens))) == (counted, int)

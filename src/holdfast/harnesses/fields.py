@@ -19,6 +19,7 @@ TEXT_LIMIT = 8_000
 """How many characters of one tool's output are worth keeping."""
 
 _NOTE_ROOM = 60
+_MOST_TOKENS = 1 << 40
 _OBJECT: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
 _T = TypeVar("_T")
 
@@ -28,16 +29,12 @@ def read_object(letter: bytes, where: str = "") -> dict[str, object] | Skipped:
     return decoded(_OBJECT, letter, where)
 
 
-def decoded(decoder: msgspec.json.Decoder[_T], line: bytes, where: str = "") -> _T | Skipped:
+def decoded(decoder: msgspec.json.Decoder[_T], line: bytes | msgspec.Raw, where: str = "") -> _T | Skipped:
     """What the decoder makes of these bytes; a text cut in the middle of a character is mended first."""
     try:
-        return _decoded(decoder, line)
-    except msgspec.ValidationError as error:
-        return Skipped(f"not as expected: {error}", where)
-    except RecursionError:
-        return Skipped("nested too deeply", where)
-    except ValueError:
-        return Skipped("not JSON" if line.strip() else "empty", where)
+        return decoder.decode(line)
+    except (ValueError, RecursionError):
+        return _decoded_mended(decoder, bytes(line), where)
 
 
 def text(fields: Mapping[str, object], *names: str) -> str:
@@ -79,16 +76,21 @@ def milliseconds(timestamp: str) -> int:
         return 0
 
 
-def _decoded(decoder: msgspec.json.Decoder[_T], line: bytes) -> _T:
+def count(tokens: float | None) -> int:
+    """A number of tokens, whatever was written in its place."""
+    return int(min(tokens, _MOST_TOKENS)) if tokens and tokens > 0 else 0
+
+
+def _decoded_mended(decoder: msgspec.json.Decoder[_T], line: bytes, where: str) -> _T | Skipped:
+    """What can still be made of bytes that could not be decoded as they stand, or why nothing can."""
     try:
-        return decoder.decode(line)
-    except msgspec.ValidationError:
-        raise
+        return decoder.decode(_mended(line))
+    except msgspec.ValidationError as error:
+        return Skipped(f"not as expected: {error}", where)
+    except RecursionError:
+        return Skipped("nested too deeply", where)
     except ValueError:
-        mended = _mended(line)
-        if mended == line:
-            raise
-        return decoder.decode(mended)
+        return Skipped("not JSON" if line.strip() else "empty", where)
 
 
 # Harnesses cut texts by UTF-16 units, so half of a pair is a daily sight; a crash leaves NUL bytes behind.

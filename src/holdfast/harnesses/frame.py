@@ -6,8 +6,9 @@ reading it again gives the same ids. What the events are is for each harness to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TypedDict
+
+import msgspec
 
 from holdfast.core.events import MAIN, Origin
 
@@ -23,9 +24,11 @@ class Common(TypedDict):
     parent: str
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """Whose record, when, and under which id; `turn` is the turn in which it stands, where one is known."""
+class Frame(msgspec.Struct, frozen=True):
+    """Whose record, when, and under which id; `turn` is the turn in which it stands, where one is known.
+
+    There is one for every record, and a `Struct` is made in a fifth of a frozen dataclass's time.
+    """
 
     session: str
     record: str
@@ -41,7 +44,10 @@ class Frame:
 
     def block(self, number: int) -> Frame:
         """The frame of one block of the record; the first goes by the record's own id."""
-        return replace(self, record=f"{self.record}/{number}") if number else self
+        if not number:
+            return self
+        own = f"{self.record}/{number}"
+        return Frame(self.session, own, self.at, self.agent, self.parent, self.turn)
 
     def part(self, origin: Origin, name: str) -> Common:
         """The arguments of one more event that is told here, beside the first."""

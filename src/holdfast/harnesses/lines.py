@@ -25,12 +25,16 @@ _PRINT = 256
 """How many bytes at each end tell one file from another."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """One whole line without its end, and the byte at which it begins."""
 
     at: int
     content: bytes
+
+    @property
+    def where(self) -> str:
+        """The place of this line, in words."""
+        return f"line at byte {self.at}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def _read(file: BinaryIO, cursor: str, limit: int, longest: int) -> Stretch:
     whole = chunk.rfind(b"\n") + 1
     if not whole and len(chunk) > longest:
         return _past_long_line(file, start, state)
-    lines, skipped = _split(chunk[:whole], start, longest)
+    lines, skipped = _split(chunk, start, longest)
     at_end = start + len(chunk) >= state.st_size
     if at_end and _is_object(chunk[whole:]):
         lines.append(Line(start + whole, chunk[whole:]))
@@ -99,15 +103,18 @@ def _chunk(file: BinaryIO, start: int, size: int, limit: int, longest: int) -> b
 
 
 def _split(chunk: bytes, start: int, longest: int) -> tuple[list[Line], list[Skipped]]:
+    """The whole lines of a chunk; what stands behind the last line's end is left."""
     lines: list[Line] = []
     skipped: list[Skipped] = []
-    at = start
-    for content in chunk.split(b"\n")[:-1]:
+    begin = 0
+    # `split` looks at every byte by itself; `find` is several times faster on long lines.
+    while (end := chunk.find(b"\n", begin)) >= 0:
+        content = chunk[begin:end]
         if len(content) > longest:
-            skipped.append(_too_long(at))
+            skipped.append(_too_long(start + begin))
         elif content and not content.isspace():
-            lines.append(Line(at, content))
-        at += len(content) + 1
+            lines.append(Line(start + begin, content))
+        begin = end + 1
     return lines, skipped
 
 
@@ -124,7 +131,7 @@ def _past_long_line(file: BinaryIO, start: int, state: os.stat_result) -> Stretc
 
 
 def _too_long(at: int) -> Skipped:
-    return Skipped("line too long", f"line at byte {at}")
+    return Skipped("line too long", Line(at, b"").where)
 
 
 def _is_object(line: bytes) -> bool:

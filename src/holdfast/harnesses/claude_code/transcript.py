@@ -7,7 +7,6 @@ It reads a file from a cursor and remembers nothing else between two reads. Whic
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -41,18 +40,15 @@ from holdfast.harnesses.claude_code.records import (
     Record,
     Tokens,
 )
-from holdfast.harnesses.fields import decoded, milliseconds
+from holdfast.harnesses.fields import count, decoded, milliseconds
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.lines import Line, read_lines
 
 _SUMMARISER = "agent-acompact-"
 """How the file of the agent that writes a compaction's summary is named: it does no work of its own."""
 
-_MOST_TOKENS = 1 << 40
 
-
-@dataclass(frozen=True, slots=True)
-class _Reached:
+class _Reached(msgspec.Struct, frozen=True):
     """What a record may take over from those before it: the time, and the turn in which it stands."""
 
     at: int = 0
@@ -106,14 +102,15 @@ def _record(line: Line) -> Record | Skipped | None:
     """The record on this line if it may tell something."""
     if line.content.startswith(PASSED_OVER_UNREAD):
         return None
-    where = f"line at byte {line.at}"
-    record = decoded(RECORD, line.content, where)
-    if isinstance(record, Skipped) or record.type in TOLD:
+    record = decoded(RECORD, line.content)
+    if isinstance(record, Skipped):
+        return Skipped(record.reason, line.where)
+    if record.type in TOLD:
         return record
     if record.type in PASSED_OVER:
         return None
     kind = shortened(one_line(record.type), 40)
-    return Skipped(f"unknown record {kind}" if kind else "record without a type", where)
+    return Skipped(f"unknown record {kind}" if kind else "record without a type", line.where)
 
 
 def _after(reached: _Reached, record: Record) -> _Reached:
@@ -166,14 +163,14 @@ def _said(text: str, frame: Frame) -> Iterator[Event]:
 
 def _usage(tokens: Tokens, request: str, frame: Frame) -> Usage:
     """The tokens of one request: each of its records carries them, a later one with more output."""
-    output = _count(tokens.output_tokens)
+    output = count(tokens.output_tokens)
     return Usage(
         **frame.told(Origin.HARNESS, f"usage:{request}"),
         revision=output,
-        input=_count(tokens.input_tokens),
+        input=count(tokens.input_tokens),
         output=output,
-        cache_read=_count(tokens.cache_read_input_tokens),
-        cache_written=_count(tokens.cache_creation_input_tokens),
+        cache_read=count(tokens.cache_read_input_tokens),
+        cache_written=count(tokens.cache_creation_input_tokens),
     )
 
 
@@ -249,13 +246,9 @@ def _boundary(record: Record, frame: Frame) -> Compacted:
     return Compacted(
         **frame.told(Origin.HARNESS),
         sign=Sign.BOUNDARY,
-        tokens_before=_count(tokens.before if tokens else None),
-        tokens_after=_count(tokens.after if tokens else None),
+        tokens_before=count(tokens.before if tokens else None),
+        tokens_after=count(tokens.after if tokens else None),
     )
-
-
-def _count(tokens: int | None) -> int:
-    return min(max(0, tokens or 0), _MOST_TOKENS)
 
 
 def _by_person(origin: Kind | None) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from holdfast.core.events import Action
 from holdfast.core.fence import without_ours
@@ -34,8 +35,7 @@ _BROKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """How it ended and what it said; `process` is the number of one that has not ended yet."""
 
     ok: bool
@@ -46,6 +46,8 @@ class Outcome:
 
 def of_output(output: object, action: Action) -> Outcome:
     """What a call's output says: a text, a list of blocks, or an object with a flag."""
+    if isinstance(output, str):
+        return _of_text(output, action)
     fields = mapping(output)
     content = fields.get("content", fields.get("output")) if fields else output
     told = _of_text("\n".join(filter(None, texts(content))), action)
@@ -74,16 +76,18 @@ _FAILED = ("failed", "declined", "error", "canceled", "cancelled", "interrupted"
 
 def _of_text(said: str, action: Action) -> Outcome:
     wrapped = object_in(said)
-    exit_status = _status(mapping(wrapped.get("metadata")).get("exit_code"))
+    exit_status = _status(mapping(wrapped.get("metadata")).get("exit_code")) if wrapped else None
     if exit_status is not None:
         return Outcome(exit_status == 0, exit_status, _kept(text(wrapped, "output")))
     header = _HEADER.match(said)
     if header is None:
         return _without_header(said, action)
-    running, found = _RUNNING.search(header[0]), _EXIT.search(header[0])
-    exit_status = _status(int(found[1])) if found else None
-    process = running[1] if running and not found else ""
-    return Outcome(not exit_status, exit_status, _kept(said[header.end() :]), process)
+    output = _kept(said[header.end() :])
+    if found := _EXIT.search(header[0]):
+        exit_status = _status(int(found[1]))
+        return Outcome(not exit_status, exit_status, output)
+    running = _RUNNING.search(header[0])
+    return Outcome(ok=True, text=output, process=running[1] if running else "")
 
 
 def _without_header(said: str, action: Action) -> Outcome:

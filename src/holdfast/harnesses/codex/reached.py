@@ -65,10 +65,10 @@ class Reached(msgspec.Struct):
     def is_news(self, way: str, role: str, text: str) -> bool:
         """Whether a message is told for the first time; the same words by another way are no other one."""
         mark = zlib.crc32(" ".join((role, *text.split())).encode(errors="replace"))
-        twin = next((one for one in self.heard if one.mark == mark and way not in one.ways), None)
-        if twin is not None:
-            twin.ways.append(way)
-            return False
+        for one in self.heard:
+            if one.mark == mark and way not in one.ways:
+                one.ways.append(way)
+                return False
         self.heard.append(Heard(mark, [way]))
         del self.heard[:-_HEARD_KEPT]
         return True

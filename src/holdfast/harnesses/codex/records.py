@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 
@@ -93,6 +94,16 @@ class Item(msgspec.Struct):
         return self.call_id or self.id or ""
 
 
+class ItemRecord(msgspec.Struct):
+    """A line that holds an item, with the item already decoded."""
+
+    type: Literal["response_item"]
+    payload: Item
+    timestamp: str | None = None
+    ordinal: int | None = None
+    metadata: Metadata | None = None
+
+
 class Tokens(msgspec.Struct):
     input_tokens: int | None = None
     cached_input_tokens: int | None = None
@@ -122,6 +133,7 @@ class Kind(msgspec.Struct):
 
 
 RECORD = msgspec.json.Decoder(Record)
+_ITEM_RECORD = msgspec.json.Decoder(ItemRecord)
 META = msgspec.json.Decoder(Meta)
 TURN_CONTEXT = msgspec.json.Decoder(TurnContext)
 ITEM = msgspec.json.Decoder(Item)
@@ -174,9 +186,21 @@ def is_silent(line: bytes) -> bool:
     return _SILENT.search(line, 0, _ENVELOPE) is not None
 
 
+def record_in(line: bytes) -> ItemRecord | Record | Skipped:
+    """The record on this line. Most hold an item, which is then decoded in the same pass."""
+    holds_item = line.find(b'"response_item"', 0, _ENVELOPE) >= 0
+    try:
+        return (_ITEM_RECORD if holds_item else RECORD).decode(line)
+    except (ValueError, RecursionError):
+        # The envelope alone may still be as expected: then it is the item that cannot be read.
+        return decoded(RECORD, line)
+
+
 def value(raw: msgspec.Raw | bytes) -> object:
     """Whatever JSON stands here; None where it cannot be read."""
-    found = decoded(_ANYTHING, bytes(raw))
+    if raw is NOTHING:
+        return None
+    found = decoded(_ANYTHING, raw)
     return None if isinstance(found, Skipped) else found
 
 

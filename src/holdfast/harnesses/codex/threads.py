@@ -71,7 +71,7 @@ def head(path: Path) -> Meta | None:
     record = decoded(RECORD, lines[0].content)
     if isinstance(record, Skipped) or record.type != "session_meta":
         return None
-    meta = decoded(META, bytes(record.payload))
+    meta = decoded(META, record.payload)
     return None if isinstance(meta, Skipped) else meta
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from holdfast.core.events import (
     Action,
@@ -53,8 +54,7 @@ _DETAIL_LIMIT = 2_000
 _TASK_LIMIT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True):
     """What a call asks for, in our own words."""
 
     tool: str

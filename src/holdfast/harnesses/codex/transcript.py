@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from holdfast.core.events import Compacted, Event, ModelChanged, Origin, Sign, Skipped, Usage
+import msgspec
+
+from holdfast.core.events import MAIN, Compacted, Event, ModelChanged, Origin, Sign, Skipped, Usage
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.codex import messages, tools
@@ -30,17 +32,19 @@ from holdfast.harnesses.codex.records import (
     TOKEN_COUNT,
     TOLD,
     TURN_CONTEXT,
+    Item,
+    ItemRecord,
+    Metadata,
     Record,
     Tokens,
     fields_of,
     is_silent,
+    record_in,
 )
 from holdfast.harnesses.codex.threads import Base, bases, is_subagent
-from holdfast.harnesses.fields import decoded, mapping, milliseconds, text
+from holdfast.harnesses.fields import count, decoded, mapping, milliseconds, text
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.lines import Line, Stretch, read_lines
-
-_MOST_TOKENS = 1 << 40
 
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
@@ -84,49 +88,49 @@ def _batch(stretch: Stretch, lines: Iterable[Line], session: str, reached: Reach
     for line in lines:
         if is_silent(line.content):
             continue
-        where = f"line at byte {line.at}"
-        record = decoded(RECORD, line.content, where)
-        if isinstance(record, Skipped):
-            skipped.append(record)
-            continue
-        for told in _told(record, line, session, reached):
+        record = record_in(line.content)
+        for told in (record,) if isinstance(record, Skipped) else _told(record, line, session, reached):
             if isinstance(told, Skipped):
-                skipped.append(Skipped(told.reason, where))
+                skipped.append(Skipped(told.reason, line.where))
             else:
                 events.append(told)
     reached.place = stretch.cursor
     return Batch(tuple(events), tuple(skipped), written(reached), stretch.done, reached.cwd)
 
 
-def _told(record: Record, line: Line, session: str, reached: Reached) -> Iterator[Event | Skipped]:
+def _told(
+    record: ItemRecord | Record, line: Line, session: str, reached: Reached
+) -> Iterable[Event | Skipped]:
     reached.at = (milliseconds(record.timestamp) if record.timestamp else 0) or reached.at
     frame = Frame(session, _place(line, reached), reached.at, reached.agent)
+    if isinstance(record, ItemRecord):
+        return _item(record.payload, record.metadata, frame, reached)
     match record.type:
         case "response_item":
-            yield from _item(record, bytes(record.payload), frame, reached)
+            return _decoded_item(record, record.payload, frame, reached)
         case "event_msg":
-            yield from _event(bytes(record.payload), frame, reached)
+            return _event(record.payload, frame, reached)
         case "turn_context":
-            yield from _turn(bytes(record.payload), frame, reached)
+            return _turn(record.payload, frame, reached)
         case "session_meta":
-            yield from _met(bytes(record.payload), reached)
+            return _met(record.payload, reached)
         case "compacted":
-            yield from _compacted(bytes(record.payload), frame, reached)
+            return _compacted(record.payload, frame, reached)
         case kind if kind in ITEMS:
-            yield from _item(record, line.content, frame, reached)
+            return _decoded_item(record, line.content, frame, reached)
         case "":
-            yield from _unnamed(line, reached)
+            return _unnamed(line, reached)
         case kind if kind not in PASSED_OVER and kind not in SILENT_ITEMS and kind not in TOLD:
-            yield Skipped(f"unknown record {shortened(one_line(kind), 40)}")
+            return (Skipped(f"unknown record {shortened(one_line(kind), 40)}"),)
         case _:
-            return
+            return ()
 
 
 def _place(line: Line, reached: Reached) -> str:
     """Where a record stands, so that no two files of one session have a place in common."""
     if reached.stage != OWN:
         return f"{reached.stage}@{line.at}"
-    return f"@{line.at}" if reached.is_main else f"{reached.agent}@{line.at}"
+    return f"@{line.at}" if reached.agent == MAIN else f"{reached.agent}@{line.at}"
 
 
 def _unnamed(line: Line, reached: Reached) -> Iterator[Skipped]:
@@ -141,7 +145,7 @@ def _unnamed(line: Line, reached: Reached) -> Iterator[Skipped]:
         yield Skipped("record without a type")
 
 
-def _met(payload: bytes, reached: Reached) -> Iterator[Skipped]:
+def _met(payload: msgspec.Raw, reached: Reached) -> Iterator[Skipped]:
     meta = decoded(META, payload)
     if isinstance(meta, Skipped):
         yield meta
@@ -154,7 +158,7 @@ def _met(payload: bytes, reached: Reached) -> Iterator[Skipped]:
             reached.agent = meta.id
 
 
-def _turn(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+def _turn(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
     turn = decoded(TURN_CONTEXT, payload)
     if isinstance(turn, Skipped):
         yield turn
@@ -167,54 +171,59 @@ def _turn(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Sk
             yield ModelChanged(**frame.told(Origin.HARNESS), model=turn.model)
 
 
-def _item(record: Record, payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+def _decoded_item(
+    record: Record, payload: bytes | msgspec.Raw, frame: Frame, reached: Reached
+) -> Iterable[Event | Skipped]:
     item = decoded(ITEM, payload)
-    if isinstance(item, Skipped):
-        yield item
-    elif item.type == "message":
+    return (item,) if isinstance(item, Skipped) else _item(item, record.metadata, frame, reached)
+
+
+def _item(item: Item, metadata: Metadata | None, frame: Frame, reached: Reached) -> Iterable[Event]:
+    if item.type == "message":
         # A summary is said in the assistant's role; the compaction that follows carries it.
-        if record.metadata is None or not record.metadata.is_compaction_output:
-            yield from messages.message(item, frame, reached)
-    elif item.type in ITEMS:
+        is_summary = metadata is not None and metadata.is_compaction_output
+        return () if is_summary else messages.message(item, frame, reached)
+    if item.type in ITEMS:
         acted = tools.returned if item.type.endswith("_output") else tools.called
-        yield from acted(item, frame, reached)
+        return acted(item, frame, reached)
+    return ()
 
 
-def _event(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+def _event(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterable[Event | Skipped]:
     kind = decoded(KIND, payload)
     if isinstance(kind, Skipped):
-        yield kind
-    elif kind.type == "token_count":
-        yield from _token_count(payload, frame, reached)
-    elif kind.type in EVENTS:
-        yield from _reported(kind.type, fields_of(payload), frame, reached)
+        return (kind,)
+    if kind.type == "token_count":
+        return _token_count(payload, frame, reached)
+    return _reported(kind.type, fields_of(payload), frame, reached) if kind.type in EVENTS else ()
 
 
-def _reported(kind: str, fields: Mapping[str, object], frame: Frame, reached: Reached) -> Iterator[Event]:
+def _reported(kind: str, fields: Mapping[str, object], frame: Frame, reached: Reached) -> Iterable[Event]:
     turn = text(fields, "turn_id") or reached.turn
     match kind:
         case "task_started" | "turn_started":
             reached.turn = turn
+            return ()
         case "user_message":
             words = text(fields, "message")
-            yield from messages.prompted("event", "", turn, [(words, "")], frame, reached)
+            return messages.prompted("event", "", turn, [(words, "")], frame, reached)
         case "agent_message":
-            yield from messages.said("event", "", text(fields, "message"), frame, reached)
+            return messages.said("event", "", text(fields, "message"), frame, reached)
         case "item_completed":
             # What is completed reads like an event of its own, one level down.
             item = mapping(fields.get("item"))
-            yield from _reported(text(item, "type"), {**item, "turn_id": turn}, frame, reached)
+            return _reported(text(item, "type"), {**item, "turn_id": turn}, frame, reached)
         case "UserMessage" | "AgentMessage":
-            yield from messages.completed(fields, turn, frame, reached)
+            return messages.completed(fields, turn, frame, reached)
         case "context_compacted" | "ContextCompaction":
-            yield from _boundary("event", "", frame, reached)
+            return _boundary("event", "", frame, reached)
         case _ if kind in ENDS:
-            yield from tools.reported(kind, fields, frame, reached)
+            return tools.reported(kind, fields, frame, reached)
         case _:
-            return
+            return ()
 
 
-def _compacted(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+def _compacted(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
     summary = decoded(SUMMARY, payload)
     if isinstance(summary, Skipped):
         yield summary
@@ -228,27 +237,27 @@ def _boundary(way: str, summary: str, frame: Frame, reached: Reached) -> Iterato
         yield Compacted(**frame.told(Origin.HARNESS), sign=Sign.BOUNDARY, summary=summary)
 
 
-def _token_count(payload: bytes, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
-    count = decoded(TOKEN_COUNT, payload)
-    if isinstance(count, Skipped):
-        yield count
-        return
-    info = count.info
+def _token_count(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterable[Event | Skipped]:
+    counted = decoded(TOKEN_COUNT, payload)
+    if isinstance(counted, Skipped):
+        return (counted,)
+    info = counted.info
     if info is None or info.last is None:
-        return
-    seen = (_count(info.total.total_tokens if info.total else None), _count(info.last.total_tokens))
+        return ()
+    seen = (count(info.total.total_tokens if info.total else None), count(info.last.total_tokens))
     # The same count is written again whenever a limit is reported.
-    if seen != reached.tokens:
-        reached.tokens = seen
-        yield _usage(info.last, _count(info.window), frame)
+    if seen == reached.tokens:
+        return ()
+    reached.tokens = seen
+    return (_usage(info.last, count(info.window), frame),)
 
 
 def _usage(tokens: Tokens, window: int, frame: Frame) -> Usage:
     """The tokens of one request: Codex counts what came from the cache as input."""
-    cached, stored = _count(tokens.cached_input_tokens), _count(tokens.cache_write_input_tokens)
-    output = _count(tokens.output_tokens)
+    cached, stored = count(tokens.cached_input_tokens), count(tokens.cache_write_input_tokens)
+    output = count(tokens.output_tokens)
     # After a compaction only the estimate of the whole is given.
-    whole = _count(tokens.input_tokens) or max(0, _count(tokens.total_tokens) - output)
+    whole = count(tokens.input_tokens) or max(0, count(tokens.total_tokens) - output)
     return Usage(
         **frame.told(Origin.HARNESS),
         input=max(0, whole - cached - stored),
@@ -257,7 +266,3 @@ def _usage(tokens: Tokens, window: int, frame: Frame) -> Usage:
         cache_written=stored,
         window=window,
     )
-
-
-def _count(tokens: int | None) -> int:
-    return min(max(0, tokens or 0), _MOST_TOKENS)

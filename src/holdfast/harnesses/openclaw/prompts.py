@@ -28,23 +28,26 @@ _ENVELOPE = re.compile(
     )\][ ]*""",
     re.VERBOSE,
 )
-# Nothing here looks past the next beginning of its own kind: a text of any size is read in one pass.
+# Nothing here looks past the next beginning of its own kind: a text of any size is read in one pass. All but
+# the first stand at the start of a line. That is asked once for all of them, as most places in a text do not.
 _ADDED = re.compile(
     rf"""<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?(?:<<<END_OPENCLAW_INTERNAL_CONTEXT>>>|\Z)
-    | (?:^Context:[ ]*\n)?^<(?P<memory>active_memory_plugin|relevant-memories)>[ ]*\n
+    | ^(?:
+      (?:Context:[ ]*\n)?<(?P<memory>active_memory_plugin|relevant-memories)>[ ]*\n
       (?:(?!<(?P=memory)>)[^\n]*\n)*?</(?P=memory)>
     # What is known of the sender and of the messages around this one: a header, and a block or some lines.
-    | ^[^\n]{{1,200}}[ ](?:
+    | [^\n]{{1,200}}[ ](?:
         \(untrusted(?:[ ]metadata|,[ ]for[ ]context|,[ ]chronological[^)\n]*)\):|{_CONTEXT_MARK})[ ]*\n
       (?:```json\n(?:(?!```)[^\n]*\n)*```[ ]*$|(?:[^\n]+(?:\n|\Z))+)
-    | ^Untrusted[ ]context[ ]\(metadata,[^\n]*\n.*\Z
-    | ^\[Replying[ ]to[ ][^\]\n]*\]\n(?:(?!\[/?Replying)[^\n]*\n)*\[/Replying\][ ]*$
-    | ^System(?:[ ]\(untrusted\))?:[ ]\[[^\n]*$
-    | ^[ ]*\[(?:\w+[ ])?message[_ ]id:[^\]\n]*\][ ]*$
-    | ^\[from:[ ][^\]\n]*\][ ]*$
-    | ^\[media[ ]attached(?:[ ]\d+/\d+)?:[^\n]*\][ ]*$
-    | ^To[ ]send[ ]an[ ]image[ ]back,[ ]prefer[ ]the[ ]message[ ]tool[^\n]*$
-    | ^Delivery:[ ][^\n]*`message`[ ]tool[^\n]*$""",
+    | Untrusted[ ]context[ ]\(metadata,[^\n]*\n.*\Z
+    | \[Replying[ ]to[ ][^\]\n]*\]\n(?:(?!\[/?Replying)[^\n]*\n)*\[/Replying\][ ]*$
+    | System(?:[ ]\(untrusted\))?:[ ]\[[^\n]*$
+    | [ ]*\[(?:\w+[ ])?message[_ ]id:[^\]\n]*\][ ]*$
+    | \[from:[ ][^\]\n]*\][ ]*$
+    | \[media[ ]attached(?:[ ]\d+/\d+)?:[^\n]*\][ ]*$
+    | To[ ]send[ ]an[ ]image[ ]back,[ ]prefer[ ]the[ ]message[ ]tool[^\n]*$
+    | Delivery:[ ][^\n]*`message`[ ]tool[^\n]*$
+    )""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 # What pi puts before the words of a person: a named file's content, or a skill's in place of its name.

@@ -25,7 +25,7 @@ from holdfast.core.events import (
 from holdfast.core.fence import without_ours
 from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.openclaw.records import DETAILS, Block, Details, Message
+from holdfast.harnesses.openclaw.records import DETAILS, NOTHING, Block, Details, Message
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "bash": Action.RUN,
@@ -69,7 +69,8 @@ _GOES_ON = frozenset({"running", "accepted"})
 _FAILED = frozenset({"failed", "error", "killed"})
 _DETAIL_LIMIT = 2_000
 _LARGEST_EXIT = 1 << 32
-_EXIT = re.compile(r"\(?Command exited with code (-?\d{1,10})\.?\)?\s*\Z")
+_EXITED = "Command exited with code"
+_EXIT = re.compile(rf"\(?{_EXITED} (-?\d{{1,10}})\.?\)?\s*\Z")
 
 
 def called(block: Block, frame: Frame) -> Iterator[Event]:
@@ -146,7 +147,7 @@ def content_text(content: str | list[Block] | None) -> str:
     """The text of a message, or of its blocks; thinking and images are passed over."""
     if isinstance(content, str):
         return content
-    return "\n".join(block.text for block in content or () if block.type == "text" and block.text)
+    return "\n".join([block.text for block in content or () if block.type == "text" and block.text])
 
 
 def _asked(tool: str, call: str, given: Mapping[str, object], frame: Frame) -> ToolCalled:
@@ -190,7 +191,8 @@ def _exit_status(tool: str, output: str, details: Details, *, is_error: bool) ->
     given = _status(details.exit_code)
     if given is not None or _ACTIONS.get(tool) is not Action.RUN:
         return given
-    found = _EXIT.search(output[-200:])
+    end = output[-200:]
+    found = _EXIT.search(end) if _EXITED in end else None
     if found:
         return int(found[1])
     return 0 if tool == _ALWAYS_SAYS and not is_error else None
@@ -214,6 +216,8 @@ def _joined(content: object) -> str:
 
 
 def _details(raw: msgspec.Raw) -> Details:
+    if raw is NOTHING:
+        return Details()
     try:
         return DETAILS.decode(raw)
     except (ValueError, RecursionError):

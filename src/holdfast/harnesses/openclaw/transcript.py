@@ -35,7 +35,7 @@ from holdfast.core.events import (
 from holdfast.core.fence import is_ours, without_ours
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.base import Batch
-from holdfast.harnesses.fields import decoded, milliseconds
+from holdfast.harnesses.fields import count, decoded, milliseconds
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.lines import Line, read_lines
 from holdfast.harnesses.openclaw import prompts, tools
@@ -59,7 +59,6 @@ _ROLES = frozenset(
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
 """Models that do not exist: OpenClaw writes down under their names what was shown to a person."""
 _CUT_OFF = frozenset({"aborted", "error"})
-_MOST_TOKENS = 1 << 40
 _LATEST = 1 << 48
 """Milliseconds: a larger number is no time."""
 
@@ -98,16 +97,15 @@ def _record(line: Line) -> Record | Skipped | None:
     """The record on this line if it may tell something."""
     if line.content.startswith(PASSED_OVER_UNREAD):
         return None
-    where = f"line at byte {line.at}"
-    record = decoded(RECORD, line.content, where)
+    record = decoded(RECORD, line.content)
     if isinstance(record, Skipped):
-        return record
+        return Skipped(record.reason, line.where)
     if record.type in PASSED_OVER:
         return None
     if record.type not in TOLD:
-        return _unknown("record", record.type, where)
+        return _unknown("record", record.type, line.where)
     if record.message is not None and record.message.role not in _ROLES:
-        return _unknown("role", record.message.role, where)
+        return _unknown("role", record.message.role, line.where)
     return record
 
 
@@ -164,52 +162,53 @@ def _message(message: Message, frame: Frame) -> Iterable[Event]:
             return ()
 
 
-def _prompt(message: Message, frame: Frame) -> Iterator[Event]:
+def _prompt(message: Message, frame: Frame) -> Iterable[Event]:
     origin = message.provenance
     if origin is not None and origin.kind not in (None, "external_user"):
-        return
+        return ()
     text = prompts.typed(tools.content_text(message.content))
-    if text:
-        yield Prompt(**frame.told(Origin.HUMAN), text=text)
+    return (Prompt(**frame.told(Origin.HUMAN), text=text),) if text else ()
 
 
-def _assistant(message: Message, frame: Frame) -> Iterator[Event]:
+def _assistant(message: Message, frame: Frame) -> Iterable[Event]:
     if message.provider == "openclaw" and message.model in _MIRRORS:
-        return
+        return ()
     content = message.content
-    blocks = [Block("text", content)] if isinstance(content, str) else content or []
+    blocks = [Block("text", content)] if isinstance(content, str) else content or ()
+    told: list[Event] = []
     for number, block in enumerate(blocks):
         if block.type == "text":
-            yield from _said(block.text or "", frame.block(number))
+            told += _said(block.text or "", frame.block(number))
         elif block.type == "toolCall" and message.stop not in _CUT_OFF:
             # The calls of a message that was cut off are never made.
-            yield from tools.called(block, frame.block(number))
+            told += tools.called(block, frame.block(number))
     if message.usage is not None:
-        yield from _usage(message.usage, frame)
+        told += _usage(message.usage, frame)
+    return told
 
 
-def _said(text: str, frame: Frame) -> Iterator[Event]:
+def _said(text: str, frame: Frame) -> Iterable[Event]:
     text = prompts.said(text)
-    if text:
-        yield AssistantText(**frame.told(Origin.ASSISTANT), text=text)
+    return (AssistantText(**frame.told(Origin.ASSISTANT), text=text),) if text else ()
 
 
-def _usage(tokens: Tokens, frame: Frame) -> Iterator[Event]:
+def _usage(tokens: Tokens, frame: Frame) -> Iterable[Event]:
     """The tokens of one request; a request that failed has none, and says nothing about the window."""
-    if tokens.input or tokens.output or tokens.cache_read or tokens.cache_written:
-        yield Usage(
-            **frame.part(Origin.HARNESS, "usage"),
-            input=_count(tokens.input),
-            output=_count(tokens.output),
-            cache_read=_count(tokens.cache_read),
-            cache_written=_count(tokens.cache_written),
-        )
+    if not (tokens.input or tokens.output or tokens.cache_read or tokens.cache_written):
+        return ()
+    usage = Usage(
+        **frame.part(Origin.HARNESS, "usage"),
+        input=count(tokens.input),
+        output=count(tokens.output),
+        cache_read=count(tokens.cache_read),
+        cache_written=count(tokens.cache_written),
+    )
+    return (usage,)
 
 
-def _brief(content: str | list[Block] | None, frame: Frame) -> Iterator[Event]:
+def _brief(content: str | list[Block] | None, frame: Frame) -> Iterable[Event]:
     text = tools.content_text(content)
-    if is_ours(text):
-        yield BriefSeen(**frame.told(Origin.OURS), text=text)
+    return (BriefSeen(**frame.told(Origin.OURS), text=text),) if is_ours(text) else ()
 
 
 def _compacted(record: Record, frame: Frame) -> Compacted:
@@ -217,8 +216,8 @@ def _compacted(record: Record, frame: Frame) -> Compacted:
         **frame.told(Origin.HARNESS),
         sign=Sign.BOUNDARY,
         summary=without_ours(record.summary or "").strip(),
-        tokens_before=_count(record.tokens_before),
-        tokens_after=_count(record.tokens_after),
+        tokens_before=count(record.tokens_before),
+        tokens_after=count(record.tokens_after),
     )
 
 
@@ -234,7 +233,3 @@ def _digest(checkpoint: Checkpoint, frame: Frame) -> Iterator[Event]:
     text = without_ours("\n\n".join(filter(None, parts))).strip()
     if text:
         yield DigestGiven(**frame.told(Origin.HARNESS), text=text)
-
-
-def _count(tokens: float | None) -> int:
-    return int(min(max(0, tokens or 0), _MOST_TOKENS))
