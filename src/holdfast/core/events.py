@@ -6,10 +6,10 @@ is known by session, record id and revision, whoever reports it, so that a repla
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 MAIN = "main"
 """The agent a person talks to; any other agent name is a subagent's id."""
@@ -243,18 +243,21 @@ class Skipped:
 _FREE_TEXT = frozenset(
     {"text", "subject", "detail", "instructions", "session_context", "summary", "task", "reason"}
 )
+# Which texts a kind of event has; asked for every event, so that it is found out once.
+_TEXTS: Final[Mapping[type[Happened], tuple[str, ...]]] = {
+    kind: tuple(field.name for field in fields(kind) if field.name in _FREE_TEXT) for kind in KINDS
+}
 _E = TypeVar("_E", bound=Happened)
 
 
 def map_text(event: _E, change: Callable[[str], str]) -> _E:
     """The same event with every free text changed; ids, names and numbers stay."""
     changed: dict[str, Any] = {}
-    for field in fields(event):
-        if field.name in _FREE_TEXT:
-            text = getattr(event, field.name)
-            new = change(text)
-            if new != text:
-                changed[field.name] = new
+    for name in _TEXTS[type(event)]:
+        text = getattr(event, name)
+        new = change(text)
+        if new is not text and new != text:
+            changed[name] = new
     if isinstance(event, TodosChanged):
         todos = tuple(Todo(change(todo.text), todo.status) for todo in event.todos)
         if todos != event.todos:

@@ -216,12 +216,13 @@ def _called(trail: Trail, event: ToolCalled) -> Trail:
         command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
         changes=tuple(_changes(event)),
     )
-    if event.agent == MAIN:
-        steps, found = trail.steps + 1, mentions.in_call(event, opened.changes)
-        trail = replace(trail, steps=steps, mentions=mentions.counted(trail.mentions, found, steps))
-        if runs:
-            trail = _ran(trail, CommandRun(opened.command, event.at))
-    return replace(trail, open_calls=(*trail.open_calls, opened)[-CALLS_KEPT:])
+    calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
+    if event.agent != MAIN:
+        return replace(trail, open_calls=calls)
+    steps, found = trail.steps + 1, mentions.in_call(event, opened.changes)
+    counted = mentions.counted(trail.mentions, found, steps)
+    trail = replace(trail, open_calls=calls, steps=steps, mentions=counted)
+    return _ran(trail, CommandRun(opened.command, event.at)) if runs else trail
 
 
 def _returned(trail: Trail, event: ToolReturned) -> Trail:
