@@ -68,6 +68,7 @@ def test_a_digest_says_where_git_stands() -> None:
     git = GitState("fix/retry", "1234567890abcdef", ("src/retry.py",), ("Use a monotonic clock",))
     digest = take(replace(worked(), git=git), Trigger.SESSION_END, "", "id-1", NOON)[1].digest
     assert (
-        "### Git\n- Branch: fix/retry at 1234567890 “Use a monotonic clock” (from the repository)\n- Uncommitted: src/retry.py"
-        in digest
-    )
+        "### Git\n"
+        "- Branch: fix/retry at 1234567890 “Use a monotonic clock” (from the repository)\n"
+        "- Uncommitted: src/retry.py"
+    ) in digest

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events import Action
 from holdfast.core.patches import FileChange
-from holdfast.core.shell import Call, calls, edits, program, same, shown
+from holdfast.core.shell import Call, calls, edits, program, reads, same, shown
 
 EDIT, WRITE, DELETE = Action.EDIT, Action.WRITE, Action.DELETE
 
@@ -215,3 +215,47 @@ def test_long_and_repetitive_commands_are_read(piece: str) -> None:
     assert isinstance(program(command), str)
     assert len(shown(command, 100)) <= 100
     assert isinstance(same(command), str)
+
+
+@pytest.mark.parametrize(
+    ("command", "ran"),
+    [
+        ("git log --oneline -3 | head", [("git log", "git log --oneline -3")]),
+        ("cd /x && bun run build 2>&1", [("bun run build", "bun run build")]),
+        (
+            "mix compile --warnings-as-errors && mix credo --strict lib/app/services/the_registry.ex",
+            [("mix compile", "mix compile --warnings-as-errors"), ("mix credo", "mix credo --strict")],
+        ),
+        ('bash -lc "cargo test --all"', [("cargo test", "cargo test --all")]),
+        ('git commit -m "$(cat <<EOF\nfix\nEOF\n)"', [("git commit", "git commit -m …")]),
+        (
+            "bd show task-7 && bd close task-7",
+            [("bd show", "bd show task-7"), ("bd close", "bd close task-7")],
+        ),
+        ("ls -la | grep x; echo done; sed -n 1,20p a.py; git mv a b", []),
+    ],
+)
+def test_the_programs_of_a_command_are_told_as_they_were_called(
+    command: str, ran: list[tuple[str, str]]
+) -> None:
+    assert [(call.program, call.form) for call in calls(command, 40)] == ran
+
+
+def test_a_long_call_is_told_by_its_options() -> None:
+    command = "terraform apply -var-file=production/eu-west/main.tfvars -auto-approve"
+    assert calls(command, 40) == (Call("terraform apply", "terraform apply -var-file -auto-approve"),)
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("cat src/a.py", ["src/a.py"]),
+        ("sed -n '1,40p' src/a.py && nl -ba src/b.py | head -5", ["src/a.py", "src/b.py"]),
+        ("sed -i s/a/b/ src/a.py", []),
+        ("cat > src/a.py <<EOF\nx\nEOF", []),
+        ("cat $FILE src/*.py", []),
+    ],
+)
+def test_the_files_that_a_command_shows_are_read(command: str, files: list[str]) -> None:
+    assert [change.path for change in reads(command)] == files
+    assert {change.action for change in reads(command)} <= {Action.READ}

@@ -15,14 +15,14 @@ PINNED = {
     "constraint": 2.6,
     "todo": 2.4,
     "next": 2.6,
-    "statement": 2.4,
-    "failed_command": 2.1,
+    "statement": 2.2,
+    "failed_command": 2.7,
     "changed_file": -0.2,
     "command": 0.6,
     "name": -2.5,
     "name_use": 1.1,
     "name_freshness": 0.5,
-    "latest": 3.0,
+    "latest_file": 3.5,
     "cost": 0.9,
 }
 
@@ -52,6 +52,6 @@ def test_a_sentence_is_worth_what_its_kind_is_worth() -> None:
 
 def test_another_table_makes_another_choice() -> None:
     told = Told(Reason.COMPACT, worked(), NOON)
-    silent = {**WEIGHTS, "statement": -20.0}
-    assert "backoff starts at zero" in compose(told, 480).text
-    assert "backoff starts at zero" not in compose(told, 480, silent).text
+    lawless = {**WEIGHTS, "constraint": -20.0}
+    assert "use a monotonic clock instead" in compose(told, 410).text
+    assert "use a monotonic clock instead" not in compose(told, 410, lawless).text

@@ -29,7 +29,7 @@ def tune(recordings: Sequence[Recording], *, as_json: bool) -> None:
         return
     rows = [("fitted sessions", result.fitted), *([("held out", result.held_out)] if result.held_out else [])]
     give_table(
-        ["", "", "survival", "old", "precision", "constraints", "form"],
+        ["", "", "survival", "old", "precision", "constraints", "form", "state", "in all"],
         [
             [title, when, *_figures(one)]
             for title, pair in rows
@@ -43,7 +43,7 @@ def tune(recordings: Sequence[Recording], *, as_json: bool) -> None:
 
 
 def _figures(worth: Worth) -> list[str]:
-    measures = (worth.survival, worth.survival_old, worth.precision, worth.constraints, worth.form)
+    measures = (*asdict(worth).values(), worth.total)
     return [f"{measure:.3f}" for measure in measures]
 
 
@@ -52,9 +52,13 @@ def _as_json(result: Tuned) -> dict[str, Any]:
     held_out = result.held_out or (None, None)
     return {
         "weights": {name: round(value, 3) for name, value in result.weights.items()},
-        "fitted": {"before": asdict(before), "after": asdict(after)},
+        "fitted": {"before": _told(before), "after": _told(after)},
         "held_out": {
-            "before": asdict(held_out[0]) if held_out[0] else None,
-            "after": asdict(held_out[1]) if held_out[1] else None,
+            "before": _told(held_out[0]),
+            "after": _told(held_out[1]),
         },
     }
+
+
+def _told(worth: Worth | None) -> dict[str, float] | None:
+    return {**asdict(worth), "total": worth.total} if worth else None

@@ -29,7 +29,7 @@ from holdfast.core.weights import WEIGHTS, Weights, weighed
 
 GOAL_CHARS = 240
 PROMPT_CHARS = 220
-STATEMENT_CHARS = 200
+STATEMENT_CHARS = 160
 NOTE_CHARS = 260
 WORDS_CHARS = 800
 
@@ -84,16 +84,14 @@ def _without(said: Said, others: list[str], limit: int = PROMPT_CHARS) -> str:
 
 
 def _telling(trail: Trail) -> list[Said]:
-    """What the agent said, the newest first, without mere narration if there is anything else."""
+    """What the agent said beside what is told by itself, the newest first; mere narration only if last."""
     found: list[Said] = []
     for said in reversed(trail.statements):
         noted = [note.text for note in trail.notes if note.record == said.record]
-        if (rest := _without(said, noted, STATEMENT_CHARS)) and not prose.is_narration(rest):
+        rest = _without(said, noted, STATEMENT_CHARS)
+        if rest and (said is trail.statements[-1] or not prose.is_narration(rest)):
             found.append(replace(said, text=rest))
-    last = [
-        replace(said, text=shortened(one_line(said.text), STATEMENT_CHARS)) for said in trail.statements[-1:]
-    ]
-    return found or last
+    return found
 
 
 _NOTES = (
@@ -124,7 +122,7 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
 
 
 def _note(note: Note, kind: str, section: str, label: str) -> Item:
-    bare = shortened(one_line(note.text), NOTE_CHARS)
+    bare = shortened(one_line(note.text), NOTE_CHARS).removeprefix(f"{section.removesuffix('s')}: ")
     # Some sentences bring their label with them.
     labelled = bare if bare.lower().startswith(label.rstrip(": ").lower()) else label + bare
     return Item(section, labelled, note.at, note.record, kind, bare)
@@ -136,7 +134,8 @@ def _state(told: Told, weights: Weights) -> Iterator[Item]:
         text = f"To do ({todo.status.replace('_', ' ')}): {shortened(one_line(todo.text), NOTE_CHARS)}"
         yield weighed(Item(STATE, text, at, key, "todo"), weights, recency=recency(place))
     for place, said in enumerate(_telling(trail)):
-        text = f"{'Before that' if place else 'Last said'}: {said.text}"
+        last = said.record == trail.statements[-1].record
+        text = f"{'Last said' if last else 'Before that'}: {said.text}"
         item = Item(STATE, text, said.at, said.record, "statement", said.text)
         yield weighed(item, weights, recency=recency(place))
     for line in git_lines(told.session.git):

@@ -56,13 +56,17 @@ def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
     dirty = frozenset(git.dirty if git else ())
     mentions = _one_for_each_file(trail.mentions, trail.steps)
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
-    for place, touch in enumerate(reversed(trail.files)):
+    renamed = {touch.renamed_to: touch.step for touch in trail.files if touch.renamed_to}
+    for touch in reversed(trail.files):
         mention = mentions.pop(file_key(touch.path), Mention(touch.path, step=touch.step))
-        if touch.action is Action.READ and place < told.kept.recent_files:
-            continue
+        if renamed.get(touch.path) == touch.step:
+            continue  # its new name is all that is new about it, and is told with the old one
         features = _features(mention, told) | {"in_diff": float(short(touch.path) in dirty)}
-        latest = {"latest": 1.0} if changed and touch is changed[-1] else {}
-        yield weighed(_file(touch, told, short), weights, **features, **latest)
+        item = _file(touch, told, short)
+        if changed and touch is changed[-1]:
+            yield weighed(replace(item, kind="latest_file"), weights)
+        else:
+            yield weighed(item, weights, **features)
     for touch in reversed(trail.subagent_files):
         if touch.action is not Action.READ:
             text = f"By a subagent: {file_line(replace(touch, path=short(touch.path)))}"
@@ -111,8 +115,10 @@ def _commands(told: Told, weights: Weights) -> Iterator[Item]:
     for place, run in enumerate(reversed(failures)):
         item = Item(COMMANDS, command_line(run), run.at, key, "failed_command")
         yield weighed(item, weights, recency=recency(place))
-    latest = _latest(trail.commands)
+    latest, failed = _latest(trail.commands), _programs(failures)
     for name, mention in reversed(mentions.items()):
+        if name in failed and name not in latest:
+            continue
         item = _called(*latest[name]) if name in latest else Item(COMMANDS, f"`{mention.shown}`", told.now)
         item = replace(item, source=key, kind="command", lead=item.lead or "Also run")
         yield weighed(item, weights, **_features(mention, told))
@@ -122,6 +128,10 @@ def _called(form: str, run: CommandRun) -> Item:
     """A call with what came of it; the counts of its tests are no part of what it says."""
     lead = "Passed" if run.ok else "Started"
     return Item(COMMANDS, f"`{form}`{counts(run)}", run.at, key=f"`{form}`", lead=lead)
+
+
+def _programs(runs: Iterable[CommandRun]) -> frozenset[str]:
+    return frozenset(call.program for run in runs for call in shell.calls(run.command, CALL_CHARS))
 
 
 def _latest(commands: Iterable[CommandRun]) -> dict[str, tuple[str, CommandRun]]:

@@ -26,7 +26,7 @@ from holdfast.core.events import (
     map_text,
 )
 from holdfast.core.patches import FileChange, patched
-from holdfast.core.text import shortened
+from holdfast.core.text import one_line, query_terms, shortened
 from holdfast.core.trail import (
     CALLS_KEPT,
     COMMAND_KEPT,
@@ -52,14 +52,17 @@ END_READ: Final = 4_000
 OUTPUT_READ: Final = 8_000
 
 
-def follow(trail: Trail, event: Event) -> Trail:
-    """The trail after one more event. Seeing the same event again gives the same trail."""
+def follow(trail: Trail, event: Event, root: str = "") -> Trail:
+    """The trail after one more event, of a session that works below `root`.
+
+    Seeing the same event again gives the same trail.
+    """
     if event.origin is Origin.OURS:
         return trail
     event = map_text(event, _bounded)
     match event:
         case ToolCalled():
-            return _called(trail, event)
+            return _called(trail, event, root)
         case ToolReturned():
             return _returned(trail, event)
         case Prompt(agent="main", origin=Origin.HUMAN):
@@ -114,12 +117,22 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
     first = trail.first_prompt
     if first is None or first.record == event.record:
         first = said
-    goal = trail.goal if trail.goal and prose.is_generic(event.text) else said
+    rules = _rules(event.text)
+    goal = trail.goal if trail.goal and _goes_on(event.text, rules) else said
     trail = replace(trail, first_prompt=first, goal=goal, prompts=(*others, said)[-PROMPTS_KEPT:])
-    notes = (Note(NoteKind.CONSTRAINT, text, event.at, event.record) for text in _rules(event.text))
+    notes = (Note(NoteKind.CONSTRAINT, text, event.at, event.record) for text in rules)
     return _named(_noted(trail, notes), event.text)
 
 
+def _goes_on(prompt: str, rules: tuple[str, ...]) -> bool:
+    """Whether a prompt leaves the goal as it is: it only says to go on, or how."""
+    rest = one_line(prompt)
+    for rule in rules:
+        rest = rest.replace(one_line(rule), "")
+    return prose.is_generic(prompt) or len(rest.split()) < _FEWEST_WORDS
+
+
+_FEWEST_WORDS: Final = 3
 _RULE_WORDS: Final = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
 _SHORTEST_RULE, _LONGEST_RULE = 4, 60
 
@@ -148,7 +161,12 @@ def _stated(trail: Trail, event: AssistantText) -> Trail:
     others = tuple(other for other in trail.statements if other.record != said.record)
     found = [Note(kind, text, event.at, event.record) for kind, text in _spoken(event.text)]
     renewed = {note.kind for note in found} & _PASSING
-    kept = tuple(note for note in trail.notes if note.kind not in renewed)
+    done = [note.text for note in found if note.kind is NoteKind.CONFIRMED]
+    kept = tuple(
+        note
+        for note in trail.notes
+        if note.kind not in renewed and not (note.kind is NoteKind.NEXT and _is_done(note.text, done))
+    )
     trail = replace(
         trail,
         statements=(*others, said)[-STATEMENTS_KEPT:],
@@ -158,6 +176,16 @@ def _stated(trail: Trail, event: AssistantText) -> Trail:
     return _named(_noted(trail, found), event.text)
 
 
+def _is_done(step: str, done: list[str]) -> bool:
+    """Whether what was to come next is by what words it names among what is now said to work."""
+    wanted = set(query_terms(step.lower(), len(step)).split())
+    told = set(query_terms(" ".join(done).lower(), 200).split())
+    return bool(wanted) and len(wanted & told) >= max(2, _DONE_SHARE * len(wanted))
+
+
+_DONE_SHARE: Final = 0.3
+
+
 def _spoken(text: str) -> Iterator[tuple[NoteKind, str]]:
     said = prose.spoken(text)
     for kind, sentences in (
@@ -165,7 +193,7 @@ def _spoken(text: str) -> Iterator[tuple[NoteKind, str]]:
         (NoteKind.NEXT, said.next_steps),
         (NoteKind.UNTRIED, said.untried),
         (NoteKind.CONFIRMED, said.confirmed),
-        (NoteKind.FAILED, said.failures),
+        (NoteKind.FAILED, tuple(text for text in said.failures if text not in said.next_steps)),
         (NoteKind.MEASURED, said.measurements),
         (NoteKind.QUESTION, said.questions),
     ):
@@ -205,7 +233,7 @@ def _supersedes(note: Note, other: Note) -> bool:
 # ---------------------------------------------------------------- tools
 
 
-def _called(trail: Trail, event: ToolCalled) -> Trail:
+def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
     if any(call.call == event.call for call in trail.open_calls):
         return trail
     runs = event.action is Action.RUN
@@ -214,7 +242,7 @@ def _called(trail: Trail, event: ToolCalled) -> Trail:
         agent=event.agent,
         action=event.action,
         command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
-        changes=tuple(_changes(event)),
+        changes=tuple(_below(root, change) for change in _changes(event)),
     )
     calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
     if event.agent != MAIN:
@@ -268,10 +296,22 @@ def _ran(trail: Trail, run: CommandRun) -> Trail:
 _STRENGTH: Final = {Action.READ: 0, Action.EDIT: 1, Action.WRITE: 2, Action.DELETE: 3}
 
 
+def _below(root: str, change: FileChange) -> FileChange:
+    """The change with whole paths: a tool names a file by one, a command as it is seen from the root."""
+    if root in ("", "/"):
+        return change
+    path, renamed_to = (
+        f"{root}/{path}" if path and path[0] not in "/~" else path
+        for path in (change.path, change.renamed_to)
+    )
+    return FileChange(path, change.action, renamed_to)
+
+
 def _changes(call: ToolCalled) -> Iterator[FileChange]:
     """Every file that a call would change or read."""
     if call.action is Action.RUN:
         yield from shell.edits(call.subject)
+        yield from shell.reads(call.subject)
         return
     changes = patched(call.detail) if call.action in (Action.EDIT, Action.OTHER) else ()
     if changes:

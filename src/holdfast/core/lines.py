@@ -11,8 +11,8 @@ from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import CommandRun, FileTouch
 from holdfast.core.world import GitState
 
-COMMAND_CHARS: Final = 110
-REASON_CHARS: Final = 140
+COMMAND_CHARS: Final = 100
+REASON_CHARS: Final = 100
 DIRTY_SHOWN: Final = 10
 DONE: Final = {
     Action.READ: "Read",
@@ -25,8 +25,9 @@ DONE: Final = {
 def file_line(touch: FileTouch) -> str:
     """One file: what was done to it, and how often."""
     times = f" ({touch.times}×)" if touch.times > 1 else ""
-    renamed = f", now {touch.renamed_to}" if touch.renamed_to else ""
-    return f"{DONE[touch.action]} {touch.path}{times}{renamed}"
+    if touch.renamed_to:
+        return f"Renamed {touch.path} to {touch.renamed_to}"
+    return f"{DONE[touch.action]} {touch.path}{times}"
 
 
 def command_line(run: CommandRun) -> str:
@@ -34,9 +35,8 @@ def command_line(run: CommandRun) -> str:
     if run.ok is not False:
         return f"{'Started' if run.ok is None else 'Passed'}: {ran(run)}"
     status = f" (exit {run.exit_status})" if run.exit_status else ""
-    failing = f" ({', '.join(run.tests.failing[:2])})" if run.tests and run.tests.failing else ""
     reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
-    return f"Failed{status}: {ran(run)}{failing}{reason}"
+    return f"Failed{status}: {ran(run)}{reason}"
 
 
 def ran(run: CommandRun) -> str:
@@ -45,8 +45,13 @@ def ran(run: CommandRun) -> str:
 
 
 def counts(run: CommandRun) -> str:
-    """What a command's tests counted, if it ran any."""
-    return f" ({run.tests.passed} passed, {run.tests.failed} failed)" if run.tests else ""
+    """What a command's tests counted, if it ran any, and which failed first."""
+    if run.tests is None:
+        return ""
+    if not run.tests.failed:
+        return f" ({run.tests.passed} passed)"
+    names = f": {', '.join(run.tests.failing[:2])}" if run.tests.failing else ""
+    return f" ({run.tests.failed} of {run.tests.passed + run.tests.failed} failed{names})"
 
 
 def git_lines(git: GitState | None) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from holdfast.core.told import SECTIONS, Item
+from holdfast.core.told import IN_USE, SECTIONS, Item
 
 NAMES_BESIDE: Final = 4
 """A file with so many of the names has a line with them."""
@@ -61,6 +61,7 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
         rows = [item for item in items if item.rendered and item.section == section]
         if not rows:
             continue
+        rows.sort(key=_place)
         yield f"\n### {section}"
         yield from (f"- {item.text}" for item in rows if not item.lead)
         homes = _homes(rows)
@@ -70,6 +71,24 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
         listed = [item for item in rows if item.lead and not {item.path, item.beside} & homes.keys()]
         for lead in dict.fromkeys(item.lead for item in listed):
             yield f"- {lead}: {', '.join(together([item.text for item in listed if item.lead == lead]))}"
+
+
+_KINDS: Final = (
+    *("next", "todo", "statement", "confirmed", "measured", "tried", "untried", "git"),
+    *("where", "subagent_file"),
+)
+_LEADS: Final = (
+    *("Edited", "Wrote", "Deleted", "Read", "Also named", IN_USE),
+    *("Passed", "Started", "Also run"),
+)
+
+
+def _place(item: Item) -> tuple[int, int]:
+    """Where an item stands in its section, the same in every brief; what is alike stays as it was ranked."""
+    return (
+        _LEADS.index(item.lead) if item.lead in _LEADS else -1,
+        _KINDS.index(item.kind) if item.kind in _KINDS else -1,
+    )
 
 
 def _homes(rows: list[Item]) -> dict[str, list[str]]:

@@ -67,6 +67,7 @@ NARRATION: Final = re.compile(
     rf"(?:let me\b|let's (?:first |now )?{_DOING}|(?:i'll|i will|i'm going to|i am going to|we'll|"
     rf"we will) (?:now |first |also |just |quickly |next |then )*{_DOING}|i(?:'m| am) (?:now |currently |"
     rf"also )?(?:about to|\w+ing)\b|"
+    r"i (?:read|run|check|look at|open|start|try|list|search) .{1,60} first\b|"
     r"now i (?:need|can|have|see|understand|know|want|should)\b|i (?:now )?(?:see|can see|understand)\b|"
     r"(?:checking|running|looking|reading|updating|creating|starting|searching|fixing|writing|exploring|"
     r"verifying)\b|here(?:'s| is| are) (?:the|an?|my|what)\b|"

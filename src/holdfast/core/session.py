@@ -181,7 +181,7 @@ def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tu
 
 def revise(session: Session, event: Event) -> Session:
     """The session after a later revision of an event that it has seen: nothing counts twice."""
-    return replace(session, trail=follow(session.trail, event))
+    return replace(session, trail=follow(session.trail, event, session.project.root))
 
 
 def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
@@ -259,7 +259,7 @@ def _due(session: Session, policy: Policy, at: int) -> Session:
 
 
 def _worked(session: Session, event: Event) -> Session:
-    trail = follow(session.trail, event)
+    trail = follow(session.trail, event, session.project.root)
     if trail is session.trail:
         return session
     return replace(session, trail=trail, changed_at=max(session.changed_at, event.at), unsaved=True)

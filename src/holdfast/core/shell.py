@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from holdfast.core.events import Action
-from holdfast.core.names import program_name
+from holdfast.core.names import is_file_name, program_name
 from holdfast.core.patches import FileChange, below, patched, placed
 from holdfast.core.shell_steps import (
     BODY,
@@ -35,6 +35,14 @@ def edits(command: str, project: str = "") -> tuple[FileChange, ...]:
     project stands among them.
     """
     return tuple(dict.fromkeys(_edits(command, project, "")))
+
+
+def reads(command: str) -> tuple[FileChange, ...]:
+    """The files that a command only shows: `cat a.py`, `sed -n 1,40p a.py`."""
+    found = (
+        change for step in steps_of(*without_bodies(command)) for change in _shown(bare_words(step.words))
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def program(command: str) -> str:
@@ -116,6 +124,18 @@ def _changes(words: Sequence[Word], step: Step) -> Iterator[FileChange]:
         for sign, word in step.redirections:
             if ">" in sign and sign != "<>" and not (sign == ">&" and word.text.rstrip("-").isdigit()):
                 yield FileChange(word.path, Action.EDIT if ">>" in sign else Action.WRITE)
+
+
+def _shown(words: Sequence[Word]) -> Iterator[FileChange]:
+    name = words[0].text.rsplit("/", 1)[-1] if words else ""
+    if name not in _SHOWING or (name == "sed" and not _has(words[1:], "-n")):
+        return
+    for word in _operands(words[1:], "nc"):
+        if "/" in word.path and is_file_name(word.path) and not word.path.startswith("/tmp/"):  # noqa: S108
+            yield FileChange(word.path, Action.READ)
+
+
+_SHOWING: Final = frozenset("cat sed head tail nl less bat".split())
 
 
 def _operands(args: Sequence[Word], valued: str) -> list[Word]:
@@ -214,7 +234,7 @@ def _calls(command: str, limit: int) -> Iterator[Call]:
             yield from _calls(script, limit)
         elif words and words[0].text not in _ASIDE | _LOOKING:
             name = _called([word.path for word in words[:_NAMING]])
-            if _PROGRAM.match(name):
+            if _PROGRAM.match(name) and name not in _MOVING:
                 yield Call(name, _form(name, words, limit))
 
 
@@ -241,6 +261,7 @@ _WITHOUT_SUBCOMMANDS: Final = frozenset(
     date man kill pkill open code vim nano diff file stat du df tar zip unzip ssh scp rsync sqlite3 psql mysql
     mkdir rmdir ln tree env""".split()
 )
+_MOVING: Final = frozenset({"git mv", "git rm"})
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*")
 _PAGERS: Final = frozenset("head tail cat less more".split())
 _FILTERS: Final = _PAGERS | {"grep", "egrep", "rg", "wc", "sort", "uniq", "tee"}

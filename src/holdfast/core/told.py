@@ -74,8 +74,6 @@ class Kept:
 
     prompts: bool = False
     """What the user typed."""
-    recent_files: int = 0
-    """The content of so many files that were read last."""
 
 
 NOTHING_KEPT: Final = Kept()

@@ -20,6 +20,7 @@ from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.brief import Brief, Reason, Told
 from holdfast.core.session import Session
+from holdfast.core.told import NOTHING_KEPT
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
@@ -66,7 +67,8 @@ def preview(
     # Only a transcript that ends in a compaction was just compacted; an earlier one is history.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
-    told = Told(reason, folded, at if at is not None else folded.last_event_at)
+    kept = harness.kept if just_compacted else NOTHING_KEPT
+    told = Told(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
     return Previewed(told, written(told, budget))
 
 
@@ -79,6 +81,7 @@ def _desk(at: int) -> Desk:
         user_home=Path(os.devnull),
         clock=lambda: at,
         new_id=lambda: f"preview-{next(numbers)}",
+        new_secret=lambda: b"preview",  # the same file gives the same tags
     )
 
 

@@ -81,11 +81,13 @@ def examples(recordings: Iterable[Recording]) -> Iterator[Example]:
                 yield Example(recording.transcript.path.name, session, needs)
 
 
-def tuned(found: Sequence[Example], rarity: Rarity, said: Callable[[str], None]) -> Tuned:
-    """The table fitted to half of the sessions; `said` is told each gain."""
+def tuned(
+    found: Sequence[Example], rarity: Rarity, said: Callable[[str], None], start: Weights = WEIGHTS
+) -> Tuned:
+    """The table fitted to half of the sessions, from another one on; `said` is told each gain."""
     fitting = [one for one in found if _is_fitted(one.name)] or list(found)
     held_out = [one for one in found if one not in fitting]
-    weights = WEIGHTS
+    weights = start
     before = best = worth(fitting, rarity, weights)
     for step in STEPS:
         for names, by in _moves(step):
@@ -94,7 +96,7 @@ def tuned(found: Sequence[Example], rarity: Rarity, said: Callable[[str], None])
             if after.total > best.total + BETTER:
                 weights, best = moved, after
                 said(f"survival {best.survival:.3f}, in all {best.total:.4f}")
-    kept = (worth(held_out, rarity, WEIGHTS), worth(held_out, rarity, weights)) if held_out else None
+    kept = (worth(held_out, rarity, start), worth(held_out, rarity, weights)) if held_out else None
     return Tuned(weights, (before, best), kept)
 
 
@@ -131,7 +133,7 @@ def worth(found: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
     )
 
 
-_STATE = (("failed_command",), ("changed_file",), ("next", "statement", "todo", "decision"))
+_STATE = (("failed_command",), ("latest_file",), ("next", "statement", "todo", "decision"))
 
 
 def _state(brief: Brief) -> float | None:

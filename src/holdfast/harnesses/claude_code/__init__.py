@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from holdfast.core.events import Skipped
-from holdfast.core.told import Kept
+from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import WantedEntry
 from holdfast.harnesses.base import Batch, Envelope, Harness, Heard
 from holdfast.harnesses.claude_code import hooks, setup, transcript
@@ -21,7 +21,8 @@ class ClaudeCode:
 
     name: str = "claude-code"
     title: str = "Claude Code"
-    kept: Kept = Kept(recent_files=5)
+    # It gives back the content of five files, those changed last: that they were changed, it does not say.
+    kept: Kept = NOTHING_KEPT
     carried: tuple[str, ...] = hooks.CARRIED
     quiet: tuple[str, ...] = hooks.QUIET
     answer_limit: int = hooks.ANSWER_LIMIT
