@@ -22,10 +22,23 @@ Value: TypeAlias = bool | int | tuple[str, ...]
 _Default = TypeVar("_Default", bool, int, tuple[str, ...])
 
 
-def _setting(default: _Default, doc: str, low: int = 0, high: int = 0, *, shared: bool = False) -> _Default:
-    """One row of the table. `shared`: a file that came with a repository may set it too."""
+def _setting(
+    default: _Default,
+    doc: str,
+    low: int = 0,
+    high: int = 0,
+    *,
+    shared: bool = False,
+    private: bool = False,
+) -> _Default:
+    """One row of the table.
+
+    `shared`: a file that came with a repository may set it too. `private`: it holds words of the user's that
+    no message repeats, and it counts for all projects or for none.
+    """
     described: _Default = field(
-        default=default, metadata={"doc": doc, "low": low, "high": high, "shared": shared}
+        default=default,
+        metadata={"doc": doc, "low": low, "high": high, "shared": shared, "private": private},
     )
     return described
 
@@ -81,6 +94,16 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
+class Redact:
+    """What is taken for a secret."""
+
+    allow: tuple[str, ...] = _setting((), "Texts never taken for a secret, in any project.", private=True)
+    deny: tuple[str, ...] = _setting(
+        (), "Texts always taken for a secret, in all projects and in what is stored already.", private=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings, each with a value."""
 
@@ -88,6 +111,7 @@ class Config:
     capture: Capture = Capture()
     daemon: Daemon = Daemon()
     brief: Brief = Brief()
+    redact: Redact = Redact()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +137,7 @@ def load(
     if project_root is not None:
         loading.read_shared(project_root / "holdfast.toml")
     if project_id is not None:
-        loading.read_own(home / "projects" / project_id / "config.toml")
+        loading.read_of_project(home / "projects" / project_id / "config.toml")
     loading.read_environment(environment)
     return Loaded(_with_values(loading.values, environment), loading.sources, tuple(loading.warnings))
 
@@ -149,6 +173,7 @@ class _Setting:
     low: int
     high: int
     shared: bool
+    private: bool
 
     @property
     def variable(self) -> str:
@@ -183,14 +208,25 @@ class _Loading:
     def read_own(self, path: Path) -> None:
         """A file of the user's or the administrator's: what is wrong there must be mended, not guessed."""
         for key, raw in _keys_of(path, os.O_RDONLY):
-            if key not in _TABLE:
-                self.warnings.append(f"{path}: `{key}` is not a setting; it is ignored")
-                continue
-            value = _checked(_TABLE[key], raw)
-            if value is None:
-                raise _out_of_bounds(path, _TABLE[key], raw)
-            self.values[key] = value
-            self.sources[key] = str(path)
+            self._take(path, key, raw)
+
+    def read_of_project(self, path: Path) -> None:
+        """A file of the user's for one project. What is stored is redacted in one way, whosever it is."""
+        for key, raw in _keys_of(path, os.O_RDONLY):
+            if key in _TABLE and _TABLE[key].private:
+                self.warnings.append(f"{path}: `{key}` counts for all projects or for none; it is ignored")
+            else:
+                self._take(path, key, raw)
+
+    def _take(self, path: Path, key: str, raw: object) -> None:
+        if key not in _TABLE:
+            self.warnings.append(f"{path}: `{key}` is not a setting; it is ignored")
+            return
+        value = _checked(_TABLE[key], raw)
+        if value is None:
+            raise _out_of_bounds(path, _TABLE[key], raw)
+        self.values[key] = value
+        self.sources[key] = str(path)
 
     def read_shared(self, path: Path) -> None:
         """A file that came with a repository: a stranger's, so nothing in it stops or endangers anyone."""
@@ -285,8 +321,9 @@ def _raw_of_text(setting: _Setting, text: str) -> object:
 
 
 def _out_of_bounds(where: Path | str, setting: _Setting, raw: object) -> ConfigError:
+    found = "" if setting.private else f", not {raw!r}"
     return ConfigError(
-        f"{where}: `{setting.key}` must be {setting.allowed}, not {raw!r}",
+        f"{where}: `{setting.key}` must be {setting.allowed}{found}",
         f"set it to {_toml(setting.default)}, the default, or leave it out",
     )
 
@@ -298,7 +335,7 @@ def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) ->
         section, name = key.split(".")
         settled = (
             tuple(_at_home(item, user).rstrip("/") or "/" for item in value)
-            if isinstance(value, tuple)
+            if isinstance(value, tuple) and not _TABLE[key].private
             else value
         )
         config = replace(config, **{section: replace(getattr(config, section), **{name: settled})})

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import apsw
 
+from holdfast.core.trail import Said, Trail
+from holdfast.stores.codec import encode_event, encode_session, to_iso
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.sqlite.database import run
+from holdfast.stores.sqlite.database import Bindings, run
 from holdfast.stores.sqlite.schema import Migration, shipped
 from holdfast.stores.sqlite.store import open_with
-from tests.stores.contract import NOON, SESSION, prompt
+from tests.stores.contract import NOON, SESSION, prompt, session
 
 LATER = shipped()[-1].version + 1
 
@@ -29,6 +31,42 @@ def filled(path: Path) -> None:
         for number in range(200):
             store.add_event(prompt(f"r{number}", text="word " * 200))
     store.close()
+
+
+def first_schema(path: Path, words: str, at: int = NOON) -> None:
+    """A store as the first version left it: rows that no redactor has marked, each with these words."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    connection = apsw.Connection(str(path))
+    run(connection, shipped()[0].sql)
+    run(connection, "pragma user_version = 1")
+    known = session("s1", last_event_at=at, trail=Trail(prompts=(Said(f"{words} it", 3, "r1"),)))
+    event = encode_event(prompt("r1", text=f"{words} it"))
+    bindings: Bindings = {
+        "metadata": encode_session(known),
+        "data": event,
+        "words": words,
+        "at": at,
+        "iso": to_iso(at),
+    }
+    run(connection, _FIRST_ROWS, bindings)
+    connection.close()
+
+
+_FIRST_ROWS = """
+insert into sessions
+values ('s1', 1, :at, :metadata, 'claude-code', '~/shop', 'shop', 'shop-main', 'live', '', null, null);
+insert into messages
+values ('s1#r1', 's1', null, 'prompt', 3, :data, 'r1', 0, 'main', 'human');
+insert into session_checkpoints
+values ('c1', 's1', 'claude-code', null, null, 'periodic', :words || ' it', 1, '[]', '[]',
+        :iso, 'shop', 'shop-main', 0, '');
+insert into receipts
+values ('b1', 's1', 0, 'compact', '', 4, 2000, :words || ' it', '[]');
+insert into documents
+values (1, 'c1', 'checkpoint', 'shop', '', :words || ' it', x'0000803f'),
+       (2, 'c0', 'checkpoint', 'shop', '', :words || ' what was pruned', x'');
+insert into cursors values ('s1.jsonl', '10');
+"""
 
 
 def columns(path: Path, table: str) -> list[str]:

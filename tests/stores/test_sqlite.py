@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from holdfast.errors import StoreLocked
+from holdfast.stores.sqlite import texts_of_copy
 from holdfast.stores.sqlite.database import enter_wal, run
 from tests.stores.contract import (
     ALL,
@@ -69,6 +70,9 @@ def test_a_checkpoint_reads_well_for_others(path: Path) -> None:
         ("select 1 from messages where record_id = ''", "messages_record"),
         ("select metadata from sessions where project_id = '' and updated_at >= 0", "sessions_project"),
         ("select metadata from sessions where pid = 1 and pid_start = 2", "sessions_process"),
+        ("select rowid from messages where redactor < '2' or redactor > '2'", "messages_redactor"),
+        ("select rowid from sessions where redactor < '2' or redactor > '2'", "sessions_redactor"),
+        ("select 1 from receipts where predecessor = ''", "receipts_predecessor"),
     ],
 )
 def test_what_is_asked_often_has_an_index(path: Path, sql: str, index: str) -> None:
@@ -163,6 +167,69 @@ def test_what_is_dropped_leaves_no_trace_in_the_file(path: Path) -> None:
     left = path.read_bytes()
     assert b"umpelstilzchen" not in left
     assert b"heinzelmann" not in left
+
+
+def test_what_is_forgotten_leaves_no_trace_in_any_file(path: Path) -> None:
+    reader, store = opened(path), opened(path)
+    with store.writing():
+        for key in ("s1", "s2"):
+            store.put_session(session(key, transcript=f"/t/{key}-heinzelmann.jsonl"))
+            store.put_cursor(f"/t/{key}-heinzelmann.jsonl", "1")
+            for number in range(50):
+                text = f"Rumpelstilzchen {number} " * 100
+                store.add_event(prompt(f"r{number}", session=key, text=text))
+                store.add_document(document(f"{key} {number}", text, session=key))
+    with store.writing():
+        store.forget(["s1", "s2"], NOON)
+    files = [path, Path(f"{path}-wal"), Path(f"{path}-shm")]
+    assert any(b"umpelstilzchen" in file.read_bytes() for file in files), "it was there"
+    store.scrub()
+    for file in files:
+        content = file.read_bytes()
+        assert b"umpelstilzchen" not in content, file
+        assert b"heinzelmann" not in content, file
+    assert files[1].stat().st_size == 0
+    assert path.stat().st_size < 300_000
+    reader.close()
+    store.close()
+
+
+def test_a_reader_in_the_way_of_scrubbing_is_said_to_be_there(path: Path) -> None:
+    filled(path)
+    reader, store = opened(path), opened(path)
+    for each in (reader, store):
+        each._database.connection.set_busy_timeout(1)
+    run(reader._database.connection, "begin; select count(*) from messages")
+    with store.writing():
+        store.forget(["s1"], NOON)
+    with pytest.raises(StoreLocked, match="is being read by another process"):
+        store.scrub()
+    run(reader._database.connection, "commit")
+    store.scrub()
+    assert Path(f"{path}-wal").stat().st_size == 0
+    reader.close()
+    store.close()
+
+
+def test_a_row_that_is_damaged_is_redacted_as_it_is(path: Path) -> None:
+    store = opened(path)
+    with store.writing():
+        store.put_session(SESSION, "2")
+        store.add_event(PROMPT, "1")
+        store._database.write("update messages set data = :data", {"data": '{"text": "hunter2'})
+        store.rewrite("2", lambda _, text: text.replace("hunter2", "[gone]"), ALL, ALL)
+    assert store._database.rows("select data, redactor from messages") == [('{"text": "[gone]', "2")]
+    store.close()
+
+
+def test_the_texts_of_a_copy_are_read_and_nothing_is_made_beside_it(path: Path, backups: Path) -> None:
+    filled(path)
+    opened(path, "create table one (a)").close()
+    (copy,) = backups.iterdir()
+    before = copy.read_bytes()
+    assert sum(text.place == "messages.data" for text in texts_of_copy(copy)) == 200
+    assert [file.name for file in backups.iterdir()] == [copy.name]
+    assert copy.read_bytes() == before
 
 
 def test_a_kind_of_event_from_a_later_version_is_passed_over(path: Path) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.core.trail import Said, Trail
 from holdfast.errors import StoreError, StoreTooNew
+from holdfast.stores.base import NOBODY, Redaction
 from holdfast.stores.sqlite import open_store
 from holdfast.stores.sqlite.schema import shipped
 from holdfast.stores.sqlite.store import open_with
@@ -16,8 +18,10 @@ from tests.stores.contract import (
     MINUTE,
     NOON,
     SESSION,
+    prompt,
+    session,
 )
-from tests.stores.sqlite_files import LATER, columns, filled, opened
+from tests.stores.sqlite_files import LATER, columns, filled, first_schema, opened
 
 
 def test_a_new_store_has_the_latest_schema_and_needed_no_copy(path: Path, backups: Path) -> None:
@@ -29,6 +33,35 @@ def test_a_new_store_has_the_latest_schema_and_needed_no_copy(path: Path, backup
 
 def test_migrations_are_numbered_from_one_without_gaps() -> None:
     assert [migration.version for migration in shipped()] == list(range(1, len(shipped()) + 1))
+
+
+def test_a_store_of_the_first_schema_keeps_its_rows_and_nobody_vouches_for_them(path: Path) -> None:
+    first_schema(path, "Fix")
+    store = opened(path)
+    assert store.redaction("2") == Redaction(rows=5, stale=5)
+    assert store.redaction(NOBODY) == Redaction(rows=5, stale=0)
+    assert store.session("s1") == session("s1", trail=Trail(prompts=(Said("Fix it", 3, "r1"),)))
+    assert store.events("s1", ALL) == [prompt("r1", text="Fix it")]
+    assert [each.digest for each in store.checkpoints(ALL)] == ["Fix it"]
+    assert [each.text for each in store.receipts("s1", ALL)] == ["Fix it"]
+    assert store.cursor("s1.jsonl") == "10"
+    assert [hit.id for hit in store.search(["fix"], "shop", ALL)] == ["c1"], "its checkpoint was pruned"
+    assert store.check() == ""
+    store.close()
+
+
+def test_the_rows_of_the_first_schema_are_rewritten(path: Path) -> None:
+    first_schema(path, "Fix")
+    store = opened(path)
+    with store.writing():
+        store.rewrite("2", lambda _, text: text.replace("Fix", "Mend"), ALL, ALL)
+    assert store.redaction("2") == Redaction(rows=5, stale=0)
+    assert store.events("s1", ALL) == [prompt("r1", text="Mend it")]
+    assert store.search(["fix"], "shop", ALL) == []
+    assert [hit.text for hit in store.search(["mend"], "shop", ALL)] == ["Mend it"]
+    assert store.nearest((1.0,), "shop", ALL) == []
+    assert store.check() == ""
+    store.close()
 
 
 def test_an_older_store_is_copied_before_each_step(path: Path, backups: Path) -> None:

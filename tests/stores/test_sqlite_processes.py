@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.core.events import Prompt
+from holdfast.stores.base import Redaction
 from holdfast.stores.sqlite import SqliteStore
-from tests.stores.contract import prompt
+from tests.stores.contract import SESSION, prompt
 from tests.stores.sqlite_files import opened
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +80,35 @@ def test_what_a_killed_process_had_not_finished_is_not_there(path: Path) -> None
     with store.writing():
         store.add_event(prompt("next"))
     assert records(store) == ["whole", "next"]
+    store.close()
+
+
+def test_a_rewriting_that_is_killed_loses_nothing_and_is_finished_by_the_next(path: Path) -> None:
+    store = opened(path)
+    with store.writing():
+        store.put_session(SESSION, "2")
+        for number in range(100):
+            store.add_event(prompt(f"r{number}", text=f"{number} says hunter2"), "1")
+    with started("rewrite", path, 8) as writer:
+        assert writer.stdin is not None
+        assert writer.stdout is not None
+        while writer.stdout.readline() != "halfway\n":
+            with store.writing():  # someone else goes on writing meanwhile
+                store.add_event(prompt(f"new {store.redaction('2').rows}", text="no secret"), "2")
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+        writer.kill()
+    assert store.redaction("2") == Redaction(rows=108, stale=65), "the eighth step was cut off"
+    for data, redactor in store._database.rows("select data, redactor from messages"):
+        assert ("hunter2" in data) is (redactor == "1"), "a row and its mark are one"
+    last = subprocess.run(
+        command("rewrite", path, "all"), cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert sum(map(int, last.stdout.split())) == 65, "what was done is not done again"
+    assert store.redaction("2") == Redaction(rows=108, stale=0)
+    texts = [event.text for event in store.events("s1", 1_000) if isinstance(event, Prompt)]
+    assert sorted(texts) == sorted([f"{number} says [gone]" for number in range(100)] + ["no secret"] * 7)
+    assert store.check() == ""
     store.close()
 
 

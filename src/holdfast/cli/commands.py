@@ -43,6 +43,8 @@ COMMANDS: Final = {
     "logs": Entry("logs", "logs", "Print the end of the daemon's log."),
     "config": Entry("config", "config", "Show the settings in effect and where each comes from."),
     "prune": Entry("prune", "prune", "Remove what has served its time."),
+    "forget": Entry("forget", "forget", "Remove for good what is kept of sessions."),
+    "audit": Entry("audit", "audit", "Look for secrets in everything that is kept."),
     "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),
     "hook": Entry("hook", "hook", "Deliver one letter from stdin, as a harness would."),
     "hook-command": Entry("hook", "hook_command", "Print the command line that setup gives to a harness."),

@@ -56,6 +56,7 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
     try:
         with access.opened_store(home) as store:
             yield checks.check_store(store, home / "store.db")
+            yield checks.check_redactor(store, home, os.environ)
     except HoldfastError as error:
         # A daemon would set a damaged store aside, and that is for the person to decide.
         yield wrong("store", error.message, error.hint)

@@ -1,21 +1,22 @@
 """Redaction of a stream: stdin to stdout, byte for byte but for the values of secrets.
 
-Text goes on in groups of whole lines: a group ends where it is large, or where nothing more comes for the
-moment, and never inside a private key.
+How text is cut, and what of it may go on, is `core.redact_stream`'s work; here are only the bytes, and the
+pauses between them.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import select
 import sys
 from collections.abc import Iterable, Iterator
 
+from holdfast import config
 from holdfast.cli.options import command
-from holdfast.core.redact import redact as redacted
-from holdfast.core.redact_rules import PEM_LONGEST
+from holdfast.core.redact_stream import redact_stream
+from holdfast.engine.redactor import lists_of
 
-GROUP_BYTES = 1 << 20
 READ_BYTES = 1 << 16
 PAUSE = 0.2
 """Seconds without input after which what is there is given: someone may be watching a log."""
@@ -23,34 +24,23 @@ PAUSE = 0.2
 
 @command("holdfast redact < session.log > shareable.log", "tail -f app.log | holdfast redact")
 def redact() -> None:
-    """Copy stdin to stdout without the values of secrets."""
-    for group in groups(_arriving()):
-        text = group.decode("utf-8", "surrogateescape")
-        sys.stdout.buffer.write(redacted(text).encode("utf-8", "surrogateescape"))
-        sys.stdout.buffer.flush()
+    """Copy stdin to stdout without the values of secrets.
+
+    What `redact.allow` and `redact.deny` of your settings name is left alone, or goes, here too.
+    """
+    lists = lists_of(config.load(config.home(os.environ), None, None, os.environ).config)
+    for text in redact_stream(decoded(_arriving()), lists):
+        if text:
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            sys.stdout.buffer.flush()
 
 
-def groups(arriving: Iterable[bytes | None], enough: int = GROUP_BYTES) -> Iterator[bytes]:
-    """The bytes in groups of whole lines; None in what arrives says that nothing more came for a while."""
-    held = bytearray()
+def decoded(arriving: Iterable[bytes | None]) -> Iterator[str | None]:
+    """The bytes as text, wherever they were cut; bytes that are no text stay what they are."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     for chunk in arriving:
-        held += chunk or b""
-        if chunk is None or (len(held) >= enough and b"\n" in chunk):
-            cut = _cut(held)
-            if cut:
-                yield bytes(held[:cut])
-                del held[:cut]
-    if held:
-        yield bytes(held)
-
-
-def _cut(held: bytearray) -> int:
-    """Where the last whole line ends, but before a private key whose end has not come; 0 if none can go."""
-    whole = held.rfind(b"\n") + 1
-    begin = held.rfind(b"-----BEGIN ", 0, whole)
-    if begin < 0 or held.find(b"-----END ", begin, whole) >= 0 or whole - begin > PEM_LONGEST:
-        return whole
-    return held.rfind(b"\n", 0, begin) + 1
+        yield None if chunk is None else decoder.decode(chunk)
+    yield decoder.decode(b"", final=True)
 
 
 def _arriving() -> Iterator[bytes | None]:

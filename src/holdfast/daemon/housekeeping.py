@@ -1,7 +1,7 @@
 """Housekeeping: the loop that does what time alone calls for, and knows when to go.
 
-Due checkpoints, the spool, orphaned sessions, pruning; and the end of the daemon when nobody needs it, its
-home is gone, or a newer version was installed.
+Due checkpoints, the spool, orphaned sessions, pruning, what an older redactor wrote; and the end of the
+daemon when nobody needs it, its home is gone, or a newer version was installed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from holdfast.engine.maintain import DEBOUNCE_MS
 BEAT = 1.0
 ORPHANS_EVERY = 15.0
 PRUNE_EVERY = 3_600.0
+REWRITING_TIME = 0.5
+"""How much of a beat may go into redacting once more what an older redactor wrote."""
 
 
 class House:
@@ -51,6 +53,7 @@ class House:
                 if time.monotonic() >= prune_at:
                     prune_at = time.monotonic() + PRUNE_EVERY
                     await self._reception.prune()
+                await self._rewrite()
             except Exception:  # A door: what fails now is tried again at the next beat.
                 self._log.exception("housekeeping failed")
             with contextlib.suppress(TimeoutError):
@@ -72,6 +75,13 @@ class House:
         elif is_outdated(holdfast.__version__, installed := installed_version()):
             self.handing_over = True
             self._leave(f"it hands over to version {installed}")
+
+    async def _rewrite(self) -> None:
+        """Step by step: whoever waits is served between two of them."""
+        until = time.monotonic() + REWRITING_TIME
+        while not self._stop.is_set() and time.monotonic() < until:
+            if not await self._reception.rewrite():
+                return
 
     def _leave(self, reason: str) -> None:
         self._log.info("the daemon stops: %s", reason)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from holdfast import config
 from holdfast.core.defang import printable
-from holdfast.core.redact import redact
+from holdfast.core.redact import NO_LISTS, redact
+from holdfast.engine.redactor import lists_of
+from holdfast.errors import ConfigError
 
 LOG_BYTES = 1_000_000
 LOGS_KEPT = 3
@@ -16,9 +21,17 @@ LOGS_KEPT = 3
 class _Redacting(logging.Formatter):
     """Formats a record whole, traceback and all, before anything of it is written."""
 
+    def __init__(self, home: Path) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s")
+        self._home = home
+        self._lists = NO_LISTS
+
     def format(self, record: logging.LogRecord) -> str:
+        # While the settings cannot be used, the lists that were read last hold.
+        with contextlib.suppress(ConfigError):
+            self._lists = lists_of(config.load(self._home, None, None, os.environ).config)
         # What is hidden goes first, as it could stand in the middle of a secret. Only a record begins a line.
-        return redact(printable(super().format(record))).replace("\n", "\n  ")
+        return redact(printable(super().format(record)), lists=self._lists).replace("\n", "\n  ")
 
 
 def open_log(home: Path) -> logging.Logger:
@@ -32,7 +45,7 @@ def open_log(home: Path) -> logging.Logger:
         encoding="utf-8",
         errors="replace",
     )
-    keeper.setFormatter(_Redacting("%(asctime)s %(levelname)s %(message)s"))
+    keeper.setFormatter(_Redacting(home))
     logger = logging.getLogger("holdfast.daemon")
     logger.setLevel(logging.INFO)
     logger.propagate = False

@@ -11,6 +11,7 @@ import logging
 import os
 import time
 import uuid
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from holdfast.core.session import Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.engine import maintain
+from holdfast.engine import forget, maintain
 from holdfast.engine.desk import Desk
 from holdfast.engine.processes import start_of
 from holdfast.engine.receive import listen, receive
+from holdfast.engine.redactor import FOR_TAGS, Redactor, lists_of
+from holdfast.engine.rewrite import rewrite
 from holdfast.engine.transcripts import Readable, find, read_on
-from holdfast.errors import ConfigError, HarnessUnknown, StoreCorrupt
+from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, StoreCorrupt
 from holdfast.harnesses.base import Envelope
 from holdfast.stores.sqlite import drop_copies, open_store, set_aside
 
@@ -104,6 +107,7 @@ class Reception:
                 await self._worker.do(Urgency.SPOOL, work)
             path.unlink(missing_ok=True)
             taken += 1
+        spool.sweep(self._home, _now() - forget.DEAD_AFTER_MS)
         return taken
 
     async def flush(self, waited_ms: int) -> int:
@@ -117,6 +121,10 @@ class Reception:
     async def prune(self) -> maintain.Pruned:
         """Remove what has served its time."""
         return await self._worker.do(Urgency.HOUSEKEEPING, self._prune)
+
+    async def rewrite(self) -> bool:
+        """Redact some of what an older redactor wrote; whether there may be more of it."""
+        return await self._worker.do(Urgency.HOUSEKEEPING, self._rewrite)
 
     async def live_sessions(self) -> list[Session]:
         """The sessions that are not over."""
@@ -146,6 +154,10 @@ class Reception:
                 drained = await self.drain()
                 await self.catch_up()
                 return {"letters": drained, "checkpoints": await self.flush(0)}
+            case "forget":
+                # What waits is taken in first: of what nobody knows yet nothing could be forgotten.
+                await self.drain()
+                return await self._worker.do(Urgency.CONTROL, partial(self._forget, request.body))
             case "stop":
                 self._stop.set()
                 return {"stopping": True}
@@ -162,6 +174,25 @@ class Reception:
         days = self._loaded(None).continuity.retention_days
         drop_copies(self._home / "store.db", self._home / "backups", _now() - days * maintain.DAY_MS)
         return maintain.prune(self.desk, days)
+
+    def _rewrite(self) -> bool:
+        try:
+            settings = config.load(self._home, None, None, os.environ).config
+        except ConfigError:
+            return False  # Its lists are not known; what would be written by none of them had to be redone.
+        desk = self.desk
+        redactor = Redactor(lists_of(settings), desk.store.secret(FOR_TAGS, desk.new_secret()))
+        return rewrite(desk.store, self._home, redactor, _now())
+
+    def _forget(self, told: bytes) -> dict[str, object]:
+        choice = forget.choice_of(json.loads(told))
+        if choice is None:
+            return {"error": "it is not clear what to forget"}
+        try:
+            forgotten = forget.forget(self.desk.store, self._home, choice, _now())
+        except HoldfastError as error:
+            return {"error": error.message, "hint": error.hint}
+        return asdict(forgotten)
 
     def _live(self) -> list[Session]:
         return self.desk.store.live_sessions()

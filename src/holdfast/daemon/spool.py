@@ -5,12 +5,14 @@ Hooks write it, the daemon empties it. A letter leaves the spool only after what
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.daemon import wire
 
 ENDING = ".letter"
+HALF_WRITTEN = ".part"
 
 
 def letters(home: Path) -> Iterator[tuple[Path, wire.Request | None]]:
@@ -24,6 +26,14 @@ def letters(home: Path) -> Iterator[tuple[Path, wire.Request | None]]:
         except OSError:
             continue
         yield path, wire.parse(received)
+
+
+def sweep(home: Path, before: int) -> None:
+    """Remove what hooks that were killed left half-written, if it is from before then: nobody reads it."""
+    for half in (home / "spool").glob(f"*{HALF_WRITTEN}"):
+        with contextlib.suppress(FileNotFoundError):  # its hook has just finished it
+            if half.stat().st_mtime * 1000 < before:
+                half.unlink()
 
 
 def waiting(home: Path) -> int:

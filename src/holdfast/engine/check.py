@@ -5,6 +5,7 @@ What is no longer as it was left is marked, never silently dropped and never pas
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from holdfast.core.brief import Told
@@ -16,8 +17,11 @@ GRACE_MS = 2_000
 """A harness writes its record of an edit a moment after the file itself."""
 
 
-def checked(told: Told) -> Told:
-    """The same, with marks and notices for what is not as the session left it: files, branch and HEAD."""
+def checked(told: Told, redact: Callable[[str], str]) -> Told:
+    """The same, with marks and notices for what is not as the session left it: files, branch and HEAD.
+
+    A branch whose name holds a secret is kept under another name, so that nothing can be said of it.
+    """
     session = told.session
     there = (touch.path for touch in session.trail.files if touch.action is not Action.DELETE)
     # A path that held a secret is not known any more, so that nothing can be said of its file.
@@ -31,8 +35,10 @@ def checked(told: Told) -> Told:
                 marks[path] = "gone since"
             case FileChanged(path=path):
                 marks[path] = "changed since"
-            case BranchMoved(before=before, after=after):
+            case BranchMoved(before=before, after=after) if redact(after) == after:
                 notices.append(f"the branch was `{before or 'detached'}`, now it is `{after or 'detached'}`.")
             case HeadMoved(before=before, after=after):
                 notices.append(f"HEAD was {before[:10]} when last seen, now it is {after[:10]}.")
+            case BranchMoved():
+                pass
     return replace(told, marks=marks, notices=tuple(notices))

@@ -21,6 +21,7 @@ import msgspec
 from holdfast import config
 from holdfast.core.events import Skipped
 from holdfast.engine.processes import alive
+from holdfast.engine.redactor import lists_of, mark_of
 from holdfast.errors import HoldfastError, ManifestUnreadable
 from holdfast.files import install
 from holdfast.files.install import EditedFile
@@ -95,6 +96,18 @@ def check_store(store: Store, path: Path) -> Finding:
         fix = "run `holdfast restart`: the store is set aside as it is, and a new one begun"
         return wrong("store", f"{path}: {problem}", fix)
     return fine("store", f"{path}, {path.stat().st_size // 1024} KiB, sound")
+
+
+def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
+    """How far all that is kept went through the redactor of today; the daemon does the rest when idle."""
+    try:
+        redactor = mark_of(lists_of(config.load(home, None, None, environment).config))
+    except HoldfastError:
+        return fine("redactor", "cannot be told before the settings can be used")
+    state = store.redaction(redactor)
+    if state.stale:
+        return fine("redactor", f"{state.stale:,} of {state.rows:,} rows still to be rewritten")
+    return fine("redactor", f"all {state.rows:,} rows redacted by version {redactor}")
 
 
 def check_set_aside(home: Path) -> Finding:

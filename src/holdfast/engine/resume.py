@@ -51,6 +51,9 @@ def answer(desk: Desk, heard: Heard, session: Session, limit: int) -> str:
         brief = written(told, budget)
     if not brief.text:
         return ""
+    # What was kept may be older than the redactor is now.
+    redact = desk.redactor(session.project).of_session(told.session.key)
+    brief = replace(brief, text=redact(brief.text))
     _account(desk, session, told, brief, budget)
     return brief.text
 
@@ -138,7 +141,11 @@ def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
     if given and not lost:
         return None
     told = Told(reason, session, desk.clock(), kept=desk.harness(session.harness).kept)
-    return _with_words(desk, checked(told))
+    return _with_words(desk, _checked(desk, told))
+
+
+def _checked(desk: Desk, told: Told) -> Told:
+    return checked(told, desk.redactor(told.session.project).of_session(told.session.key))
 
 
 def _continued(desk: Desk, found: Found, reason: Reason) -> Told | None:
@@ -148,7 +155,8 @@ def _continued(desk: Desk, found: Found, reason: Reason) -> Told | None:
         if not neighbours:
             return None
         return Told(Reason.PARALLEL, found.neighbours[0], now, neighbours=neighbours)
-    return _with_words(desk, checked(Told(reason, found.predecessor, now, neighbours=neighbours)))
+    told = Told(reason, found.predecessor, now, neighbours=neighbours)
+    return _with_words(desk, _checked(desk, told))
 
 
 def _settled(desk: Desk, found: Found) -> Found:
@@ -165,7 +173,7 @@ def _news(desk: Desk, session: Session, reason: Reason) -> Told:
     worked = [other for other in others if other.key != session.key and other.changed_at > since]
     now = desk.clock()
     told = Told(reason, session, now, neighbours=tuple(_named(other, now) for other in worked))
-    return checked(told)
+    return _checked(desk, told)
 
 
 def _cleared(desk: Desk, session: Session, previous: str) -> Found:

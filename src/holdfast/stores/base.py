@@ -6,16 +6,23 @@ decision is visible here, so that another database can come without touching the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol, TypeAlias
 
 from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event
 from holdfast.core.session import Process, Session
+
+NOBODY: Final = "0"
+"""The redactor of a text that nobody vouches for: it is redacted again at the next opportunity."""
+
+Change: TypeAlias = Callable[[str, str], str]
+"""What becomes of a text: from the key of its session, empty where it has none, and the text itself."""
 
 
 class Novelty(StrEnum):
@@ -59,8 +66,54 @@ class Hit:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text that is kept, and where: the table and the column, or what is like them."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """How many rows hold texts, and how many of these another redactor wrote."""
+
+    rows: int
+    stale: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """How many rows were looked at once more, and in how many of them a text changed."""
+
+    rows: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """How much was forgotten, by kind."""
+
+    sessions: int = 0
+    events: int = 0
+    checkpoints: int = 0
+    receipts: int = 0
+    documents: int = 0
+
+
+def names_one_of(source: str, keys: set[str]) -> bool:
+    """Whether a source is named after one of these sessions: its file is, or a directory on the way to it."""
+    return not keys.isdisjoint(_BETWEEN_NAMES.split(source))
+
+
+_BETWEEN_NAMES = re.compile(r"[/\\.]")
+
+
 class Store(Protocol):
-    """Everything that Holdfast keeps. Every write stands inside `writing` or `writing_durably`."""
+    """Everything that Holdfast keeps. Every write stands inside `writing` or `writing_durably`.
+
+    What is given with a text as its `redactor` says which one that text went through.
+    """
 
     def writing(self) -> AbstractContextManager[None]:
         """One transaction: all of it or nothing; what is read inside is what is written on."""
@@ -76,8 +129,11 @@ class Store(Protocol):
         """The session of that key."""
         ...
 
-    def put_session(self, session: Session) -> None:
-        """Keep this state of the session."""
+    def put_session(self, session: Session, redactor: str = "") -> None:
+        """Keep this state of the session; without a redactor, nothing in it is new.
+
+        One that texts of two redactors went into is nobody's.
+        """
         ...
 
     def sessions(self, limit: int) -> list[Session]:
@@ -98,7 +154,7 @@ class Store(Protocol):
 
     # Events and cursors
 
-    def add_event(self, event: Event) -> Novelty:
+    def add_event(self, event: Event, redactor: str = NOBODY) -> Novelty:
         """Keep an event, unless this or a later revision of its record is known in its session."""
         ...
 
@@ -111,7 +167,7 @@ class Store(Protocol):
         ...
 
     def cursor(self, source: str) -> str:
-        """How far that source was read; empty if it never was."""
+        """How far that source was read, also if what it told was forgotten; empty if it never was."""
         ...
 
     def put_cursor(self, source: str, cursor: str) -> None:
@@ -120,7 +176,7 @@ class Store(Protocol):
 
     # Checkpoints
 
-    def add_checkpoint(self, checkpoint: Checkpoint) -> None:
+    def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = NOBODY) -> None:
         """Keep a checkpoint."""
         ...
 
@@ -137,7 +193,7 @@ class Store(Protocol):
         ...
 
     def trim_checkpoints(self, session: str, keep: int) -> int:
-        """Drop a session's oldest checkpoints beyond `keep`; how many went."""
+        """Drop a session's oldest checkpoints beyond `keep`, and their documents; how many went."""
         ...
 
     def prune_checkpoints(self, before: int, newest_before: int) -> int:
@@ -158,7 +214,7 @@ class Store(Protocol):
         """Which session this one continues."""
         ...
 
-    def add_receipt(self, receipt: Receipt) -> None:
+    def add_receipt(self, receipt: Receipt, redactor: str = NOBODY) -> None:
         """Keep the account of a brief."""
         ...
 
@@ -168,8 +224,8 @@ class Store(Protocol):
 
     # Finding again
 
-    def add_document(self, document: Document) -> None:
-        """Make a text findable; the same id again replaces it."""
+    def add_document(self, document: Document, redactor: str = NOBODY) -> None:
+        """Make a text findable; the same id again replaces it. That of a checkpoint goes with it."""
         ...
 
     def drop_document(self, id: str) -> None:
@@ -184,7 +240,74 @@ class Store(Protocol):
         """Documents of a project whose vectors point most nearly the same way."""
         ...
 
-    # Health
+    # Redaction
+
+    def secret(self, name: str, fresh: bytes) -> bytes:
+        """The secret of that name; where there is none, the fresh one becomes it, in a transaction or not."""
+        ...
+
+    def redaction(self, redactor: str) -> Redaction:
+        """How far all texts are those of this redactor."""
+        ...
+
+    def rewrite(self, redactor: str, change: Change, rows: int, characters: int) -> Rewritten:
+        """Change the texts of some rows that another redactor wrote, sessions first, and mark them.
+
+        At most so many rows, and no further one once that many characters were read. Ids, names and paths
+        stay; a document whose text changes loses its vector.
+        """
+        ...
+
+    def texts(self) -> Iterator[Text]:
+        """Every text that is kept."""
+        ...
+
+    # Forgetting
+
+    def keys(self) -> list[str]:
+        """The keys of all sessions of which anything is kept."""
+        ...
+
+    def keys_of_project(self, project_id: str) -> list[str]:
+        """The same, of one project."""
+        ...
+
+    def keys_before(self, before: int) -> list[str]:
+        """The same, of those whose last event is from before then."""
+        ...
+
+    def forget(self, keys: Sequence[str], at: int) -> Dropped:
+        """Drop all that is kept of these sessions, also where others were told of them.
+
+        What their sources say of the time until `at` is not new any more.
+        """
+        ...
+
+    def forget_documents(self, project_id: str) -> int:
+        """Drop every document of a project; how many went."""
+        ...
+
+    def forget_all(self, at: int) -> Dropped:
+        """Drop everything, secrets and counts too; of the sources it holds the same."""
+        ...
+
+    def forgotten_at(self, key: str) -> int:
+        """Until when what a session told is forgotten; 0 if it never was."""
+        ...
+
+    def scrub(self) -> None:
+        """Leave no trace of what was dropped or changed in the store's own files. In no transaction."""
+        ...
+
+    # Facts and health
+
+    def fact(self, name: str) -> str:
+        """What was noted under that name; empty if nothing was."""
+        ...
+
+    def put_fact(self, name: str, fact: str) -> None:
+        """Note something about the store; an empty text takes the note away."""
+        ...
 
     def count_skipped(self, reason: str, times: int) -> None:
         """Count what could not be read."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum, StrEnum
+from hashlib import blake2b
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -87,6 +88,42 @@ def decode_name(kind: type[N], name: str) -> N:
         raise _too_new(f"`{name}` for {kind.__name__}", error) from error
 
 
+def map_session(data: str, change: Callable[[str], str]) -> str:
+    """A session's JSON with every text in it changed; what it is found by stays."""
+    changed = map_document(data, change)
+    if changed == data:
+        return data
+    document, before = msgspec.json.decode(changed), msgspec.json.decode(data)
+    return _encode({**document, "key": before["key"]})
+
+
+def map_document(data: str, change: Callable[[str], str]) -> str:
+    """JSON with every text in it changed but ids, names and paths; what is no JSON is one text."""
+    try:
+        document = msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        return change(data)
+    changed = _mapped(document, change)
+    return data if changed == document else _encode(changed)
+
+
+def texts_of(data: str) -> Iterator[str]:
+    """Every text that `map_document` would change; a text that is no JSON document is one."""
+    found: list[str] = []
+
+    def noted(text: str) -> str:
+        found.append(text)
+        return text
+
+    map_document(data, noted)
+    yield from found
+
+
+def hashed(name: str) -> bytes:
+    """A name that can be recognised and not read."""
+    return blake2b(clean(name).encode(), digest_size=16).digest()
+
+
 def clean(value: T) -> T:
     """The same value with U+FFFD for every lone surrogate in its texts: half a character cannot be stored."""
     if isinstance(value, Enum):
@@ -122,6 +159,17 @@ def unit(vector: Sequence[float]) -> array[float]:
     return array("f", [part / length for part in vector])
 
 
+def _mapped(value: object, change: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_mapped(each, change) for each in cast("list[object]", value)]
+    if isinstance(value, dict):
+        named = cast("dict[str, object]", value)
+        return {name: each if name in _NO_TEXTS else _mapped(each, change) for name, each in named.items()}
+    return value
+
+
 def _encode(value: object) -> str:
     try:
         return msgspec.json.encode(value).decode()
@@ -153,6 +201,12 @@ def _kind(event: type[Event]) -> str:
     return _HUMP.sub("_", event.__name__).lower()
 
 
+_NO_TEXTS = frozenset(
+    # By these a session, a record or a file is found again, so none of them may change.
+    "session record parent agent turn call subagent previous harness project transcript source head "
+    # And these are chosen among a few words.
+    "origin action tool model phase trigger unanswered sign signs status kind section".split()
+)
 _HUMP = re.compile(r"(?<!^)(?=[A-Z])")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

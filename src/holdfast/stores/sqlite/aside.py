@@ -48,11 +48,21 @@ def set_aside(path: Path, at: int) -> Path:
 
 def drop_copies(path: Path, backups: Path, before: int) -> int:
     """Remove copies and set-aside databases from before then: what retention removed lives on in them."""
-    copies = [*backups.glob(f"{path.stem}-*-schema-*.db"), *path.parent.glob(f"{path.stem}.corrupt-*")]
-    old = [copy for copy in copies if copy.stat().st_mtime * 1000 < before]
+    every = [*copies(path, backups), *damaged(path)]
+    old = [copy for copy in every if copy.stat().st_mtime * 1000 < before]
     for copy in old:
         copy.unlink()
     return len(old)
+
+
+def copies(path: Path, backups: Path) -> list[Path]:
+    """The copies that were made of the database, the oldest first, with what a killed one left of another."""
+    return sorted(file for file in backups.glob(f"{path.stem}-*-schema-*") if file.is_file())
+
+
+def damaged(path: Path) -> list[Path]:
+    """The damaged databases that were set aside, and what SQLite kept beside them."""
+    return sorted(file for file in path.parent.glob(f"{path.stem}.corrupt-*") if file.is_file())
 
 
 def _copy(path: Path, copy: Path) -> None:

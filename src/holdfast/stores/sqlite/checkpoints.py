@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.core.brief import Reason, Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.session import Trigger
+from holdfast.stores.base import NOBODY
 from holdfast.stores.codec import (
     decode_items,
     decode_name,
@@ -23,8 +24,8 @@ class Checkpoints:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_checkpoint(self, checkpoint: Checkpoint) -> None:
-        self._database.write(_ADD_CHECKPOINT, _columns(checkpoint))
+    def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = NOBODY) -> None:
+        self._database.write(_ADD_CHECKPOINT, {**_columns(checkpoint), "redactor": redactor})
 
     def checkpoints_of_session(self, session: str, limit: int) -> list[Checkpoint]:
         return self._checkpoints(_CHECKPOINTS_OF_SESSION, {"session": session, "limit": limit})
@@ -43,8 +44,8 @@ class Checkpoints:
             _PRUNE_CHECKPOINTS, {"before": to_iso(before), "newest_before": to_iso(newest_before)}
         )
 
-    def add_receipt(self, receipt: Receipt) -> None:
-        self._database.write(_ADD_RECEIPT, _receipt_columns(receipt))
+    def add_receipt(self, receipt: Receipt, redactor: str = NOBODY) -> None:
+        self._database.write(_ADD_RECEIPT, {**_receipt_columns(receipt), "redactor": redactor})
 
     def receipts(self, session: str, limit: int) -> list[Receipt]:
         sql = _RECEIPTS_OF_SESSION if session else _RECEIPTS
@@ -131,10 +132,10 @@ def _receipt(row: Row) -> Receipt:
 _ADD_CHECKPOINT = """
 insert into session_checkpoints (
     id, session_key, harness, project, project_normalized, trigger, digest, prompt_count, memory_queries,
-    recent_remembers, created_at, project_id, worktree_id, window, words
+    recent_remembers, created_at, project_id, worktree_id, window, words, redactor
 ) values (
     :id, :session, :harness, :project, :project_normalized, :trigger, :digest, :prompt_count, :memory_queries,
-    :recent_remembers, :created_at, :project_id, :worktree_id, :window, :words
+    :recent_remembers, :created_at, :project_id, :worktree_id, :window, :words, :redactor
 )
 """
 
@@ -192,9 +193,9 @@ delete from session_checkpoints
 
 _ADD_RECEIPT = """
 insert into receipts (
-    id, session_key, window, reason, predecessor, created_at, budget, text, items
+    id, session_key, window, reason, predecessor, created_at, budget, text, items, redactor
 ) values (
-    :id, :session, :window, :reason, :predecessor, :created_at, :budget, :text, :items
+    :id, :session, :window, :reason, :predecessor, :created_at, :budget, :text, :items, :redactor
 )
 """
 

@@ -6,7 +6,7 @@ Nothing is cached, so that several processes may write: what a transaction depen
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -23,6 +23,8 @@ Row: TypeAlias = tuple[Any, ...]
 """What a column holds is settled by the schema, which no checker can see."""
 Bindings: TypeAlias = Mapping[str, Value]
 
+_TO_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+
 _Execute: TypeAlias = Callable[[str, Bindings | None], Iterable[Row]]
 """apsw writes its own types for a newer Python than our oldest."""
 
@@ -30,11 +32,16 @@ _Execute: TypeAlias = Callable[[str, Bindings | None], Iterable[Row]]
 class Database:
     """A connection to a store's file. Used by one thread at a time; every error that leaves it is ours."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, flags: int = _TO_WRITE) -> None:
         self.path = path
         with translated(path):
-            self.connection = apsw.Connection(str(path))
+            self.connection = apsw.Connection(str(path), flags=flags)
             self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    @classmethod
+    def to_look_at(cls, path: Path) -> Database:
+        """A connection that changes nothing and makes no file beside the one that is there."""
+        return cls(path, apsw.SQLITE_OPEN_READONLY)
 
     def configure(self) -> None:
         """Make the connection one that we write with."""
@@ -76,6 +83,11 @@ class Database:
         """The first row a query finds."""
         rows = self.rows(sql, bindings)
         return rows[0] if rows else None
+
+    def each(self, sql: str) -> Iterator[Row]:
+        """Everything a query finds, one row at a time: for more than fits into memory."""
+        with translated(self.path):
+            yield from cast("_Execute", self.connection.execute)(sql, None)  # pyright: ignore[reportUnknownMemberType]
 
     def write(self, sql: str, bindings: Bindings) -> int:
         """Change something; how many rows it changed."""

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Sequence
 from operator import mul
 
-from holdfast.stores.base import Document, Hit
+from holdfast.stores.base import NOBODY, Document, Hit
 from holdfast.stores.codec import unit
 from holdfast.stores.sqlite.database import Bindings, Database
 
@@ -22,7 +22,7 @@ class Documents:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_document(self, document: Document) -> None:
+    def add_document(self, document: Document, redactor: str = NOBODY) -> None:
         self._database.write(
             _ADD_DOCUMENT,
             {
@@ -32,6 +32,7 @@ class Documents:
                 "session": document.session,
                 "text": document.text,
                 "vector": unit(document.vector).tobytes(),
+                "redactor": redactor,
             },
         )
 
@@ -65,14 +66,15 @@ def _cosine(wanted: array[float], stored: bytes) -> float:
 
 
 _ADD_DOCUMENT = """
-insert into documents (id, kind, project_id, session_key, text, vector)
-values (:id, :kind, :project_id, :session, :text, :vector)
+insert into documents (id, kind, project_id, session_key, text, vector, redactor)
+values (:id, :kind, :project_id, :session, :text, :vector, :redactor)
 on conflict (id) do update
    set kind        = excluded.kind,
        project_id  = excluded.project_id,
        session_key = excluded.session_key,
        text        = excluded.text,
-       vector      = excluded.vector
+       vector      = excluded.vector,
+       redactor    = excluded.redactor
 """
 
 _DROP_DOCUMENT = """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core.events import Event
-from holdfast.stores.base import Novelty
-from holdfast.stores.codec import decode_event, encode_event, kind_of
+from holdfast.stores.base import NOBODY, Novelty
+from holdfast.stores.codec import decode_event, encode_event, hashed, kind_of
 from holdfast.stores.sqlite.database import Bindings, Database
 
 
@@ -14,14 +14,14 @@ class Events:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_event(self, event: Event) -> Novelty:
+    def add_event(self, event: Event, redactor: str = NOBODY) -> Novelty:
         known = self._database.row(_REVISION, {"session": event.session, "record": event.record})
         if known is None:
-            self._database.write(_ADD_EVENT, _columns(event))
+            self._database.write(_ADD_EVENT, _columns(event, redactor))
             return Novelty.NEW
         if known[0] >= event.revision:
             return Novelty.KNOWN
-        self._database.write(_REVISE_EVENT, _columns(event))
+        self._database.write(_REVISE_EVENT, _columns(event, redactor))
         return Novelty.REVISED
 
     def events(self, session: str, limit: int) -> list[Event]:
@@ -33,14 +33,14 @@ class Events:
         return [key for (key,) in self._database.rows(_SHARING, {"session": session})]
 
     def cursor(self, source: str) -> str:
-        row = self._database.row(_CURSOR, {"source": source})
+        row = self._database.row(_CURSOR, {"source": source, "name": hashed(source)})
         return str(row[0]) if row else ""
 
     def put_cursor(self, source: str, cursor: str) -> None:
         self._database.write(_PUT_CURSOR, {"source": source, "cursor": cursor})
 
 
-def _columns(event: Event) -> Bindings:
+def _columns(event: Event, redactor: str) -> Bindings:
     return {
         "id": _message_id(event.session, event.record),
         "session": event.session,
@@ -52,6 +52,7 @@ def _columns(event: Event) -> Bindings:
         "revision": event.revision,
         "agent": event.agent,
         "origin": event.origin.value,
+        "redactor": redactor,
     }
 
 
@@ -69,9 +70,9 @@ select revision
 
 _ADD_EVENT = """
 insert into messages (
-    id, session_key, parent_id, type, timestamp, data, record_id, revision, agent, origin
+    id, session_key, parent_id, type, timestamp, data, record_id, revision, agent, origin, redactor
 ) values (
-    :id, :session, :parent, :type, :timestamp, :data, :record, :revision, :agent, :origin
+    :id, :session, :parent, :type, :timestamp, :data, :record, :revision, :agent, :origin, :redactor
 )
 """
 
@@ -83,7 +84,8 @@ update messages
        data      = :data,
        revision  = :revision,
        agent     = :agent,
-       origin    = :origin
+       origin    = :origin,
+       redactor  = :redactor
  where session_key = :session
    and record_id = :record
 """
@@ -107,10 +109,15 @@ select other.session_key
  order by count(*) desc, other.session_key
 """
 
+# What was read since is known by the source's own name, and counts first.
 _CURSOR = """
 select cursor
   from cursors
  where source = :source
+ union all
+select cursor
+  from forgotten
+ where name = :name
 """
 
 _PUT_CURSOR = """

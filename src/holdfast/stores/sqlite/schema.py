@@ -47,6 +47,9 @@ def refuse_later(database: Database, migrations: tuple[Migration, ...]) -> None:
 
 def migrate(database: Database, migrations: tuple[Migration, ...], backups: Path, at: int) -> None:
     """Bring the database to the latest version; another process may be doing the same."""
+    if _version(database) == 0:
+        with database.writing():
+            _make(database, migrations)
     for migration in migrations:
         if _version(database) >= migration.version:
             continue
@@ -54,13 +57,23 @@ def migrate(database: Database, migrations: tuple[Migration, ...], backups: Path
             _apply(database, migration, backups, at)
 
 
+def _make(database: Database, migrations: tuple[Migration, ...]) -> None:
+    """A new database takes all steps at once, and there is nothing to copy."""
+    if _version(database) == 0:
+        for migration in migrations:
+            _step(database, migration)
+
+
 def _apply(database: Database, migration: Migration, backups: Path, at: int) -> None:
     version = _version(database)
-    if version >= migration.version:
-        return
-    with translated(database.path):
-        if version > 0:
+    if version < migration.version:
+        with translated(database.path):
             back_up(database.path, backups, version, at)
+        _step(database, migration)
+
+
+def _step(database: Database, migration: Migration) -> None:
+    with translated(database.path):
         run(database.connection, migration.sql)
         run(database.connection, f"pragma user_version = {migration.version}")
 

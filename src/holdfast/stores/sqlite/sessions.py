@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core.session import Phase, Process, Session
-from holdfast.stores.base import Lineage
+from holdfast.stores.base import NOBODY, Lineage
 from holdfast.stores.codec import decode_session, encode_session
 from holdfast.stores.sqlite.database import Bindings, Database
 
@@ -18,8 +18,8 @@ class Sessions:
         found = self._sessions(_SESSION, {"key": key})
         return found[0] if found else None
 
-    def put_session(self, session: Session) -> None:
-        self._database.write(_PUT_SESSION, _columns(session))
+    def put_session(self, session: Session, redactor: str = "") -> None:
+        self._database.write(_PUT_SESSION, {**_columns(session), "redactor": redactor, "nobody": NOBODY})
 
     def sessions(self, limit: int) -> list[Session]:
         return self._sessions(_SESSIONS, {"limit": limit})
@@ -81,10 +81,10 @@ select metadata
 _PUT_SESSION = """
 insert into sessions (
     key, created_at, updated_at, metadata, harness, project, project_id, worktree_id, phase, transcript,
-    pid, pid_start
+    pid, pid_start, redactor
 ) values (
     :key, :created_at, :updated_at, :metadata, :harness, :project, :project_id, :worktree_id, :phase,
-    :transcript, :pid, :pid_start
+    :transcript, :pid, :pid_start, coalesce(nullif(:redactor, ''), :nobody)
 )
 on conflict (key) do update
    set created_at  = excluded.created_at,
@@ -97,7 +97,8 @@ on conflict (key) do update
        phase       = excluded.phase,
        transcript  = excluded.transcript,
        pid         = excluded.pid,
-       pid_start   = excluded.pid_start
+       pid_start   = excluded.pid_start,
+       redactor    = iif(:redactor in ('', redactor), redactor, :nobody)
 """
 
 _SESSIONS = """

@@ -15,12 +15,14 @@ from holdfast.stores.sqlite.checkpoints import Checkpoints
 from holdfast.stores.sqlite.database import Database
 from holdfast.stores.sqlite.documents import Documents
 from holdfast.stores.sqlite.events import Events
+from holdfast.stores.sqlite.forgetting import Forgetting
+from holdfast.stores.sqlite.redactions import Redactions
 from holdfast.stores.sqlite.schema import Migration, migrate, refuse_later, shipped
 from holdfast.stores.sqlite.sessions import Sessions
 from holdfast.stores.sqlite.translation import corrupt, translated
 
 
-class SqliteStore(Sessions, Events, Checkpoints, Documents):
+class SqliteStore(Sessions, Events, Checkpoints, Documents, Redactions, Forgetting):
     """Everything that Holdfast keeps, in one file."""
 
     def __init__(self, database: Database) -> None:

@@ -1,15 +1,11 @@
-"""The reference store: plain dictionaries that say what every store must do.
-
-For tests and for work that leaves nothing behind. It keeps nothing when the process ends, and it is not fast.
-"""
+"""The memory store: how each thing is kept and found; redactors and forgetting stand in the files beside."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from operator import mul
 from typing import TypeVar
 
@@ -18,35 +14,16 @@ from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event
 from holdfast.core.session import Phase, Process, Session
 from holdfast.errors import StoreError
-from holdfast.stores.base import Document, Hit, Lineage, Novelty
-from holdfast.stores.codec import clean, unit
+from holdfast.stores.base import NOBODY, Document, Hit, Lineage, Novelty
+from holdfast.stores.codec import clean, hashed, unit
+from holdfast.stores.memory.forgetting import Forgetting
+from holdfast.stores.memory.redactions import Redactions
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class _Tables:
-    """Everything the store holds. A dictionary keeps its order, so equal times stay as they came."""
-
-    sessions: dict[str, Session] = field(default_factory=dict[str, Session])
-    events: dict[tuple[str, str], Event] = field(default_factory=dict[tuple[str, str], Event])
-    cursors: dict[str, str] = field(default_factory=dict[str, str])
-    checkpoints: dict[str, Checkpoint] = field(default_factory=dict[str, Checkpoint])
-    lineage: dict[str, Lineage] = field(default_factory=dict[str, Lineage])
-    receipts: dict[str, Receipt] = field(default_factory=dict[str, Receipt])
-    documents: dict[str, Document] = field(default_factory=dict[str, Document])
-    skipped: dict[str, int] = field(default_factory=dict[str, int])
-
-    def copied(self) -> _Tables:
-        return _Tables(*(dict(getattr(self, table.name)) for table in fields(self)))
-
-
-class MemoryStore:
+class MemoryStore(Redactions, Forgetting):
     """A store that lives as long as this object."""
-
-    def __init__(self) -> None:
-        self._tables = _Tables()
-        self._is_writing = False
 
     def writing(self) -> AbstractContextManager[None]:
         return self._transaction()
@@ -59,9 +36,12 @@ class MemoryStore:
     def session(self, key: str) -> Session | None:
         return self._tables.sessions.get(clean(key))
 
-    def put_session(self, session: Session) -> None:
-        session = clean(session)
-        self._writable().sessions[session.key] = session
+    def put_session(self, session: Session, redactor: str = "") -> None:
+        session, tables = clean(session), self._writable()
+        known = session.key in tables.sessions
+        carried = tables.redactor("sessions", session.key) if known else redactor or NOBODY
+        tables.redactors["sessions", session.key] = carried if redactor in ("", carried) else NOBODY
+        tables.sessions[session.key] = session
 
     def sessions(self, limit: int) -> list[Session]:
         return self._latest_sessions()[:limit]
@@ -81,13 +61,14 @@ class MemoryStore:
 
     # Events and cursors
 
-    def add_event(self, event: Event) -> Novelty:
+    def add_event(self, event: Event, redactor: str = NOBODY) -> Novelty:
         event = clean(event)
         events = self._writable().events
         known = events.get((event.session, event.record))
         if known is not None and known.revision >= event.revision:
             return Novelty.KNOWN
         events[event.session, event.record] = event
+        self._tables.redactors["events", (event.session, event.record)] = redactor
         return Novelty.NEW if known is None else Novelty.REVISED
 
     def events(self, session: str, limit: int) -> list[Event]:
@@ -102,15 +83,17 @@ class MemoryStore:
         return sorted(shared, key=lambda key: (-shared[key], key))
 
     def cursor(self, source: str) -> str:
-        return self._tables.cursors.get(clean(source), "")
+        _, cursor = self._tables.forgotten.get(hashed(source), (0, ""))
+        return self._tables.cursors.get(clean(source), cursor)
 
     def put_cursor(self, source: str, cursor: str) -> None:
         self._writable().cursors[clean(source)] = clean(cursor)
 
     # Checkpoints
 
-    def add_checkpoint(self, checkpoint: Checkpoint) -> None:
+    def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = NOBODY) -> None:
         _add_once(self._writable().checkpoints, checkpoint.id, checkpoint)
+        self._tables.redactors["checkpoints", clean(checkpoint.id)] = redactor
 
     def checkpoints_of_session(self, session: str, limit: int) -> list[Checkpoint]:
         return [each for each in self._newest_checkpoints() if each.session == clean(session)][:limit]
@@ -160,8 +143,9 @@ class MemoryStore:
     def lineage(self, child: str) -> Lineage | None:
         return self._tables.lineage.get(clean(child))
 
-    def add_receipt(self, receipt: Receipt) -> None:
+    def add_receipt(self, receipt: Receipt, redactor: str = NOBODY) -> None:
         _add_once(self._writable().receipts, receipt.id, receipt)
+        self._tables.redactors["receipts", clean(receipt.id)] = redactor
 
     def receipts(self, session: str, limit: int) -> list[Receipt]:
         receipts = _latest_first(self._tables.receipts.values(), lambda receipt: receipt.created_at)
@@ -169,9 +153,10 @@ class MemoryStore:
 
     # Finding again
 
-    def add_document(self, document: Document) -> None:
+    def add_document(self, document: Document, redactor: str = NOBODY) -> None:
         document = clean(document)
         self._writable().documents[document.id] = document
+        self._tables.redactors["documents", document.id] = redactor
 
     def drop_document(self, id: str) -> None:
         self._writable().documents.pop(clean(id), None)
@@ -211,32 +196,6 @@ class MemoryStore:
 
     # The tables
 
-    @contextmanager
-    def _transaction(self) -> Generator[None]:
-        if self._is_writing:
-            raise RuntimeError("a transaction is open already")
-        kept = self._tables.copied()
-        self._is_writing = True
-        try:
-            yield
-            self._refuse_events_without_session()
-            kept = self._tables
-        finally:
-            self._tables = kept
-            self._is_writing = False
-
-    def _refuse_events_without_session(self) -> None:
-        for key, record in self._tables.events:
-            if key not in self._tables.sessions:
-                raise StoreError(
-                    f"the event `{record}` belongs to the session `{key}`, which the store does not hold"
-                )
-
-    def _writable(self) -> _Tables:
-        if not self._is_writing:
-            raise RuntimeError("a write stands outside `writing`")
-        return self._tables
-
     def _latest_sessions(self) -> list[Session]:
         return _latest_first(self._tables.sessions.values(), lambda session: session.last_event_at)
 
@@ -244,8 +203,12 @@ class MemoryStore:
         return _latest_first(self._tables.checkpoints.values(), lambda checkpoint: checkpoint.created_at)
 
     def _drop_checkpoints(self, old: list[Checkpoint]) -> int:
+        tables = self._writable()
         for checkpoint in old:
-            del self._writable().checkpoints[checkpoint.id]
+            del tables.checkpoints[checkpoint.id]
+            document = tables.documents.get(checkpoint.id)
+            if document is not None and document.kind == "checkpoint":
+                del tables.documents[checkpoint.id]
         return len(old)
 
     def _documents_of(self, project_id: str) -> list[Document]:

@@ -1,0 +1,186 @@
+"""Forget: say what would go, ask, and have it gone everywhere; by the daemon where one runs."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from holdfast.cli import access
+from holdfast.cli.options import command, json_option
+from holdfast.cli.printing import give, give_json, say, working
+from holdfast.daemon import client
+from holdfast.engine import forget as engine
+from holdfast.engine.doctor import lock_holder, spooled
+from holdfast.engine.forget import Before, Choice, Everything, Forgotten, OneProject, OneSession
+from holdfast.errors import DaemonAway, HoldfastError
+from holdfast.stores.base import Store
+
+FORGETTING_TIME = 600.0
+NEAREST = 3
+KINDS = (
+    ("sessions", "session"),
+    ("events", "event"),
+    ("checkpoints", "checkpoint"),
+    ("receipts", "receipt"),
+    ("documents", "document"),
+    ("letters", "letter"),
+)
+
+
+@command(
+    "holdfast forget --session 1f2e3d4c",
+    "holdfast forget --project . --dry-run",
+    "holdfast forget --before 2026-01-31 --yes",
+    "holdfast forget --all",
+)
+@click.option("--session", metavar="KEY", help="This session, by its key or how that begins.")
+@click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help="This project's sessions.")
+@click.option("--before", metavar="DATE", help="The sessions whose last event is from before then.")
+@click.option("--all", "everything", is_flag=True, help="Everything that was ever recorded.")
+@click.option("--dry-run", is_flag=True, help="Only say how much would go.")
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@json_option()
+def forget(
+    *,
+    session: str | None,
+    project: Path | None,
+    before: str | None,
+    everything: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Remove for good what is kept of sessions.
+
+    From the store, its index and its copies, from the spool and the logs; no byte of it is left in the home.
+    A session that goes on is kept from then on. The harness's own transcripts stay where they are, and so do
+    the backups that setup made of its settings.
+    """
+    where = access.home()
+    named = [choice for choice in (session, project, before, everything or None) if choice is not None]
+    if len(named) != 1:
+        raise click.UsageError("Say one of --session, --project, --before and --all.")
+    _take_in_letters(where)
+    with access.opened_store(where) as store, working("counting"):
+        choice = _choice(store, session, project, before)
+        expected = engine.rehearse(store, where, choice, access.now())
+        shared = _sharing(store, choice)
+    if not dry_run and expected != Forgotten():
+        _agree(expected, beforehand=yes)
+        with working("forgetting"):
+            expected = _forgotten(where, choice)
+    if as_json:
+        give_json(asdict(expected))
+        return
+    for line in _told(expected, "would be " if dry_run else ""):
+        give(line)
+    for key in shared:
+        say(f"note: session {key} holds records of this one as its own; it is not forgotten with it")
+    if not dry_run:
+        say("left alone: the harnesses' own transcripts, and the backups that setup made of their settings")
+
+
+def _take_in_letters(where: Path) -> None:
+    """Of a session that is only known by letters in the spool, nothing could be found."""
+    if not spooled(where):
+        return
+    # A damaged store is an error here, and must not be met by a daemon that we start.
+    with access.opened_store(where):
+        pass
+    try:
+        with working("catching up"):
+            access.catch_up(where, start=True)
+    except DaemonAway as error:
+        say(f"note: {error.message}; letters that wait are looked through as they are")
+
+
+def _choice(store: Store, session: str | None, project: Path | None, before: str | None) -> Choice:
+    if session is not None:
+        return OneSession(_key(store, session))
+    if project is not None:
+        return OneProject(_project_id(store, project))
+    if before is not None:
+        return Before(_time(before))
+    return Everything()
+
+
+def _key(store: Store, named: str) -> str:
+    """The key that was named, or the only one that begins so."""
+    keys = store.keys()
+    found = [key for key in keys if named and key.startswith(named)]
+    if named in keys:
+        return named
+    if len(found) == 1:
+        return found[0]
+    problem = "several sessions begin with" if found else "nothing is kept of a session"
+    near = found or difflib.get_close_matches(named, keys, n=NEAREST, cutoff=0.0)
+    nearest = " or ".join(f"`{key}`" for key in near[:NEAREST])
+    hint = f"did you mean {nearest}?" if near else "nothing is kept of any session"
+    raise HoldfastError(f"{problem} `{named}`", hint)
+
+
+def _project_id(store: Store, directory: Path) -> str:
+    """Whose work the directory is, or was while it was there."""
+    named = access.project_at(directory)
+    if store.keys_of_project(named.project_id):
+        return named.project_id
+    for session in store.sessions(access.SESSIONS_SEARCHED):
+        if named.normalized in (session.project.normalized, session.project.root):
+            return session.project.project_id
+    return named.project_id
+
+
+def _time(date: str) -> int:
+    """Milliseconds since 1970; a date without a time is its first moment here."""
+    try:
+        return round(datetime.fromisoformat(date).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise HoldfastError(f"`{date}` is no date", "write it like 2026-01-31 or 2026-01-31T18:30") from None
+
+
+def _sharing(store: Store, choice: Choice) -> list[str]:
+    """Other sessions in which the chosen one lives on: forks hold its records as their own."""
+    return store.sessions_sharing_records(choice.key) if isinstance(choice, OneSession) else []
+
+
+def _agree(expected: Forgotten, *, beforehand: bool) -> None:
+    if beforehand:
+        return
+    if not sys.stdin.isatty():
+        raise HoldfastError(
+            "forget asks before it removes anything, and nobody is there to answer",
+            "look with `--dry-run`, then add `--yes`",
+        )
+    for line in _told(expected, "would be "):
+        say(line)
+    if not click.confirm("Remove this for good?", err=True):
+        raise HoldfastError("nothing was removed")
+
+
+def _forgotten(where: Path, choice: Choice) -> Forgotten:
+    """Let the daemon do it, between two letters; without one, do it here."""
+    if not client.is_up(where):
+        if holder := lock_holder(where):
+            raise DaemonAway(f"the daemon (process {holder}) does not answer", "run `holdfast restart`")
+        with access.opened_store(where) as store:
+            return engine.forget(store, where, choice, access.now())
+    answer = client.ask(where, "forget", timeout=FORGETTING_TIME, **engine.words_of(choice))
+    if "error" in answer:
+        raise HoldfastError(str(answer["error"]), str(answer.get("hint") or "run `holdfast restart`"))
+    return Forgotten(**answer)
+
+
+def _told(forgotten: Forgotten, mood: str) -> Iterator[str]:
+    counts = [(getattr(forgotten, name), word) for name, word in KINDS]
+    found = [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
+    yield f"{mood}forgotten: {', '.join(found)}" if found else "there is nothing to forget"
+    if forgotten.copies:
+        yield f"{mood}removed: {forgotten.copies} copies of the store, which could hold some of it"
+    if forgotten.logs:
+        yield f"{mood}emptied: {forgotten.logs} logs, whose lines do not say whose they are"

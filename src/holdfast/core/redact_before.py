@@ -1,0 +1,87 @@
+"""Before: what the words before a long random run say of it.
+
+`DATADOG: 9f86…`, a line that ends in "this password:", `/token/…` in a path. The run itself has no form that
+anyone has published; see `core.redact_shapes` for those that have.
+"""
+
+import re
+from typing import Final
+
+from holdfast.core.redact_names import announces_if_random
+from holdfast.core.redact_shapes import TOKEN_CHARACTERS
+from holdfast.core.redact_values import is_mixed, is_scrambled
+
+_SIGNS: Final = frozenset("\"'`=: /\n")
+_BINDS: Final = frozenset(":=>,")
+_QUOTES: Final = " \t\"'`\\"
+_LOOK_BACK: Final = 120
+
+
+def announced_before(text: str, start: int, run: str) -> str | None:
+    """The kind of secret that this run is, by what stands before it; None if nothing there says so."""
+    sign = text[start - 1 : start]
+    if sign not in _SIGNS or not is_scrambled(run):
+        return None
+    before = text[max(0, start - _LOOK_BACK) : start]
+    if sign == "/":
+        return _by_path(before)
+    if sign == "\n":
+        return _by_line(before)
+    name = before.rstrip(_QUOTES)
+    if name[-1:] not in _BINDS:
+        said = _SAID.search(before) if is_mixed(run) else None
+        return said.lastgroup if said else None
+    if "ookie" in before and _COOKIE.search(before):
+        return "cookie"
+    name = name.rstrip(_QUOTES + ":=>,]")
+    name = name[len(name.rstrip(TOKEN_CHARACTERS)) :]
+    return _by_key_object(text, start) if name in _PARTS_OF_KEY else announces_if_random(name)
+
+
+_SAID: Final = re.compile(
+    r"""(?: \b(?: (?P<password>password|passwd|pwd) | (?P<token>token)
+                | (?P<key>(?:api|access|secret)[ _-]?key) )[ ]["'`]?
+          | (?P<secret>\bsecrets?[ ](?:set|put|add|create)[ ].{0,50}[ ]["']?) )\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_COOKIE: Final = re.compile(r"\bcookie\\{0,3}[\"']?: ?[^\n]{0,60}=\Z", re.IGNORECASE)
+
+
+def _by_line(before: str) -> str | None:
+    """What the line before says of one that holds nothing but a run: `Use this password:`."""
+    line = before.rstrip().rpartition("\n")[2]
+    return "password" if line.endswith(":") and _SAYS_SECRET.search(line) else None
+
+
+_SAYS_SECRET: Final = re.compile(r"\b(?:password|passphrase|secret|token|api key)\b", re.IGNORECASE)
+
+
+def _by_path(before: str) -> str | None:
+    """What the path of an address says of its next part."""
+    if before.lower().endswith(_PATHS):
+        return "token"
+    webhook = _WEBHOOK.search(before) if "hook" in before else None
+    return webhook.lastgroup.replace("_", "-") if webhook and webhook.lastgroup else None
+
+
+_PATHS: Final = ("/token/", "/tokens/", "/secret/", "/key/", "/apikey/")
+# Addresses that anyone who knows them may post to.
+_WEBHOOK: Final = re.compile(
+    r"""(?:
+        (?P<slack_webhook>hooks\.slack(?:-gov)?\.com\\?/(?:services|workflows|triggers)\\?/[\w/\\-]{0,60})
+      | (?P<discord_webhook>/webhooks\\?/\d{1,24}\\?/)
+      | (?P<teams_webhook>webhook[\w.]{0,20}/[\w@/-]{0,100})
+    )\Z""",
+    re.ASCII | re.VERBOSE,
+)
+
+
+def _by_key_object(text: str, start: int) -> str | None:
+    """Whether it is a private number of a JSON Web Key, which says of itself what it is with `kty`."""
+    line_end = text.find("\n", start, start + _LONGEST_KEY_OBJECT)
+    around = text[max(0, start - _LONGEST_KEY_OBJECT) : line_end if line_end >= 0 else len(text)]
+    return "private-key" if '"kty' in around else None
+
+
+_PARTS_OF_KEY: Final = frozenset("d k p q dp dq qi".split())
+_LONGEST_KEY_OBJECT: Final = 4_000

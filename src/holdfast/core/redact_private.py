@@ -1,0 +1,48 @@
+"""Private passages: what a person put between `<private>` and `</private>`.
+
+Nothing in it is looked at: it goes whole, with its tags. Without a closing tag it reaches to the end. A tag
+alone between backticks is talk about tags.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from holdfast.core.redact_page import Page, page_of
+from holdfast.core.redact_spans import PRIVATE, Rank, Span
+
+PRIVATE_WORD: Final = b"private"
+_WORD: Final = re.compile(rb"(?:<|\\u003c)private")
+_OPEN: Final = re.compile(r"(?:<|\\u003c)private(?:[ \t][^<>\n]{0,100})?(?:>|\\u003e)", re.IGNORECASE)
+_CLOSE: Final = re.compile(r"(?:<|\\u003c)\\?/private[ \t]{0,3}(?:>|\\u003e)", re.IGNORECASE)
+
+
+def private_passages(text: str, *, opened: bool = False) -> Iterator[Span]:
+    """The passages of a text, in order; the first from its beginning if that lies in one.
+
+    A passage that is not closed reaches to the end of the text.
+    """
+    openings = (tag.start for tag in private_tags(page_of(text)))
+    start = 0 if opened else next(openings, None)
+    while start is not None:
+        closed = _CLOSE.search(text, start)
+        end = closed.end() if closed else len(text)
+        yield Span(start, end, PRIVATE, Rank.CERTAIN)
+        start = next((place for place in openings if place >= end), None)
+
+
+def is_left_open(text: str, passage: Span) -> bool:
+    """Whether a passage reaches to the end of the text for want of a closing tag."""
+    return passage.end == len(text) and not _CLOSE.search(text, passage.start)
+
+
+def private_tags(page: Page) -> Iterator[Span]:
+    """The opening tags of passages: what follows them is for `private_passages`."""
+    for word in _WORD.finditer(page.lower) if PRIVATE_WORD in page.lower else ():
+        tag = _OPEN.match(page.text, word.start())
+        if tag and not _is_talk(page.text, tag):
+            yield Span(*tag.span(), PRIVATE, Rank.CERTAIN)
+
+
+def _is_talk(text: str, tag: re.Match[str]) -> bool:
+    return text[tag.start() - 1 : tag.start()] == "`" and text[tag.end() : tag.end() + 1] == "`"

@@ -1,0 +1,143 @@
+"""Search: all rules over one text of bounded length, until they find nothing more.
+
+The rules stand in the modules that are imported here. Each begins with a plain search for a literal, because
+most texts hold no secret, and a pattern is tried only where that literal stands.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from json import dumps
+from operator import attrgetter
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+from holdfast.core.redact_by_name import by_foreign_name, by_name
+from holdfast.core.redact_keys import private_keys
+from holdfast.core.redact_page import Page, page_of
+from holdfast.core.redact_places import in_commands, in_headers, in_statements, in_urls, password_hashes
+from holdfast.core.redact_private import PRIVATE_WORD, private_tags
+from holdfast.core.redact_runs import keys_by_shape
+from holdfast.core.redact_spans import (
+    MARKER,
+    MARKER_BEGINS,
+    Rank,
+    Span,
+    in_original,
+    merged,
+    outside_markers,
+    replaced,
+    whole_characters,
+)
+from holdfast.core.redact_values import is_made_up, is_scrambled
+
+_Rule: TypeAlias = Callable[[Page], Iterator[Span]]
+_RULES: Final[tuple[_Rule, ...]] = (
+    keys_by_shape,
+    in_urls,
+    in_headers,
+    by_name,
+    by_foreign_name,
+    in_commands,
+    in_statements,
+    password_hashes,
+)
+# The shortest text that can hold a name, a sign and a value.
+_SHORTEST: Final = 7
+_SHORTEST_DENIED: Final = 4
+_MOST_ECHOED: Final = 32
+_SHORTEST_ECHOED: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Values that a user wants left alone, and values that always go. Where both say something, it goes."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+NO_LISTS: Final = Lists()
+
+
+def search(text: str, salt: bytes, lists: Lists) -> list[Span]:
+    """The secrets of a text, in order and apart."""
+    # What stood beside a secret may read differently beside its marker, so look until nothing is found. Every
+    # span begins outside of all markers, so each round leaves fewer other characters, and this ends.
+    spans: list[Span] = []
+    shown = text
+    while found := _found(shown, lists):
+        spans = merged([*spans, *in_original(text, spans, salt, found)])
+        shown = replaced(text, spans, salt)
+    return spans
+
+
+def _found(text: str, lists: Lists) -> list[Span]:
+    if len(text) < _SHORTEST and not lists.deny:
+        return []
+    page = page_of(_masked(text))
+    spans = [span for rule in _rules_for(page) for span in rule(page)]
+    if spans:
+        spans += _echoes(page.text, spans)
+    if lists.allow or lists.deny:
+        spans = [*_not_allowed(text, spans, lists.allow), *_denied(text, lists)]
+    return [whole_characters(text, span) for span in outside_markers(text, spans)]
+
+
+def _rules_for(page: Page) -> tuple[_Rule, ...]:
+    return (private_tags, private_keys, *_RULES) if PRIVATE_WORD in page.lower else _RULES
+
+
+def _masked(text: str) -> str:
+    """The text with nothing to read in its markers: their words would announce secrets."""
+    if MARKER_BEGINS not in text:
+        return text
+    return MARKER.sub(lambda found: "[" + "\0" * (len(found[0]) - 2) + "]", text)
+
+
+def _echoes(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """The same values again, in the line where one was found and in all that follow."""
+    known: dict[str, Span] = {}
+    for span in sorted(spans, key=attrgetter("start")):
+        value = text[span.start : span.end]
+        tells = len(value) >= _SHORTEST_ECHOED and (is_made_up(value) or is_scrambled(value))
+        if tells and len(known) < _MOST_ECHOED:
+            known.setdefault(value, span)
+    for value, span in known.items():
+        for place in _places(text, value, text.rfind("\n", 0, span.start) + 1):
+            yield Span(place, place + len(value), span.kind, span.rank)
+
+
+def _not_allowed(text: str, spans: Sequence[Span], allowed: Sequence[str]) -> Iterator[Span]:
+    """The spans that do not lie in one of the values that are to be left alone."""
+    places = {value: list(_places(text, value)) for value in allowed if value}
+    for span in spans:
+        before = (
+            (value, at[number - 1])
+            for value, at in places.items()
+            if (number := bisect_right(at, span.start)) > 0
+        )
+        if not any(span.end <= place + len(value) for value, place in before):
+            yield span
+
+
+def _denied(text: str, lists: Lists) -> Iterator[Span]:
+    for value in _spellings(lists):
+        for place in _places(text, value):
+            yield Span(place, place + len(value), "denied", Rank.CERTAIN)
+
+
+@lru_cache(maxsize=8)
+def _spellings(lists: Lists) -> tuple[str, ...]:
+    """Each value that always goes, as it is and as JSON and a URL spell it."""
+    values = [value for value in lists.deny if len(value) >= _SHORTEST_DENIED]
+    spelt = [(value, dumps(value)[1:-1], quote(value, safe="", errors="replace")) for value in values]
+    return tuple(dict.fromkeys(spelling for spellings in spelt for spelling in spellings))
+
+
+def _places(text: str, value: str, start: int = 0) -> Iterator[int]:
+    place = text.find(value, start)
+    while place >= 0:
+        yield place
+        place = text.find(value, place + len(value))

@@ -1,0 +1,87 @@
+"""Audit: is there a secret in what Holdfast keeps? Counts by place and kind, never a value.
+
+Everything is read as the redactor of today would read it. Nothing is changed here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.redact import NO_LISTS, Lists, secrets_in
+from holdfast.errors import StoreError
+from holdfast.stores.base import Store, Text
+from holdfast.stores.sqlite import copies, texts_of_copy
+
+PART_BYTES: Final = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """So many secrets of one kind stand in one place."""
+
+    place: str
+    kind: str
+    count: int
+
+
+def secrets(store: Store, home: Path, lists: Lists) -> list[Exposed]:
+    """What would still be redacted in the store, in its copies and in every other file of the home."""
+    found = Counter[tuple[str, str]]()
+    for text in _everything(store, home):
+        # The user's own settings name what is denied; that is no leak.
+        named = NO_LISTS if text.place.endswith("config.toml") else lists
+        found.update({(text.place, kind): count for kind, count in kinds(text.text, named).items()})
+    return [Exposed(place, kind, count) for (place, kind), count in sorted(found.items())]
+
+
+def kinds(text: str, lists: Lists) -> Counter[str]:
+    """What would be redacted in a text, by kind."""
+    return Counter(secret.kind for secret in secrets_in(text, lists=lists))
+
+
+def _everything(store: Store, home: Path) -> Iterator[Text]:
+    for text in store.texts():
+        yield Text(f"store: {text.place}", text.text)
+    path = home / "store.db"
+    whole = set(copies(path, home / "backups"))
+    for file in _files(home):
+        if file in whole:
+            yield from _in_copy(file)
+        elif not file.name.startswith(path.name):
+            yield from (Text(str(file.relative_to(home)), text) for text in _in_file(file))
+
+
+def _in_copy(copy: Path) -> Iterator[Text]:
+    place = f"{copy.parent.name}/{copy.name}"
+    try:
+        for text in texts_of_copy(copy):
+            yield Text(f"{place}: {text.place}", text.text)
+    except StoreError:
+        yield from (Text(place, text) for text in _in_file(copy))
+
+
+def _files(home: Path) -> Iterator[Path]:
+    """Every regular file of the home, but for the program that setup put there."""
+    for folder, folders, files in os.walk(home):
+        folders[:] = sorted(name for name in folders if Path(folder, name) != home / "bin")
+        yield from (file for name in sorted(files) if (file := Path(folder, name)).is_file())
+
+
+def _in_file(file: Path) -> Iterable[str]:
+    """The file's texts; of one that is not text, whatever in it could be."""
+    try:
+        with file.open("rb") as content:
+            while part := content.read(PART_BYTES):
+                text = part.decode("utf-8", "replace")
+                yield "\n".join(_LEGIBLE.findall(text)) if "\0" in text else text
+    except OSError:
+        return
+
+
+_LEGIBLE = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]{8,}")

@@ -1,0 +1,249 @@
+"""Forget: what a person chose goes everywhere: store, index, vectors, spool, logs, copies of the store.
+
+What is only in files that others own stays: the harness's transcripts, and what setup keeps of its settings.
+The store notes that files are still to be cleared before it lets go of its rows, so that whoever is killed
+half-way is finished for by the daemon.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from holdfast.engine.git import identity
+from holdfast.errors import StoreLocked
+from holdfast.stores.base import Dropped, Store
+from holdfast.stores.sqlite import copies, damaged
+
+OWED: Final = "owed"
+"""The fact that says what is still to be cleared away: `AFTER_FORGETTING` or `AFTER_REWRITING`."""
+AFTER_FORGETTING: Final = "forgotten"
+AFTER_REWRITING: Final = "rewritten"
+DEAD_AFTER_MS: Final = 60_000
+"""A hook lives for seconds: what an older one left half-written stays so."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneSession:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneProject:
+    project_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Sessions whose last event is from before then."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    pass
+
+
+Choice: TypeAlias = OneSession | OneProject | Before | Everything
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How much went, by kind; `copies` are whole copies of the store, `logs` files that were emptied."""
+
+    sessions: int = 0
+    events: int = 0
+    checkpoints: int = 0
+    receipts: int = 0
+    documents: int = 0
+    letters: int = 0
+    copies: int = 0
+    logs: int = 0
+
+
+def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
+    """Have everything of the choice gone when this returns; how much it was."""
+    letters = _letters(store, home, choice)
+    for letter in letters:
+        letter.unlink(missing_ok=True)
+    with store.writing_durably():
+        dropped = _dropped(store, choice, at)
+        found = _counted(dropped, letters, home, choice)
+        if found != Forgotten():
+            store.put_fact(OWED, AFTER_FORGETTING)
+    try:
+        clear(store, home, at)
+    except StoreLocked as error:
+        hint = "all of it is gone from the store; the daemon clears the files as soon as it can"
+        raise StoreLocked(error.message, hint) from error
+    return found
+
+
+def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
+    """How much `forget` would have go, by the same rules; nothing is changed."""
+    dropped = Dropped()
+    with contextlib.suppress(_Undo), store.writing():
+        dropped = _dropped(store, choice, at)
+        raise _Undo
+    return _counted(dropped, _letters(store, home, choice), home, choice)
+
+
+def clear(store: Store, home: Path, at: int) -> None:
+    """Remove from the files what the store has let go of, if anything is still owed."""
+    owed = store.fact(OWED)
+    if not owed:
+        return
+    path = home / "store.db"
+    # A copy holds what its store held: an older one could hold any of it.
+    gone = copies(path, home / "backups")
+    if owed == AFTER_FORGETTING:
+        gone += [*damaged(path), *_doubtful(home, at)]
+        for log in logs(home):
+            # The line of a log does not say whose it is. Who has the file open goes on at its new end.
+            log.write_bytes(b"")
+    for file in gone:
+        file.unlink(missing_ok=True)
+    store.scrub()
+    with store.writing():
+        store.put_fact(OWED, "")
+
+
+def logs(home: Path) -> list[Path]:
+    """The home's logs that hold anything."""
+    return sorted(log for log in (home / "logs").glob("*") if log.is_file() and log.stat().st_size)
+
+
+def words_of(choice: Choice) -> dict[str, object]:
+    """The choice as it is told to another process."""
+    match choice:
+        case OneSession(key=key):
+            return {"session": key}
+        case OneProject(project_id=project_id):
+            return {"project": project_id}
+        case Before(at=at):
+            return {"before": at}
+        case Everything():
+            return {"all": True}
+
+
+def choice_of(words: Mapping[str, object]) -> Choice | None:
+    """The choice that was told; None if it is not clear what to forget."""
+    match dict(words):
+        case {"session": str(key), **rest} if key and not rest:
+            return OneSession(key)
+        case {"project": str(project_id), **rest} if project_id and not rest:
+            return OneProject(project_id)
+        case {"before": int(at), **rest} if not rest:
+            return Before(at)
+        case {"all": True, **rest} if not rest:
+            return Everything()
+        case _:
+            return None
+
+
+class _Undo(Exception):
+    """The way out of a transaction that is not to be kept."""
+
+
+def _keys(store: Store, choice: Choice) -> list[str]:
+    match choice:
+        case OneSession(key=key):
+            return [key]
+        case OneProject(project_id=project_id):
+            return store.keys_of_project(project_id)
+        case Before(at=at):
+            return store.keys_before(at)
+        case Everything():
+            return store.keys()
+
+
+def _dropped(store: Store, choice: Choice, at: int) -> Dropped:
+    if isinstance(choice, Everything):
+        return store.forget_all(at)
+    dropped = store.forget(_keys(store, choice), at)
+    if isinstance(choice, OneProject):
+        more = store.forget_documents(choice.project_id)
+        dropped = replace(dropped, documents=dropped.documents + more)
+    return dropped
+
+
+def _counted(dropped: Dropped, letters: list[Path], home: Path, choice: Choice) -> Forgotten:
+    """Where nothing was found, copies and logs are left alone."""
+    if dropped == Dropped() and not letters and choice != Everything():
+        return Forgotten()
+    path = home / "store.db"
+    every = len(copies(path, home / "backups")) + len(damaged(path))
+    return Forgotten(
+        dropped.sessions,
+        dropped.events,
+        dropped.checkpoints,
+        dropped.receipts,
+        dropped.documents,
+        len(letters),
+        every,
+        len(logs(home)),
+    )
+
+
+# ---------------------------------------------------------------- letters that wait in the spool
+
+
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """What is to be known of a letter to tell whose it is."""
+
+    at: int
+    cwd: str
+    names: frozenset[str]
+
+
+def _letters(store: Store, home: Path, choice: Choice) -> list[Path]:
+    keys = frozenset(_keys(store, choice))
+    return [file for file, letter in _spooled(home) if letter is not None and _is_of(letter, choice, keys)]
+
+
+def _doubtful(home: Path, now: int) -> list[Path]:
+    """Letters that nobody can read, and what dead hooks left half-written."""
+    halves = (home / "spool").glob("*.part")
+    left = [half for half in halves if half.stat().st_mtime * 1000 < now - DEAD_AFTER_MS]
+    return [*left, *(file for file, letter in _spooled(home) if letter is None)]
+
+
+def _is_of(letter: _Letter, choice: Choice, keys: frozenset[str]) -> bool:
+    match choice:
+        case OneSession():
+            return not keys.isdisjoint(letter.names)
+        case OneProject(project_id=project_id):
+            return not keys.isdisjoint(letter.names) or identity(letter.cwd).project_id == project_id
+        case Before(at=at):
+            return letter.at < at
+        case Everything():
+            return True
+
+
+def _spooled(home: Path) -> Iterator[tuple[Path, _Letter | None]]:
+    for file in sorted((home / "spool").glob("*.letter")):
+        with contextlib.suppress(FileNotFoundError):  # the daemon has taken it in
+            yield file, _read(file.read_bytes())
+
+
+def _read(content: bytes) -> _Letter | None:
+    head, _, body = content.partition(b"\n\n")
+    at = _AT.search(head)
+    try:
+        fields = msgspec.json.decode(body, type=dict[str, object])
+    except ValueError:
+        return None
+    names = frozenset(value for value in fields.values() if isinstance(value, str))
+    cwd = fields.get("cwd")
+    return _Letter(int(at[1]) if at else 0, cwd if isinstance(cwd, str) else "", names)
+
+
+_AT = re.compile(rb"^at: (\d+)$", re.MULTILINE)

@@ -1,0 +1,55 @@
+"""Redactor: how texts are redacted now, and the mark by which its texts are known later.
+
+The rules are `core.redact`'s. A text of another mark was redacted by an older version or with other lists.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2s
+from typing import Final
+
+from holdfast.config import Config
+from holdfast.core.redact import NO_LISTS, VERSION, Lists, redact
+
+FOR_TAGS: Final = "redaction"
+"""Under this name the store keeps the secret that tags are made with."""
+SECRET_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Redactor:
+    """The user's lists, and the secret that makes the tags of one session mean nothing in another."""
+
+    lists: Lists
+    secret: bytes
+
+    @property
+    def mark(self) -> str:
+        """What the texts of this redactor are marked with."""
+        return mark_of(self.lists)
+
+    def of_session(self, key: str) -> Callable[[str], str]:
+        """What redacts the texts of one session: there, the same secret has the same tag."""
+        salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
+        return partial(redact, salt=salt, lists=self.lists)
+
+    def redacted(self, key: str, text: str) -> str:
+        """A text of that session."""
+        return self.of_session(key)(text)
+
+
+def lists_of(config: Config) -> Lists:
+    """What the user lets pass and what never."""
+    return Lists(config.redact.allow, config.redact.deny)
+
+
+def mark_of(lists: Lists) -> str:
+    """The version of the rules, and where there are lists, a print of them."""
+    if lists == NO_LISTS:
+        return str(VERSION)
+    told = json.dumps([lists.allow, lists.deny])
+    return f"{VERSION}-{blake2s(told.encode(), digest_size=4).hexdigest()}"

@@ -1,0 +1,93 @@
+"""Redactors in memory: whose texts the rows hold, and how those of an older one are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+import msgspec
+
+from holdfast.core.brief import Receipt
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.session import Session
+from holdfast.stores.base import Change, Document, Redaction, Rewritten, Text
+from holdfast.stores.codec import (
+    decode_event,
+    decode_items,
+    decode_session,
+    encode_event,
+    encode_items,
+    encode_session,
+    kind_of,
+    map_document,
+    map_session,
+    texts_of,
+)
+from holdfast.stores.memory.tables import Keeper, Row
+
+_Change: TypeAlias = Callable[[str], str]
+
+
+class Redactions(Keeper):
+    """The redactors of all rows, the secrets and the facts."""
+
+    def secret(self, name: str, fresh: bytes) -> bytes:
+        return self._tables.secrets.setdefault(name, fresh)
+
+    def redaction(self, redactor: str) -> Redaction:
+        carried = [self._tables.redactor(table, id) for table, id, _ in self._tables.rows()]
+        return Redaction(len(carried), sum(each != redactor for each in carried))
+
+    def rewrite(self, redactor: str, change: Change, rows: int, characters: int) -> Rewritten:
+        tables, seen, changed = self._writable(), 0, 0
+        for table, id, row in list(tables.rows()):
+            if seen == rows or characters <= 0:
+                break
+            if tables.redactor(table, id) == redactor:
+                continue
+            mapped = _mapped(row, partial(change, tables.session_of(row)))
+            getattr(tables, table)[id] = mapped
+            tables.redactors[table, id] = redactor
+            characters -= sum(map(len, _texts(row)))
+            seen += 1
+            changed += mapped != row
+        return Rewritten(seen, changed)
+
+    def texts(self) -> Iterator[Text]:
+        for table, _, row in self._tables.rows():
+            yield from (Text(table, text) for text in _texts(row))
+        yield from (Text("skipped", reason) for reason in self._tables.skipped)
+
+    def fact(self, name: str) -> str:
+        return self._tables.facts.get(name, "")
+
+    def put_fact(self, name: str, fact: str) -> None:
+        self._writable().facts[name] = fact
+
+
+def _mapped(row: Row, change: _Change) -> Row:
+    match row:
+        case Session():
+            return decode_session(map_session(encode_session(row), change))
+        case Checkpoint():
+            return replace(
+                row,
+                digest=change(row.digest),
+                words=change(row.words),
+                memory_queries=tuple(map(change, row.memory_queries)),
+                recent_remembers=tuple(map(change, row.recent_remembers)),
+            )
+        case Receipt():
+            items = decode_items(map_document(encode_items(row.items), change))
+            return replace(row, text=change(row.text), items=items)
+        case Document():
+            text = change(row.text)
+            return replace(row, text=text, vector=row.vector if text == row.text else ())
+        case _:
+            return decode_event(kind_of(row), map_document(encode_event(row), change)) or row
+
+
+def _texts(row: Row) -> Iterator[str]:
+    return texts_of(msgspec.json.encode(row).decode())

@@ -1,0 +1,102 @@
+"""Tables: all that the reference store holds, as dictionaries, and its transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import TypeAlias, TypeVar
+
+from holdfast.core.brief import Receipt
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.events import Event
+from holdfast.core.session import Session
+from holdfast.errors import StoreError
+from holdfast.stores.base import NOBODY, Document, Lineage
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+Row: TypeAlias = Session | Checkpoint | Receipt | Document | Event
+"""What holds texts."""
+
+
+@dataclass(slots=True)
+class Tables:
+    """Everything the store holds. A dictionary keeps its order, so equal times stay as they came."""
+
+    sessions: dict[str, Session] = field(default_factory=dict[str, Session])
+    events: dict[tuple[str, str], Event] = field(default_factory=dict[tuple[str, str], Event])
+    cursors: dict[str, str] = field(default_factory=dict[str, str])
+    checkpoints: dict[str, Checkpoint] = field(default_factory=dict[str, Checkpoint])
+    lineage: dict[str, Lineage] = field(default_factory=dict[str, Lineage])
+    receipts: dict[str, Receipt] = field(default_factory=dict[str, Receipt])
+    documents: dict[str, Document] = field(default_factory=dict[str, Document])
+    skipped: dict[str, int] = field(default_factory=dict[str, int])
+    redactors: dict[tuple[str, object], str] = field(default_factory=dict[tuple[str, object], str])
+    """By table and id, for every row that holds texts."""
+    facts: dict[str, str] = field(default_factory=dict[str, str])
+    secrets: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    forgotten: dict[bytes, tuple[int, str]] = field(default_factory=dict[bytes, tuple[int, str]])
+    """By a hash of its name: until when a session is forgotten, or how far a source was read."""
+
+    def copied(self) -> Tables:
+        return Tables(*(dict(getattr(self, table.name)) for table in fields(self)))
+
+    def rows(self) -> Iterator[tuple[str, object, Row]]:
+        """Every row that holds texts: its table, its id and itself."""
+        for table in ("sessions", "checkpoints", "receipts", "documents", "events"):
+            yield from ((table, id, row) for id, row in getattr(self, table).items())
+
+    def redactor(self, table: str, id: object) -> str:
+        """Whose texts a row holds."""
+        return self.redactors.get((table, id), NOBODY)
+
+    def session_of(self, row: Row) -> str:
+        """Whose words a row holds; the document of a checkpoint has its session from there."""
+        if isinstance(row, Session):
+            return row.key
+        checkpoint = self.checkpoints.get(row.id) if isinstance(row, Document) else None
+        return row.session or (checkpoint.session if checkpoint else "")
+
+
+def drop(table: dict[K, T], chosen: Callable[[T], object]) -> int:
+    """Take the chosen rows out of a table; how many went."""
+    old = [id for id, row in table.items() if chosen(row)]
+    for id in old:
+        del table[id]
+    return len(old)
+
+
+class Keeper:
+    """Holds the tables, and lets nothing change them outside a transaction."""
+
+    def __init__(self) -> None:
+        self._tables = Tables()
+        self._is_writing = False
+
+    @contextmanager
+    def _transaction(self) -> Generator[None]:
+        if self._is_writing:
+            raise RuntimeError("a transaction is open already")
+        kept = self._tables.copied()
+        self._is_writing = True
+        try:
+            yield
+            self._refuse_events_without_session()
+            kept = self._tables
+        finally:
+            self._tables = kept
+            self._is_writing = False
+
+    def _refuse_events_without_session(self) -> None:
+        for key, record in self._tables.events:
+            if key not in self._tables.sessions:
+                raise StoreError(
+                    f"the event `{record}` belongs to the session `{key}`, which the store does not hold"
+                )
+
+    def _writable(self) -> Tables:
+        if not self._is_writing:
+            raise RuntimeError("a write stands outside `writing`")
+        return self._tables

@@ -1,0 +1,249 @@
+"""Redactors in SQLite: whose texts the rows hold, and how those of an older one are changed.
+
+What is a secret is decided elsewhere. A row and its mark change in one transaction, so that whoever is killed
+half-way leaves rows that are as they were or as they should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from holdfast.stores.base import Change, Redaction, Rewritten, Text
+from holdfast.stores.codec import map_document, map_session
+from holdfast.stores.sqlite.database import Bindings, Database
+from holdfast.stores.sqlite.texts import texts_in
+
+_Map: TypeAlias = Callable[[str, Callable[[str], str]], str]
+
+
+class Redactions:
+    """The column `redactor` of every table that has one, and the secrets in `facts`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def secret(self, name: str, fresh: bytes) -> bytes:
+        known = self._database.row(_FACT, {"name": name})
+        if known is None:
+            self._add_secret(name, fresh)
+            known = self._database.row(_FACT, {"name": name})
+        return bytes(known[0]) if known else fresh
+
+    def redaction(self, redactor: str) -> Redaction:
+        rows = self._database.rows(_COUNT, {"redactor": redactor})
+        return Redaction(sum(row[0] for row in rows), sum(row[1] for row in rows))
+
+    def rewrite(self, redactor: str, change: Change, rows: int, characters: int) -> Rewritten:
+        seen = changed = 0
+        for table, number in self._stale(redactor, rows):
+            if characters <= 0:
+                break
+            session, *texts = self._database.rows(table.read, {"row": number})[0]
+            own = partial(change, session)
+            mapped = [kind(text, own) for kind, text in zip(table.maps, texts, strict=True)]
+            bindings = {f"text{place}": text for place, text in enumerate(mapped)}
+            self._database.write(table.write, {**bindings, "row": number, "redactor": redactor})
+            characters -= sum(map(len, texts))
+            seen += 1
+            changed += mapped != texts
+        return Rewritten(seen, changed)
+
+    def texts(self) -> Iterator[Text]:
+        return texts_in(self._database)
+
+    def fact(self, name: str) -> str:
+        row = self._database.row(_FACT, {"name": name})
+        return str(row[0]) if row else ""
+
+    def put_fact(self, name: str, fact: str) -> None:
+        self._database.write(_PUT_FACT if fact else _DROP_FACT, {"name": name, "value": fact})
+
+    def _stale(self, redactor: str, limit: int) -> Iterator[tuple[_Table, int]]:
+        for table in _TABLES:
+            found = self._database.rows(table.stale, {"redactor": redactor, "limit": limit})
+            yield from ((table, int(number)) for (number,) in found)
+            limit -= len(found)
+
+    def _add_secret(self, name: str, fresh: bytes) -> None:
+        bindings: Bindings = {"name": name, "value": fresh}
+        if self._database.connection.in_transaction:
+            self._database.write(_ADD_FACT, bindings)
+            return
+        with self._database.writing():
+            self._database.write(_ADD_FACT, bindings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table with texts: how its stale rows are found, how one is read, and how it is written back."""
+
+    stale: str
+    read: str
+    write: str
+    maps: tuple[_Map, ...]
+    """What `read` gives behind the session's key, one after the other: plain text, or JSON of some kind."""
+
+
+def _plain(text: str, change: Callable[[str], str]) -> str:
+    return change(text)
+
+
+_FACT = """
+select value
+  from facts
+ where name = :name
+"""
+
+_ADD_FACT = """
+insert into facts (name, value)
+values (:name, :value)
+on conflict (name) do nothing
+"""
+
+_PUT_FACT = """
+insert into facts (name, value)
+values (:name, :value)
+on conflict (name) do update
+   set value = excluded.value
+"""
+
+_DROP_FACT = """
+delete from facts
+ where name = :name
+"""
+
+# An index knows what is less and what is greater, not what is different.
+_COUNT = """
+select count(*), count(*) filter (where redactor < :redactor or redactor > :redactor) from sessions
+ union all
+select count(*), count(*) filter (where redactor < :redactor or redactor > :redactor) from messages
+ union all
+select count(*), count(*) filter (where redactor < :redactor or redactor > :redactor) from session_checkpoints
+ union all
+select count(*), count(*) filter (where redactor < :redactor or redactor > :redactor) from receipts
+ union all
+select count(*), count(*) filter (where redactor < :redactor or redactor > :redactor) from documents
+"""
+
+_SESSIONS = _Table(
+    stale="""
+select rowid
+  from sessions
+ where redactor < :redactor
+    or redactor > :redactor
+ limit :limit
+""",
+    read="""
+select key, metadata
+  from sessions
+ where rowid = :row
+""",
+    write="""
+update sessions
+   set metadata = :text0,
+       redactor = :redactor
+ where rowid = :row
+""",
+    maps=(map_session,),
+)
+
+_MESSAGES = _Table(
+    stale="""
+select rowid
+  from messages
+ where redactor < :redactor
+    or redactor > :redactor
+ limit :limit
+""",
+    read="""
+select session_key, data
+  from messages
+ where rowid = :row
+""",
+    write="""
+update messages
+   set data     = :text0,
+       redactor = :redactor
+ where rowid = :row
+""",
+    maps=(map_document,),
+)
+
+_CHECKPOINTS = _Table(
+    stale="""
+select rowid
+  from session_checkpoints
+ where redactor < :redactor
+    or redactor > :redactor
+ limit :limit
+""",
+    read="""
+select session_key, digest, words, coalesce(memory_queries, '[]'), coalesce(recent_remembers, '[]')
+  from session_checkpoints
+ where rowid = :row
+""",
+    write="""
+update session_checkpoints
+   set digest           = :text0,
+       words            = :text1,
+       memory_queries   = :text2,
+       recent_remembers = :text3,
+       redactor         = :redactor
+ where rowid = :row
+""",
+    maps=(_plain, _plain, map_document, map_document),
+)
+
+_RECEIPTS = _Table(
+    stale="""
+select rowid
+  from receipts
+ where redactor < :redactor
+    or redactor > :redactor
+ limit :limit
+""",
+    read="""
+select session_key, text, items
+  from receipts
+ where rowid = :row
+""",
+    write="""
+update receipts
+   set text     = :text0,
+       items    = :text1,
+       redactor = :redactor
+ where rowid = :row
+""",
+    maps=(_plain, map_document),
+)
+
+# The document of a checkpoint has no session of its own; its tags must be those of the checkpoint's.
+_DOCUMENTS = _Table(
+    stale="""
+select number
+  from documents
+ where redactor < :redactor
+    or redactor > :redactor
+ limit :limit
+""",
+    read="""
+select coalesce(nullif(documents.session_key, ''), session_checkpoints.session_key, ''), documents.text
+  from documents
+  left join session_checkpoints
+    on session_checkpoints.id = documents.id
+ where number = :row
+""",
+    write="""
+update documents
+   set vector   = iif(text = :text0, vector, x''),
+       text     = :text0,
+       redactor = :redactor
+ where number = :row
+""",
+    maps=(_plain,),
+)
+
+_TABLES = (_SESSIONS, _CHECKPOINTS, _RECEIPTS, _DOCUMENTS, _MESSAGES)

@@ -1,0 +1,169 @@
+"""What every store must do: forget sessions with all that was made of them, and not take them in again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from holdfast.core.events import BriefSeen, Origin
+from holdfast.stores.base import Dropped, Store
+from tests.stores.contract import (
+    ALL,
+    LINEAGE,
+    MINUTE,
+    NOON,
+    PROJECT,
+    checkpoint,
+    document,
+    prompt,
+    receipt,
+    session,
+)
+
+OTHER = replace(PROJECT, project_id="other", normalized="/home/you/other")
+
+
+def keep(store: Store, key: str, at: int = NOON, project: str = "shop") -> None:
+    """A session with one of everything that belongs to it."""
+    own = replace(PROJECT, project_id=project)
+    store.put_session(session(key, project=own, last_event_at=at, transcript=f"/t/{key}.jsonl"))
+    store.add_event(prompt("r1", session=key))
+    store.add_checkpoint(checkpoint(f"c-{key}", session=key, project_id=project, created_at=at))
+    store.add_document(document(f"c-{key}", "parser", kind="checkpoint", project_id=project))
+    store.add_document(document(f"d-{key}", "parser", session=key, project_id=project, vector=(1.0, 0.0)))
+    store.add_receipt(receipt(f"b-{key}", session=key, predecessor=key, created_at=at))
+    store.put_cursor(f"/t/{key}.jsonl", f"10:{key}")
+    store.put_cursor(f"/t/{key}/subagents/a.jsonl", f"20:{key}")
+
+
+ONE = Dropped(sessions=1, events=1, checkpoints=1, receipts=1, documents=2)
+
+
+def test_a_session_goes_with_all_that_belongs_to_it(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        keep(store, "two")
+    with store.writing():
+        assert store.forget(["one"], NOON) == ONE
+    assert store.keys() == ["two"]
+    assert store.session("one") is None
+    assert store.events("one", ALL) == []
+    assert [each.session for each in store.checkpoints(ALL)] == ["two"]
+    assert [each.session for each in store.receipts("", ALL)] == ["two"]
+    assert sorted(hit.id for hit in store.search(["parser"], "shop", ALL)) == ["c-two", "d-two"]
+    assert [hit.id for hit in store.nearest((1.0, 0.0), "shop", ALL)] == ["d-two"]
+    assert store.events("two", ALL) == [prompt("r1", session="two")]
+    assert store.check() == ""
+
+
+def test_what_others_were_told_of_it_goes_too(store: Store) -> None:
+    told = BriefSeen(session="two", record="r9", at=NOON, origin=Origin.OURS, text="it was about parsers")
+    with store.writing():
+        keep(store, "one")
+        keep(store, "two")
+        keep(store, "three")
+        store.add_event(told)
+        store.add_event(replace(told, session="three", text="of nobody else"))
+        store.add_receipt(receipt("told", session="two", predecessor="one"))
+        store.add_lineage(replace(LINEAGE, child="two", parent="one"))
+    with store.writing():
+        assert store.forget(["one"], NOON) == replace(ONE, receipts=2)
+    assert store.lineage("two") is None
+    assert replace(told, text="") in store.events("two", ALL)
+    assert replace(told, session="three", text="of nobody else") in store.events("three", ALL)
+    assert not any("parsers" in text.text for text in store.texts())
+
+
+def test_its_sources_are_known_still_and_named_no_more(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        keep(store, "two")
+        store.forget(["one"], NOON)
+    assert store.cursor("/t/one.jsonl") == "10:one"
+    assert store.cursor("/t/one/subagents/a.jsonl") == "20:one"
+    assert store.cursor("/t/two.jsonl") == "10:two"
+    assert store.cursor("/t/new.jsonl") == ""
+    assert not any("/t/one" in text.text for text in store.texts())
+    with store.writing():
+        store.put_cursor("/t/one.jsonl", "30")
+    assert store.cursor("/t/one.jsonl") == "30"
+
+
+def test_until_when_it_is_forgotten_is_remembered(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        store.forget(["one"], NOON)
+    assert store.forgotten_at("one") == NOON
+    assert store.forgotten_at("two") == 0
+    with store.writing():
+        store.forget(["one"], NOON + 1)
+    assert store.forgotten_at("one") == NOON + 1
+
+
+def test_the_sessions_of_a_project_are_those_of_which_anything_is_kept(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        keep(store, "two", project="other")
+        store.add_checkpoint(checkpoint("left", session="pruned"))
+        store.add_document(document("note", "parser"))
+    assert store.keys_of_project("shop") == ["one", "pruned"]
+    assert store.keys_of_project("other") == ["two"]
+    assert store.keys_of_project("nowhere") == []
+    assert store.keys() == ["one", "pruned", "two"]
+    with store.writing():
+        store.forget(store.keys_of_project("shop"), NOON)
+        assert store.forget_documents("shop") == 1
+    assert store.keys() == ["two"]
+    assert store.search(["parser"], "shop", ALL) == []
+
+
+@pytest.mark.parametrize(
+    ("minute", "keys"), [(0, []), (1, ["pruned"]), (2, ["one", "pruned"]), (9, ["one", "pruned", "two"])]
+)
+def test_a_session_is_as_old_as_its_last_event(store: Store, minute: int, keys: list[str]) -> None:
+    with store.writing():
+        keep(store, "one", at=NOON + MINUTE)
+        keep(store, "two", at=NOON + 2 * MINUTE)
+        # Taken when the session was long over: this does not make it younger.
+        store.add_checkpoint(checkpoint("late", session="one", created_at=NOON + 5 * MINUTE))
+        store.add_checkpoint(checkpoint("left", session="pruned", created_at=NOON + 999))
+    assert store.keys_before(NOON + minute * MINUTE) == keys
+
+
+def test_everything_is_everything(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        keep(store, "two", project="other")
+        store.add_document(document("note", "parser"))
+        store.put_cursor("/t/other.jsonl", "7")
+        store.count_skipped("not JSON", 1)
+        store.put_fact("logs", "2")
+        store.secret("redaction", b"a" * 16)
+    with store.writing():
+        assert store.forget_all(NOON) == Dropped(2, 2, 2, 2, 5)
+    assert store.keys() == []
+    assert {text.place for text in store.texts()} <= {"forgotten.cursor"}
+    assert store.skipped() == {}
+    assert store.fact("logs") == ""
+    assert store.cursor("/t/other.jsonl") == "7"
+    assert store.forgotten_at("two") == NOON
+    assert store.secret("redaction", b"b" * 16) == b"b" * 16, "tags of before mean nothing any more"
+
+
+def test_a_checkpoint_that_is_dropped_cannot_be_found_any_more(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        store.trim_checkpoints("one", 0)
+    assert [hit.id for hit in store.search(["parser"], "shop", ALL)] == ["d-one"]
+
+
+def test_scrubbing_loses_nothing(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        keep(store, "two")
+        store.forget(["one"], NOON)
+    store.scrub()
+    assert store.events("two", ALL) == [prompt("r1", session="two")]
+    assert sorted(hit.id for hit in store.search(["parser"], "shop", ALL)) == ["c-two", "d-two"]
+    assert store.check() == ""
