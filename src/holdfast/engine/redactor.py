@@ -13,6 +13,7 @@ from hashlib import blake2s
 from typing import Final
 
 from holdfast.config import Config
+from holdfast.core.defang import HIDDEN, printable
 from holdfast.core.redact import NO_LISTS, VERSION, Lists, redact
 
 FOR_TAGS: Final = "redaction"
@@ -35,11 +36,29 @@ class Redactor:
     def of_session(self, key: str) -> Callable[[str], str]:
         """What redacts the texts of one session: there, the same secret has the same tag."""
         salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
-        return partial(redact, salt=salt, lists=self.lists)
+        return partial(redact_as_seen, salt=salt, lists=self.lists)
 
     def redacted(self, key: str, text: str) -> str:
         """A text of that session."""
         return self.of_session(key)(text)
+
+
+def redact_as_seen(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str:
+    """The text without secrets, also where something that nobody sees, a colour say, stands in one of them.
+
+    Then all of that goes; elsewhere a text is kept as it was said.
+    """
+    redacted = redact(text, salt, lists)
+    if not _hides(redacted):
+        return redacted
+    shown = printable(redacted)
+    seen = redact(shown, salt, lists)
+    return redacted if seen == shown else seen
+
+
+def _hides(text: str) -> bool:
+    """Whether there is something in a text that is not seen; in ASCII only an escape would be put there."""
+    return "\x1b" in text if text.isascii() else bool(HIDDEN.search(text))
 
 
 def lists_of(config: Config) -> Lists:
