@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TypeAlias
 
 from holdfast.core.checkpoint import Checkpoint, take
 from holdfast.core.events import (
+    AssistantText,
     CompactionImminent,
     DigestGiven,
     Event,
@@ -62,7 +64,7 @@ class Arrival:
 def record(desk: Desk, arrival: Arrival) -> Session:
     """Keep what came in, with all that follows from it; the session as it is then."""
     redactor = desk.redactor(arrival.project)
-    arrival = _redacted(arrival, redactor.of_session(arrival.session))
+    arrival = _redacted(_joined(arrival, redactor), redactor.of_session(arrival.session))
     writing = desk.store.writing_durably if _must_last(arrival.events) else desk.store.writing
     with writing():
         forgotten_at = desk.store.forgotten_at(arrival.session)
@@ -141,6 +143,26 @@ def _after(arrival: Arrival, at: int) -> Arrival:
         return arrival
     events = tuple(event for event in arrival.events if event.at > at)
     return replace(arrival, events=events, waiting=tuple(each for each in arrival.waiting if each.at > at))
+
+
+def _joined(arrival: Arrival, redactor: Redactor) -> Arrival:
+    """The arrival with what was said in several blocks of one record redacted as one text."""
+    redact = redactor.parts_of_session(arrival.session)
+    events: list[Event] = []
+    for _, blocks in groupby(arrival.events, key=_message):
+        block = list(blocks)
+        said = [event for event in block if isinstance(event, Prompt | AssistantText)]
+        if len(said) > 1:
+            texts = redact([event.text for event in said])
+            events += [replace(event, text=text) for event, text in zip(said, texts, strict=True)]
+        else:
+            events += block
+    return replace(arrival, events=tuple(events))
+
+
+def _message(event: Event) -> tuple[type[Event], str]:
+    """What the blocks of one message share."""
+    return type(event), event.record.partition("/")[0]
 
 
 def _redacted(arrival: Arrival, redact: _Redact) -> Arrival:

@@ -6,7 +6,7 @@ The rules are `core.redact`'s. A text of another mark was redacted by an older v
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2s
@@ -14,7 +14,7 @@ from typing import Final
 
 from holdfast.config import Config
 from holdfast.core.defang import HIDDEN, printable
-from holdfast.core.redact import NO_LISTS, VERSION, Lists, redact
+from holdfast.core.redact import NO_LISTS, VERSION, Lists, redact, redact_parts
 
 FOR_TAGS: Final = "redaction"
 """Under this name the store keeps the secret that tags are made with."""
@@ -37,6 +37,11 @@ class Redactor:
         """What redacts the texts of one session: there, the same secret has the same tag."""
         salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
         return partial(redact_as_seen, salt=salt, lists=self.lists)
+
+    def parts_of_session(self, key: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
+        """What redacts the parts of one message: a secret may begin in one of them and end in the next."""
+        salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
+        return partial(redact_parts, salt=salt, lists=self.lists)
 
     def redacted(self, key: str, text: str) -> str:
         """A text of that session."""
