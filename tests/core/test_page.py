@@ -12,8 +12,8 @@ from holdfast.core.told import COMMANDS, FILES, GOAL, IN_USE, Item
 NAMES = [f"name_{n}" for n in range(NAMES_BESIDE)]
 
 
-def item(text: str, section: str = FILES, **more: str) -> Item:
-    return Item(section, text, 0, "s1", rendered=True, **more)
+def item(text: str, section: str = FILES, lead: str = "", path: str = "", beside: str = "") -> Item:
+    return Item(section, text, 0, "s1", lead=lead, path=path, beside=beside, rendered=True)
 
 
 def file(path: str, lead: str = "Edited") -> Item:
