@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
+from holdfast.cli.eval_printing import cell, flat, shown
+from holdfast.cli.eval_redaction import redaction
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.survival import CutKind, Mean, mean, rarity
@@ -33,7 +34,6 @@ from holdfast.engine.survival import (
 )
 from holdfast.errors import TranscriptUnreadable
 
-_T = TypeVar("_T")
 TITLES: Final[Mapping[str, str]] = {
     OURS: "Holdfast's brief",
     "bare_list": "bare list of facts",
@@ -135,6 +135,7 @@ def survival(
 
 
 evaluate.add_command(survival)
+evaluate.add_command(redaction)
 
 
 def _found(data: Path | None, *, own: bool) -> list[Transcript]:
@@ -153,7 +154,7 @@ def _found(data: Path | None, *, own: bool) -> list[Transcript]:
 
 
 def _recordings(found: Sequence[Transcript]) -> list[Recording]:
-    recordings = [one for each in _shown(found, "reading") if (one := recorded(each))]
+    recordings = [one for each in shown(found, "reading") if (one := recorded(each))]
     if not recordings:
         raise TranscriptUnreadable("no transcript that was found tells anything")
     return recordings
@@ -161,19 +162,9 @@ def _recordings(found: Sequence[Transcript]) -> list[Recording]:
 
 def _run(recordings: Sequence[Recording]) -> _Report:
     rare = rarity(one.mentions for one in recordings)
-    seen = [examined(one, rare) for one in _shown(recordings, "measuring")]
+    seen = [examined(one, rare) for one in shown(recordings, "measuring")]
     rows, checks = (tuple(itertools.chain.from_iterable(part)) for part in zip(*seen, strict=True))
     return _Report(len(recordings), rows, checks)
-
-
-def _shown(things: Sequence[_T], doing: str) -> Iterable[_T]:
-    """The same things, with a bar on a terminal that says how many are done."""
-    if not sys.stderr.isatty():
-        return things
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(things, f"{doing} …", console=Console(stderr=True), transient=True)
 
 
 def _as_json(report: _Report) -> dict[str, Any]:
@@ -189,21 +180,11 @@ def _as_json(report: _Report) -> dict[str, Any]:
 def _numbers(report: _Report, harness: str) -> dict[str, Any]:
     return {
         "builders": {
-            builder: {kind.value: _flat(report.at(builder, kind, harness)) for kind in CutKind}
+            builder: {kind.value: flat(report.at(builder, kind, harness)) for kind in CutKind}
             for builder in BUILDERS
         },
-        "checks": _flat({name: report.check(name, harness) for name in CHECKS}),
+        "checks": flat({name: report.check(name, harness) for name in CHECKS}),
     }
-
-
-def _flat(measures: Mapping[str, Mean]) -> dict[str, float | None]:
-    """Each mean under its name, its standard error and count beside it."""
-    flat: dict[str, float | None] = {}
-    for name, of in measures.items():
-        flat[name] = None if of.value is None else round(of.value, 4)
-        flat[f"{name}_se"] = None if of.error is None else round(of.error, 4)
-        flat[f"{name}_n"] = of.n
-    return flat
 
 
 def _print(report: _Report) -> None:
@@ -211,7 +192,7 @@ def _print(report: _Report) -> None:
     give_table(("brief", "harness", "cuts", "n", *SHOWN), _rows(report, names))
     give("")
     checks = ((words, report.check(name)) for name, words in CHECKS.items())
-    give_table(("check of Holdfast's brief", "share", "n"), ((w, _cell(m), str(m.n)) for w, m in checks))
+    give_table(("check of Holdfast's brief", "share", "n"), ((w, cell(m), str(m.n)) for w, m in checks))
     say(f"sessions: {report.sessions}; each mean ± its standard error, over the cuts that have any (n)")
 
 
@@ -222,16 +203,8 @@ def _rows(report: _Report, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
             for kind in CutKind:
                 of = report.at(builder, kind, harness)
                 if of["survival"].n:
-                    cells = (_cell(of[name], of["survival"].n) for name in SHOWN)
+                    cells = (cell(of[name], of["survival"].n) for name in SHOWN)
                     yield TITLES[builder], harness or "all", kind.value, str(of["survival"].n), *cells
-
-
-def _cell(of: Mean, usual: int | None = None) -> str:
-    if of.value is None:
-        return "–"
-    error = "" if of.error is None else f" ± {of.error:.2f}"
-    fewer = f" ({of.n})" if usual is not None and of.n != usual else ""
-    return f"{of.value:.2f}{error}{fewer}"
 
 
 def in_words(report: _Report) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from holdfast.core.redact_private import private_passages
 from holdfast.core.redact_search import NO_LISTS, Lists, search
-from holdfast.core.redact_segments import context_start, segment_end
+from holdfast.core.redact_segments import SEGMENT, context_start, segment_end
 from holdfast.core.redact_spans import PRIVATE, Span, in_original, marker, merged, replaced
 
 __all__ = ["NO_LISTS", "VERSION", "Lists", "Span", "redact", "redact_parts", "secrets_in"]
@@ -48,6 +48,9 @@ def secrets_in(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> list[Sp
 
 
 def _in_segments(text: str, salt: bytes, lists: Lists) -> Iterator[Span]:
+    if len(text) < SEGMENT:
+        yield from search(text, salt, lists)
+        return
     start, end = 0, segment_end(text, 0)
     while end is not None:
         yield from in_segment(text, start, end, salt, lists)

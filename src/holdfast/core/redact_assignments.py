@@ -25,7 +25,7 @@ _QUOTE: Final = r"""\\{0,7}["'`] | \\u002[27] | &quot; | &apos; | &\#3[49]; | %2
 _HEAD: Final = re.compile(
     rf"""(?!(?-i:PASS):[ ])  # a test that passed
         (?P<name>[\w-]{{2,60}}+)
-        (?P<closed>{_QUOTE})? (?:\[\d{{0,4}}\]|[\])])? [?!]?\*{{0,2}} [ \t]{{0,20}}
+        (?P<closed>{_QUOTE})? (?:\[\d{{0,4}}\]|[\])]|[ ]\d{{1,2}}(?=:))? [?!]?\*{{0,2}} [ \t]{{0,20}}
         (?P<bind>
             # a declaration with its type
             :[ \t]{{0,3}}&?(?:'static[ ])?[\w.]{{0,20}}(?:str|string|char\*?|bytes)\]?
@@ -200,10 +200,11 @@ def _judge_of_word(text: str, head: re.Match[str], name_start: int, end: int) ->
     if head["bind"] == "=" and not head["gap"]:
         # NAME=value of a shell, an .env or an .ini file, a query, a connection string, a flag.
         name = text[name_start : head.end("name")]
-        if name.isupper() or name.startswith("-"):
+        begins = _STATEMENT_BEGINS.search(text, max(0, name_start - 80), name_start)
+        if begins and (name.isupper() or begins[0].startswith(";")):
+            return values.is_given
+        if begins or name.isupper() or name.startswith("-"):
             return values.is_secret
-        if begins := _STATEMENT_BEGINS.search(text, max(0, name_start - 80), name_start):
-            return values.is_given if begins[0].startswith(";") else values.is_secret
     return values.is_given if _is_setting(text, name_start, end) else values.is_secret_unquoted
 
 

@@ -20,13 +20,15 @@ _LOOK_BACK: Final = 120
 def announced_before(text: str, start: int, run: str) -> str | None:
     """The kind of secret that this run is, by what stands before it; None if nothing there says so."""
     sign = text[start - 1 : start]
-    if sign not in _SIGNS or not is_scrambled(run):
+    if sign not in _SIGNS:
         return None
     before = text[max(0, start - _LOOK_BACK) : start]
-    if sign == "/":
-        return _by_path(before)
-    if sign == "\n":
-        return _by_line(before)
+    kind = _BY_SIGN[sign](before) if sign in _BY_SIGN else _by_name(text, start, before, run)
+    # Asked last, because it costs most.
+    return kind if kind and is_scrambled(run) else None
+
+
+def _by_name(text: str, start: int, before: str, run: str) -> str | None:
     name = before.rstrip(_QUOTES)
     if name[-1:] not in _BINDS:
         said = _SAID.search(before) if is_mixed(run) else None
@@ -85,3 +87,4 @@ def _by_key_object(text: str, start: int) -> str | None:
 
 _PARTS_OF_KEY: Final = frozenset("d k p q dp dq qi".split())
 _LONGEST_KEY_OBJECT: Final = 4_000
+_BY_SIGN: Final = {"/": _by_path, "\n": _by_line}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from holdfast.core.redact_assignments import assigned_at, trimmed
+from holdfast.core.redact_assignments import assigned_at, owner_of, trimmed
 from holdfast.core.redact_names import FOREIGN_PASSWORDS, NAME_ANCHORS, Proof
 from holdfast.core.redact_page import Page
 from holdfast.core.redact_said import said_at
@@ -39,6 +39,26 @@ def _foreign(found: re.Match[str] | None) -> Iterator[Span]:
         yield Span(found.start("value"), found.start("value") + len(value), "password", Rank.NAME)
 
 
+# How a name goes on if anything is bound to it or said of it: asked first, because most talk of tokens and
+# keys says nothing of the sort.
+_GOES_ON: Final = re.compile(
+    r"""[\w-]{2,60}+(?:
+        ["'`\\&%\])?!*:=>,|{(는은-]
+      | [ \t]{1,20}["'`:=>!|*{?[–—→-]
+      | [ ]\d{1,2}:
+      | \s{1,40}\\{0,3}["']?(?:value|secure|default|or|is|was|to|as|for|of|will|has|type|class|id|name)\b
+      | [ \t]{1,4}(?:\w{1,12}:?[ \t]{1,4})?(?=[^\s"'`<>,;()]{0,60}\d)[^\s"'`<>,;()]{4}
+    )""",
+    re.VERBOSE,
+)
+
+
+def _goes_on(text: str, place: int) -> bool:
+    if _GOES_ON.match(text, place):
+        return True
+    return owner_of(text, place).startswith(("-", "/")) or "login" in text[max(0, place - 130) : place]
+
+
 def by_name(page: Page) -> Iterator[Span]:
     """The values of all names in a text that say secret."""
     text, lower = page.text, page.lower
@@ -46,7 +66,7 @@ def by_name(page: Page) -> Iterator[Span]:
         place, length = lower.find(anchor), len(anchor)
         while place >= 0:
             end = place + length
-            if not another_word.match(lower, end):
+            if not another_word.match(lower, end) and _goes_on(text, place):
                 for span in assigned_at(text, place) or said_at(text, place):
                     yield span
                     # What stands in a value names nothing.

@@ -112,7 +112,7 @@ _STEPS: Final = frozenset(
 OPENING: Final = frozenset(
     """access account activation admin aes api app application auth authentication client connection
     consumer decryption deploy encryption hmac jwt license management master private product secret serial
-    service session shared signing ssh storage subscription webhook write""".split()
+    service session shared signing ssh storage subscription unseal webhook write""".split()
 )
 
 

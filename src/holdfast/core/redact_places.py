@@ -46,6 +46,11 @@ def in_urls(page: Page) -> Iterator[Span]:
             yield from _told(_SIGNED.search(text, place, end))
         if lower.startswith(b"ldap", place - 4):
             yield from _told(_BIND.match(text, place))
+
+
+def before_hosts(page: Page) -> Iterator[Span]:
+    """Passwords before an @ without `://` in sight: of a Go data source, or where JSON escapes slashes."""
+    text, lower = page.text, page.lower
     for place in _places(lower, b"@"):
         if lower.startswith((b"tcp(", b"unix("), place + 1):
             yield from _told(_BEFORE_PROTOCOL.search(text, max(0, place - 170), place))
@@ -78,12 +83,16 @@ _BASIC: Final = re.compile(
 )
 
 
-def in_headers(page: Page) -> Iterator[Span]:
-    """Tokens behind `Bearer`, names and passwords in base64 behind `Basic`."""
+def bearer_tokens(page: Page) -> Iterator[Span]:
+    """Tokens behind `Bearer`."""
     for place in _places(page.lower, b"bearer"):
         found = _BEARER.match(page.text, place)
         if found and values.looks_random(found["value"]):
             yield Span(*found.span("value"), "bearer-token", Rank.PLACE)
+
+
+def basic_credentials(page: Page) -> Iterator[Span]:
+    """Names and passwords in base64 behind `Basic`."""
     for place in _places(page.lower, b"basic "):
         found = _BASIC.match(page.text, place)
         if found and _is_pair(found["value"]):

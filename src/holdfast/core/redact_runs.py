@@ -86,16 +86,18 @@ def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
         return
     if text[start - 2 : start] in shapes.LEADS or run[32:33] == "-":
         yield from filter(None, (shapes.forms(shapes.LED).match(text, start),))
-    if len(run) > shapes.SHORTEST_MARKED and _is_marked(run):
+    if len(run) > shapes.SHORTEST_MARKED and not _HASH.match(run) and _is_marked(run):
         marked = shapes.forms(shapes.MARKED).search(text, start, start + len(run) + _LONGEST_MARKED)
         if marked and marked.start < start + len(run):
             yield marked
-    if len(run) <= _LONGEST_KEY:
+    if len(run) > _LONGEST_KEY:
+        return
+    if not run.isalnum():
         yield from _inside(text, start, run)
-        if _is_prefixed_key(run):
-            yield Span(start, start + len(run), "api-key", Rank.PREFIX)
-        elif kind := announced_before(text, start, run):
-            yield Span(start, start + len(run), kind, Rank.HINT)
+    if not run.isalnum() and _is_prefixed_key(run):
+        yield Span(start, start + len(run), "api-key", Rank.PREFIX)
+    elif kind := announced_before(text, start, run):
+        yield Span(start, start + len(run), kind, Rank.HINT)
 
 
 def _is_marked(run: str) -> bool:
@@ -109,8 +111,9 @@ def _inside(text: str, start: int, run: str) -> Iterator[Span]:
             yield known
 
 
-# A run without a digit, or a UUID.
-_NO_KEY: Final = re.compile(r"[^0-9]*+\Z|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-")
+# A run without a digit, a UUID, or a hash that says so.
+_NO_KEY: Final = re.compile(r"[^0-9]*+\Z|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-|sha\d{1,3}-")
+_HASH: Final = re.compile(r"[0-9a-f]++\Z")
 # After these a key could begin inside of a run.
 _INNER: Final = re.compile(r"[_.~-]")
 # What a run may begin with that is none of it: the letters of an escaped newline, a percent escape or a

@@ -42,8 +42,6 @@ def said_at(text: str, place: int) -> Iterator[Span]:
         return
     owner = owner_of(text, place)
     is_flag = owner.startswith(("-", "/"))
-    if not (is_flag or _SAYS.match(text, name.end()) or "login" in text[max(0, place - 130) : place]):
-        return
     announced = names.announced_by(opening_before(text, place - len(owner)) + owner + name[0])
     if announced is None:
         return
@@ -56,13 +54,6 @@ def said_at(text: str, place: int) -> Iterator[Span]:
 
 
 _FOLLOWS: Final = frozenset((*" \t\"'(",))
-# How anything goes on that says a value: asked first, because most talk of tokens and keys says none.
-_SAYS: Final = re.compile(
-    r"""["'(] | [ \t]{1,4}(?: (?:is|was|to|as|for|of|will|should|has)[ ] | ["'`–—→-]
-                              | (?=[^\s"'`<>,;()]{0,60}\d)[^\s"'`<>,;()]{4}
-                              | \w{1,12}:?[ \t]{1,4}(?=[^\s"'`<>,;()]{0,60}\d)[^\s"'`<>,;()]{8} )""",
-    re.VERBOSE,
-)
 
 
 def _in_sentence(text: str, start: int, name: re.Match[str], announced: Announced) -> Iterator[Span]:

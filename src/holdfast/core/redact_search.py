@@ -16,7 +16,15 @@ from urllib.parse import quote
 from holdfast.core.redact_by_name import by_foreign_name, by_name
 from holdfast.core.redact_keys import private_keys
 from holdfast.core.redact_page import Page, page_of
-from holdfast.core.redact_places import in_commands, in_headers, in_statements, in_urls, password_hashes
+from holdfast.core.redact_places import (
+    basic_credentials,
+    bearer_tokens,
+    before_hosts,
+    in_commands,
+    in_statements,
+    in_urls,
+    password_hashes,
+)
 from holdfast.core.redact_private import PRIVATE_WORD, private_tags
 from holdfast.core.redact_runs import keys_by_shape
 from holdfast.core.redact_spans import (
@@ -33,15 +41,20 @@ from holdfast.core.redact_spans import (
 from holdfast.core.redact_values import is_made_up, is_scrambled
 
 _Rule: TypeAlias = Callable[[Page], Iterator[Span]]
-_RULES: Final[tuple[_Rule, ...]] = (
-    keys_by_shape,
-    in_urls,
-    in_headers,
-    by_name,
-    by_foreign_name,
-    in_commands,
-    in_statements,
-    password_hashes,
+# Every rule, with what a text must have, in small letters, for it to find anything: most texts have little.
+_RULES: Final[tuple[tuple[bytes, _Rule], ...]] = (
+    (PRIVATE_WORD, private_tags),
+    (PRIVATE_WORD, private_keys),
+    (b"", keys_by_shape),
+    (b"://", in_urls),
+    (b"@", before_hosts),
+    (b"bearer", bearer_tokens),
+    (b"basic ", basic_credentials),
+    (b"", by_name),
+    (b"??", by_foreign_name),
+    (b" -", in_commands),
+    (b"identified by", in_statements),
+    (b"$", password_hashes),
 )
 # The shortest text that can hold a name, a sign and a value.
 _SHORTEST: Final = 7
@@ -77,16 +90,12 @@ def _found(text: str, lists: Lists) -> list[Span]:
     if len(text) < _SHORTEST and not lists.deny:
         return []
     page = page_of(_masked(text))
-    spans = [span for rule in _rules_for(page) for span in rule(page)]
+    spans = [span for literal, rule in _RULES if literal in page.lower for span in rule(page)]
     if spans:
         spans += _echoes(page.text, spans)
     if lists.allow or lists.deny:
         spans = [*_not_allowed(text, spans, lists.allow), *_denied(text, lists)]
     return [whole_characters(text, span) for span in outside_markers(text, spans)]
-
-
-def _rules_for(page: Page) -> tuple[_Rule, ...]:
-    return (private_tags, private_keys, *_RULES) if PRIVATE_WORD in page.lower else _RULES
 
 
 def _masked(text: str) -> str:

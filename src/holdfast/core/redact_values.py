@@ -59,7 +59,6 @@ IDENTIFIER: Final = re.compile(
 _SPEAKS_OF_SECRETS: Final = re.compile(r"pass|pw|secret|token|key|auth|cred|login|user", re.IGNORECASE)
 # Words and small numbers: the name of a release, of a test.
 _SLUG: Final = re.compile(r"(?:[A-Za-z]+|v?\d{1,4})(?:[-_.:/](?:[A-Za-z]+|v?\d{1,4}))+\Z", re.ASCII)
-# A key that people type: groups of capitals and digits.
 _LICENSE: Final = re.compile(r"(?:[A-Z0-9]{4,8}-){3,8}[A-Z0-9]{4,8}\Z", re.ASCII)
 _CLASSES: Final = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
 _LETTERS: Final = frozenset(string.ascii_letters)
@@ -77,7 +76,7 @@ def is_secret(value: str, proof: Proof) -> bool:
     match proof:
         case Proof.NONE:
             return value.isalnum() or not IDENTIFIER.match(value) or not _SPEAKS_OF_SECRETS.search(value)
-        case Proof.DIGITS if _LICENSE.match(value):
+        case Proof.DIGITS if is_license(value):
             return True
         case Proof.DIGITS if _SLUG.match(value):
             return False
@@ -91,8 +90,10 @@ def is_secret(value: str, proof: Proof) -> bool:
 
 def is_secret_unquoted(value: str, proof: Proof) -> bool:
     """The same where a bare word may as well be code or prose: there the value must show more."""
-    if len(value) < 6 or _CODE.match(value) or IDENTIFIER.match(value) or not is_secret(value, proof):
+    if len(value) < 6 or _CODE.match(value) or not is_secret(value, proof):
         return False
+    if IDENTIFIER.match(value):
+        return proof is Proof.DIGITS and is_license(value)
     if proof is Proof.NONE:
         return not _LETTERS.isdisjoint(value) or value.isdigit()
     return looks_random(value)
@@ -154,6 +155,12 @@ def is_made_up(value: str, proof: Proof = Proof.NONE) -> bool:  # noqa: ARG001
     if not _DIGITS.isdisjoint(value) and not _SIGNS.isdisjoint(value):
         return True
     return is_mixed(value) and len(_CLASSES.findall(value)) >= 0.4 * len(value) and value.isalnum()
+
+
+def is_license(value: str) -> bool:
+    """Whether it is a key that people type: groups of capitals and digits, one as long as the other."""
+    groups = value.split("-")
+    return bool(_LICENSE.match(value)) and len(set(map(len, groups))) == 1
 
 
 def is_mixed(value: str) -> bool:

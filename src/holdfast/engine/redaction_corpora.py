@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -47,19 +47,19 @@ class Labelled:
 _FAMILIES: Final = (
     (Family.PASSWORD_HASHES, re.compile(r"Password Hash")),
     (Family.PRIVATE_KEYS, re.compile(r"PEM|Private Key|Age Secret|NKEY|JWK|JSON Web Key")),
-    (Family.URLS, re.compile(r"URL|URI|Webhook|MongoDB|JDBC")),
+    (Family.URLS, re.compile(r"\bUR[LI]|Webhook|MongoDB|JDBC")),
     (
         Family.KEY_VALUES,
         re.compile(
-            r"(?:Password|Secret|Token|Key|API|Auth|Credential|Salt)\Z|CMD |CURL|Generic|netrc|HTTP|Hardcoded"
-            r"|Basic |Bearer |PHPMailer|React App|ODBC|\.NET|Credentials in|WireGuard"
+            r"\A(?:Password|Secret|Token|Key|API|Auth|Credential|Salt)\Z|CMD |CURL|Generic|netrc|HTTP"
+            r"|Hardcoded|Basic |Bearer |PHPMailer|React App|ODBC|\.NET|Credentials in|WireGuard"
         ),
     ),
 )
 # What the corpora label too, and is open to anyone: identifiers, domains, numbers used once.
 _NO_SECRETS: Final = re.compile(r"(?:UUID|Nonce|AWS S3 Bucket|Firebase Domain|Tencent WeChat API App ID)\Z")
 # Values that stand for a secret which is elsewhere, or for none: a variable, a template, filler.
-_NO_VALUE: Final = re.compile(r'"?\$\w|%\w+%\Z|#?\{|"kty"|(?P<same>.)(?P=same){5}|.*xxxxxx')
+_NO_VALUE: Final = re.compile(r'"?\$\w+"?\Z|%\w+%\Z|#?\{|"kty"|(?P<same>.)(?P=same){5}|.*xxxxxx')
 _USER_BEFORE: Final = re.compile(r"(?:user ?id|uid|user ?name|user)[ =:\"']{1,6}\Z", re.IGNORECASE)
 
 
@@ -88,14 +88,22 @@ def _in_file(path: Path) -> Iterator[Labelled]:
             yield from _examples(rule)
 
 
+class _Line(msgspec.Struct):
+    line: str
+    value: str | None = None
+
+
+class _Finding(msgspec.Struct):
+    rule: str
+    line_data_list: list[_Line]
+
+
 def _findings(text: str) -> Iterator[Labelled]:
     """Findings with the lines that they stand in; all lines of one are its text."""
-    findings = msgspec.json.decode(text)
-    for finding in findings if isinstance(findings, list) else ():
-        lines: list[dict[str, Any]] = finding["line_data_list"]
-        whole = "\n".join(line["line"] for line in lines)
-        for line in lines:
-            yield Labelled(family_of(finding["rule"]), finding["rule"], line["value"] or "", whole)
+    for finding in msgspec.json.decode(text, type=list[_Finding]):
+        whole = "\n".join(line.line for line in finding.line_data_list)
+        for line in finding.line_data_list:
+            yield Labelled(family_of(finding.rule), finding.rule, line.value or "", whole)
 
 
 def _examples(rule: Mapping[str, Sequence[str]]) -> Iterator[Labelled]:
@@ -124,10 +132,15 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _secret_of(found: re.Match[str], family: Family) -> str:
     """The last group that a pattern caught, or the second where a host follows user and password."""
-    groups = [group for group in found.groups() if group]
+    groups = [number for number in range(1, found.re.groups + 1) if found[number]]
     if family is Family.URLS and len(groups) == 3:
-        return groups[1]
-    return groups[-1] if groups else found[0]
+        # A password may hold an @: then it reaches to the last one before the path.
+        more = _MORE_PASSWORD.match(found.string, found.end(groups[1]))
+        return found[groups[1]] + (more[1] if more else "")
+    return found[groups[-1]] if groups else found[0]
+
+
+_MORE_PASSWORD: Final = re.compile(r"(@[^\s/]*)@")
 
 
 _KEY: Final = re.compile(r"(?:- |  )(\w+):[ ]*(.*)")
@@ -247,11 +260,61 @@ def _drawn(draw: random.Random, alphabet: str, length: int) -> str:
     return "".join(draw.choices(alphabet, k=length))
 
 
-_WORDS: Final = """auth token tokens secret secrets password passwords key keys login session account reset service handler
-    config index utils client server store cache queue worker model view router schema migration test fixture
-    parser lexer buffer stream socket packet frame canvas widget button dialog menu layout theme locale invoice
-    order cart product customer payment refund report export import backup restore deploy release build lint
-    format""".split()
+_WORDS: Final = (
+    *(
+        "auth",
+        "token",
+        "tokens",
+        "secret",
+        "secrets",
+        "password",
+        "passwords",
+        "key",
+        "keys",
+        "login",
+        "session",
+    ),
+    *(
+        "account",
+        "reset",
+        "service",
+        "config",
+        "index",
+        "client",
+        "server",
+        "store",
+        "cache",
+        "queue",
+        "worker",
+    ),
+    *(
+        "model",
+        "view",
+        "router",
+        "schema",
+        "migration",
+        "test",
+        "fixture",
+        "parser",
+        "buffer",
+        "stream",
+        "socket",
+    ),
+    *(
+        "canvas",
+        "widget",
+        "button",
+        "dialog",
+        "menu",
+        "layout",
+        "theme",
+        "locale",
+        "invoice",
+        "order",
+        "cart",
+    ),
+    *("product", "customer", "payment", "refund", "report", "export", "backup", "deploy", "release", "build"),
+)
 _SENTENCES: Final = (
     "The password must have at least {1} characters and is checked against the {0}.",
     "A token expires after {1} minutes; ask the {0} for a new one, and never log it.",
@@ -260,7 +323,7 @@ _SENTENCES: Final = (
     "We count {1}k input tokens and {1}k output tokens per {0}, so max_tokens is too low.",
     "def test_{0}_token_is_rejected_after_{1}_attempts(client, password): ...",
     "The {0} reads `API_KEY` from the environment: `os.environ['API_KEY']` or `process.env.API_KEY`.",
-    "Set PASSWORD=<your-password> in `.env`, or GITHUB_TOKEN: ${{{{ secrets.GITHUB_TOKEN }}}} in the workflow.",
+    "Set PASSWORD=<your-password> in `.env`, GITHUB_TOKEN: ${{{{ secrets.GITHUB_TOKEN }}}} in the workflow.",
     "The primary key of {0} is (id, {2}_id); the foreign key points to {2}.id, see section {1}.",
     "TODO({0}): the credentials of the {2} are hard-coded in {1} places, move them to the vault.",
     "- [ ] reset the password of the {0} user, then sign in with the new password and check the {2} token",
