@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.brief import TITLE, Brief, Reason, Told, compose, compose_news
+from holdfast.core.events import Action
 from holdfast.core.fence import is_ours, without_ours
 from holdfast.core.trail import Said
-from tests.core.scenes import MINUTE, NOON, PROJECT, after, prompt, session, worked
+from tests.core.scenes import MINUTE, NOON, PROJECT, after, called, prompt, returned, session, worked
 
 WHOLE = 20_000
 
@@ -134,3 +135,17 @@ def test_recalled_text_cannot_step_out_of_its_fence() -> None:
     assert text.count("</holdfast-recall>") == 1
     assert is_ours(text)
     assert without_ours(f"before {text} after") == "before  after"
+
+
+def test_a_file_is_told_beside_another_whose_name_ends_like_it() -> None:
+    both = after(
+        session(),
+        called("c1", Action.WRITE, "/home/you/app/totals.py"),
+        returned("c1"),
+        called("c2", Action.RUN, "python3 check_totals.py"),
+        returned("c2", ok=False, exit_status=1, text="TotalsMismatch: 41 != 42"),
+        called("c3", Action.WRITE, "/home/you/app/rounding.py"),
+        returned("c3"),
+    )
+    text = compose(Told(Reason.COMPACT, both, NOON), WHOLE).text
+    assert "- Wrote: rounding.py, totals.py\n" in text

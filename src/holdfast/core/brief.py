@@ -151,12 +151,17 @@ def _said_once(chosen: tuple[Item, ...]) -> tuple[Item, ...]:
     )
 
 
+_JOINING: Final = ("_", "-", "/", ".")
+"""What stands inside a longer name; a point behind it may end a sentence."""
+
+
 def _says(text: str, key: str) -> bool:
-    """Whether a text has this, not only as a part of a longer word."""
+    """Whether a text has this, not only as a part of a longer word or path."""
     start = text.find(key)
     while start >= 0:
         end = start + len(key)
-        if not (text[max(start - 1, 0) : start].isalnum() or text[end : end + 1].isalnum()):
+        before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
+        if not (before.isalnum() or behind.isalnum() or before in _JOINING or behind in _JOINING[:3]):
             return True
         start = text.find(key, start + 1)
     return False
