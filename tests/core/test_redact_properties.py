@@ -101,6 +101,7 @@ UNITS = [
         "Private-Lines: 1\n",
     ),
     *("login a password ", "password value: ", "/token/", "cookie: a=", "secret set ", "password for a is "),
+    f'"d": "{PLAIN}", ',
 ]
 
 

@@ -80,8 +80,8 @@ _WEBHOOK: Final = re.compile(
 
 def _by_key_object(text: str, start: int) -> str | None:
     """Whether it is a private number of a JSON Web Key, which says of itself what it is with `kty`."""
-    line_end = text.find("\n", start, start + _LONGEST_KEY_OBJECT)
-    around = text[max(0, start - _LONGEST_KEY_OBJECT) : line_end if line_end >= 0 else len(text)]
+    line, _, _ = text[start : start + _LONGEST_KEY_OBJECT].partition("\n")
+    around = text[max(0, start - _LONGEST_KEY_OBJECT) : start + len(line)]
     return "private-key" if '"kty' in around else None
 
 
