@@ -14,6 +14,7 @@ import click
 
 from holdfast.cli.eval_printing import cell, flat, shown
 from holdfast.cli.eval_redaction import redaction
+from holdfast.cli.eval_retrieval import retrieval
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.survival import CutKind, Mean, mean, rarity
@@ -135,6 +136,7 @@ def survival(
 
 
 evaluate.add_command(survival)
+evaluate.add_command(retrieval)
 evaluate.add_command(redaction)
 
 

@@ -1,0 +1,147 @@
+"""Rank: what to look for, and which of the texts that were found comes first.
+
+Three voices are heard: the keyword search's score, how nearly a text says the words that were asked for, and
+where the text as a whole points. Each is brought to a scale of its own before they are added, so that the
+score for one query can be compared with that for another. Searching is the store's work, comparing words the
+embedder's. The constants were chosen by measurement; docs/decisions/0007-recall.md has the tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, TypeAlias
+
+from holdfast.core.text import query_terms
+
+POOL: Final = 100
+"""How many texts each search hands over; twice as many find nothing more."""
+SEEDS: Final = 20
+"""How many of these are looked at again, word by word and with their neighbours."""
+WORDS_MOST: Final = 32
+"""How many words a query has; whoever asks for more asks for these first."""
+
+KEYWORDS: Final = 0.6
+NEARNESS: Final = 0.2
+MEANING: Final = 0.2
+"""What each voice has to say in the sum."""
+HALF_SURE: Final = 10.0
+"""The keyword score that is half as good as any could be; by itself it has no upper end."""
+NEIGHBOURS: Final = (0.3, 0.2)
+"""How much a text gains from the next one on either side, and from the one after that: an answer often stands
+beside the words that were asked for."""
+SAME_SESSION: Final = 0.2
+"""How much a text gains from the best of its session: one that is about the matter is so at length."""
+FADES: Final = 0.05
+"""What a text loses that has no strength left. Little: among equals the newer one leads, and no more."""
+
+_IDENTIFIER: Final = re.compile(r"[_./:#]|[a-z0-9][A-Z]")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SIGNS: Final = re.compile(r"[\W_]+")
+
+Place: TypeAlias = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that a search found, or that stands beside one, and what each voice says of it."""
+
+    id: str
+    keywords: float = 0.0
+    """The keyword search's score, from 0 upwards."""
+    nearness: float = 0.0
+    """How much of the query's words it says, in these or in like words, from 0 to 1."""
+    meaning: float = 0.0
+    """The cosine of its vector and the query's."""
+    strength: float = 1.0
+    """What age has left of it, from 0 to 1."""
+    session: str = ""
+    """The sequence of texts that it stands in; empty for a text that stands alone."""
+    place: int = 0
+    """Where in that sequence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate and its score: 1 is all that a text could say by itself."""
+
+    candidate: Candidate
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What two searches handed over: scores by id."""
+
+    keywords: Mapping[str, float]
+    meaning: Mapping[str, float]
+
+    def candidates(self, ids: Iterable[str]) -> list[Candidate]:
+        """What the searches say of these texts, whether they found them or not."""
+        # What is not among the nearest is at most as near as the last of them.
+        beyond = min(self.meaning.values(), default=0.0)
+        return [Candidate(id, self.keywords.get(id, 0.0), meaning=self.meaning.get(id, beyond)) for id in ids]
+
+    def seeds(self, count: int) -> list[str]:
+        """The ids that are worth a closer look, the best first."""
+        found = ranked(self.candidates({**self.keywords, **self.meaning}))
+        return [one.candidate.id for one in found[:count]]
+
+
+def query_words(text: str) -> tuple[str, ...]:
+    """The words to look for: none that says nothing, and identifiers and paths both whole and in parts."""
+    found = query_terms(text, WORDS_MOST).split()
+    whole = (word for word in found if _IDENTIFIER.search(word) or not _SIGNS.search(word))
+    parts = chain.from_iterable(map(_parts, found))
+    return tuple(query_terms(" ".join(chain(whole, parts)), WORDS_MOST).split())
+
+
+def _parts(word: str) -> Iterator[str]:
+    """`parse_hook`, `parseHook` and `parse/hook.py` in pieces."""
+    for plain in _SIGNS.split(word):
+        yield from (part for part in _CAMEL.split(plain) if len(part) > 1)
+
+
+def ranked(candidates: Iterable[Candidate]) -> list[Ranked]:
+    """The candidates with any score at all, the best first; equals in the order in which they came."""
+    candidates = tuple(candidates)
+    placed = {(one.session, one.place): one for one in candidates if one.session}
+    own = [_own_score(one, placed) for one in candidates]
+    best: dict[str, float] = {}
+    for one, score in zip(candidates, own, strict=True):
+        best[one.session] = max(score, best.get(one.session, 0.0))
+    scored = [
+        Ranked(one, _left(one) * _shared(score, best[one.session] if one.session else score))
+        for one, score in zip(candidates, own, strict=True)
+        if score > 0
+    ]
+    return sorted(scored, key=lambda one: -one.score)
+
+
+def _own_score(one: Candidate, placed: Mapping[Place, Candidate]) -> float:
+    keywords, nearness = one.keywords, one.nearness
+    for share, other in _beside(one, placed):
+        keywords += share * other.keywords
+        nearness += share * other.nearness
+    sure = keywords / (keywords + HALF_SURE)
+    return KEYWORDS * sure + NEARNESS * nearness + MEANING * max(0.0, one.meaning)
+
+
+def _beside(one: Candidate, placed: Mapping[Place, Candidate]) -> Iterator[tuple[float, Candidate]]:
+    if not one.session:
+        return
+    for distance, share in enumerate(NEIGHBOURS, 1):
+        for place in (one.place - distance, one.place + distance):
+            if other := placed.get((one.session, place)):
+                yield share, other
+
+
+def _shared(score: float, best: float) -> float:
+    return (score + SAME_SESSION * best) / (1 + SAME_SESSION)
+
+
+def _left(one: Candidate) -> float:
+    """The part of its score that a text of that strength keeps."""
+    return 1 - FADES * (1 - one.strength)

@@ -1,0 +1,205 @@
+"""Retrieval: whether recall finds what a question asks for, measured on conversations with known answers.
+
+Mechanical: no model judges. Every finder is asked the same questions about the same memories, in a store of
+its own that is gone afterwards. How the sets are laid out in files is `engine.retrieval_sets`'s knowledge.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, query_words, ranked
+from holdfast.core.survival import Mean, mean
+from holdfast.core.text import query_terms
+from holdfast.models.base import Embedder
+from holdfast.stores.base import Document, Store
+from holdfast.stores.sqlite.store import open_store
+
+PROJECT: Final = "evaluation"
+DEPTH: Final = 50
+"""So many memories are looked at for the first that is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One memory: something that was said in a session, and what finding it counts as."""
+
+    id: str
+    text: str
+    session: str
+    place: int
+    counts_as: str
+    """What a question names as its evidence: the turn itself, or the session that it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something asked, and where the answer stands."""
+
+    text: str
+    category: str
+    evidence: frozenset[str]
+    answer: str = ""
+    """The answer in words, where the turns can be expected to hold them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Memories that are searched together, and the questions about them."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How one finder did with one question."""
+
+    finder: str
+    collection: str
+    category: str
+    measures: Mapping[str, float | None]
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A collection that can be searched: its turns by id and by place, in a store, beside an embedder."""
+
+    turns: Mapping[str, Turn]
+    places: Mapping[tuple[str, int], Turn]
+    store: Store
+    embedder: Embedder
+
+    def by_words(self, question: str, limit: int) -> dict[str, float]:
+        """Ids and scores of a keyword search, the best first."""
+        return {hit.id: hit.score for hit in self.store.search(query_words(question), PROJECT, limit)}
+
+    def by_meaning(self, question: str, limit: int) -> dict[str, float]:
+        """Ids and cosines of the nearest vectors, the nearest first."""
+        (vector,) = self.embedder.embed([question])
+        return {hit.id: hit.score for hit in self.store.nearest(vector, PROJECT, limit)}
+
+    def around(self, ids: Iterable[str]) -> list[Turn]:
+        """These and the turns on either side that can speak for them, each once."""
+        reach = range(-len(NEIGHBOURS), len(NEIGHBOURS) + 1)
+        turns = (self.turns[id] for id in ids)
+        places = dict.fromkeys((turn.session, turn.place + step) for turn in turns for step in reach)
+        return [self.places[place] for place in places if place in self.places]
+
+
+Finder: TypeAlias = Callable[[Library, str], list[str]]
+"""The ids of at most `DEPTH` memories for a question, the best first."""
+
+
+@contextmanager
+def shelved(collection: Collection, embedder: Embedder) -> Generator[Library]:
+    """The collection in a store of its own, gone afterwards."""
+    vectors = embedder.embed([turn.text for turn in collection.turns])
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        store = open_store(Path(folder, "store.db"), Path(folder, "backups"), 0)
+        try:
+            with store.writing():
+                for turn, vector in zip(collection.turns, vectors, strict=True):
+                    store.add_document(Document(turn.id, "turn", PROJECT, turn.text, vector))
+            turns = {turn.id: turn for turn in collection.turns}
+            yield Library(
+                turns, {(turn.session, turn.place): turn for turn in turns.values()}, store, embedder
+            )
+        finally:
+            store.close()
+
+
+def answered(collection: str, question: Question, library: Library) -> list[Answered]:
+    """How every finder does with one question."""
+    rows: list[Answered] = []
+    for name, finder in FINDERS.items():
+        began = time.perf_counter()
+        found = finder(library, question.text)
+        milliseconds = (time.perf_counter() - began) * 1000
+        measures = scores(question, [library.turns[id] for id in found])
+        rows.append(Answered(name, collection, question.category, measures, milliseconds))
+    return rows
+
+
+def scores(question: Question, found: Sequence[Turn]) -> dict[str, float | None]:
+    """Every measure of what was found for a question, the best first."""
+    right = [turn.counts_as in question.evidence for turn in found]
+    return {
+        **{f"r{k}": _share(question.evidence, {turn.counts_as for turn in found[:k]}) for k in (5, 10)},
+        "hit1": float(any(right[:1])),
+        "mrr": 1 / (right.index(True) + 1) if any(right) else 0.0,
+        **{f"answer{k}": _told(question.answer, found[:k]) for k in (5, 10)},
+    }
+
+
+MEASURES: Final = ("r5", "r10", "hit1", "mrr", "answer5", "answer10")
+
+
+def means(rows: Iterable[Answered]) -> dict[str, Mean]:
+    """The mean of every measure over these questions."""
+    rows = tuple(rows)
+    return {name: mean(row.measures[name] for row in rows) for name in MEASURES}
+
+
+def _told(answer: str, found: Iterable[Turn]) -> float | None:
+    """The share of an answer's content words that the turns hold; None where none are expected."""
+    words = _content_words(answer)
+    return _share(words, _content_words("\n".join(turn.text for turn in found))) if words else None
+
+
+def _content_words(text: str) -> frozenset[str]:
+    return frozenset(query_terms(text, len(text)).lower().split())
+
+
+def _share(wanted: frozenset[str], found: Iterable[str]) -> float:
+    return len(wanted.intersection(found)) / len(wanted)
+
+
+def _ours(library: Library, question: str) -> list[str]:
+    return _best(_candidates(library, question))
+
+
+def _each_alone(library: Library, question: str) -> list[str]:
+    """As if no memory stood in a session: what sessions are worth is the difference."""
+    return _best([replace(one, session="") for one in _candidates(library, question)])
+
+
+def _candidates(library: Library, question: str) -> list[Candidate]:
+    pool = Pool(library.by_words(question, POOL), library.by_meaning(question, POOL))
+    turns = library.around(pool.seeds(SEEDS))
+    near = library.embedder.nearness(query_words(question), [turn.text for turn in turns])
+    found = pool.candidates(turn.id for turn in turns)
+    return [
+        replace(one, nearness=nearness, session=turn.session, place=turn.place)
+        for one, turn, nearness in zip(found, turns, near, strict=True)
+    ]
+
+
+def _best(candidates: Sequence[Candidate]) -> list[str]:
+    return [one.candidate.id for one in ranked(candidates)[:DEPTH]]
+
+
+def _grep(library: Library, question: str) -> list[str]:
+    """What a person would do: every word in any case, the lines with most of them first."""
+    words = query_terms(question, len(question)).lower().split()
+    counts = {id: sum(word in turn.text.lower() for word in words) for id, turn in library.turns.items()}
+    return sorted((id for id, count in counts.items() if count), key=lambda id: -counts[id])[:DEPTH]
+
+
+OURS: Final = "holdfast"
+FINDERS: Final[Mapping[str, Finder]] = {
+    OURS: _ours,
+    "holdfast_alone": _each_alone,
+    "keywords": lambda library, question: list(library.by_words(question, DEPTH)),
+    "meaning": lambda library, question: list(library.by_meaning(question, DEPTH)),
+    "grep": _grep,
+    "empty": lambda _library, _question: [],
+}

@@ -1,0 +1,113 @@
+"""The static embedder: a vector for every piece of a word, and a text is the sum of its pieces.
+
+Distilled from a sentence transformer by `scripts/distill_embeddings.py`, which says how; `minilm/NOTICE` says
+from what. Nothing is computed here that a table could not hold, so a query takes microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib.resources import as_file, files
+from itertools import accumulate, chain
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.models.base import Vector
+from holdfast.models.wordpiece import WordPiece
+
+NAME = "minilm-static-192"
+FOLDER = "minilm"
+LONGEST_TEXT = 20_000
+"""In characters. What follows would hardly turn a vector any more, and a text may have any length."""
+UNLIKE = 0.2
+"""Words with a cosine up to this have nothing to do with each other."""
+
+NOTHING = (0,)
+"""The place of a piece that points nowhere; it stands for words without a known piece."""
+
+Floats: TypeAlias = NDArray[np.float32]
+Pieces: TypeAlias = tuple[int, ...]
+
+
+class StaticEmbedder:
+    """A table of vectors, one for each piece of a vocabulary."""
+
+    def __init__(self, vocabulary: Sequence[str], vectors: NDArray[np.int8], weights: Floats) -> None:
+        """`weights` has two columns: a row's scale, and how much its piece says (little if it is common)."""
+        self._wordpiece = WordPiece(vocabulary)
+        self._vectors = vectors
+        self._scales = np.ascontiguousarray(weights[:, 0])
+        self._says = np.ascontiguousarray(weights[:, 1])
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def dimensions(self) -> int:
+        return int(self._vectors.shape[1])
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return [self._vector(text) for text in texts]
+
+    def nearness(self, words: Sequence[str], texts: Sequence[str]) -> list[float]:
+        asked = dict.fromkeys(chain.from_iterable(map(self._spoken, words)))
+        wanted = [pieces for word in asked if (pieces := self._wordpiece.pieces(word))]
+        if not wanted or not texts:
+            return [0.0] * len(texts)
+        # A word in several pieces is a rare one.
+        says = np.array([self._says[one[0]] if len(one) == 1 else 1 for one in wanted], np.float32)
+        best = self._best(self._directions(wanted), [self._spoken(text) for text in texts])
+        return [float(one) for one in best @ (says / says.sum())]
+
+    def _best(self, wanted: Floats, spoken: Sequence[Iterable[str]]) -> Floats:
+        """For each text and each wanted word, how like it the likest word of the text is."""
+        places = {word: place for place, word in enumerate(dict.fromkeys(chain(("",), *spoken)))}
+        # Not `@`: threads of a linear algebra library would take longer to wake than this takes.
+        spoken_directions = self._directions([self._wordpiece.pieces(word) or NOTHING for word in places])
+        likeness = np.einsum("wd,ad->wa", spoken_directions, wanted)
+        np.clip((likeness - UNLIKE) / (1 - UNLIKE), 0, 1, out=likeness)
+        # Each text begins with the empty word, which is like nothing, so that none is without a word.
+        own = [[0, *map(places.__getitem__, words)] for words in spoken]
+        starts = list(accumulate(map(len, own), initial=0))[:-1]
+        best: Floats = np.maximum.reduceat(likeness[list(chain.from_iterable(own))], starts, axis=0)
+        return best
+
+    def _directions(self, words: Sequence[Pieces]) -> Floats:
+        """A vector of length one for each word; of length nought for one that points nowhere."""
+        rows = self._rows([pieces[0] for pieces in words])
+        for place, pieces in enumerate(words):
+            if len(pieces) > 1:
+                rows[place] = self._rows(pieces).sum(axis=0)
+        lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
+        lengths[lengths == 0] = 1
+        return rows / lengths
+
+    def _rows(self, pieces: Sequence[int]) -> Floats:
+        rows: Floats = self._vectors.take(pieces, axis=0) * self._scales.take(pieces)[:, np.newaxis]
+        return rows
+
+    def _vector(self, text: str) -> Vector:
+        words = self._wordpiece.words(text[:LONGEST_TEXT])
+        pieces = np.fromiter(chain.from_iterable(map(self._wordpiece.pieces, words)), np.intp)
+        weights = self._scales.take(pieces) * self._says.take(pieces)
+        total = weights @ self._vectors.take(pieces, axis=0)
+        length = float(np.linalg.norm(total))
+        return tuple(map(float, total / length)) if length else ()
+
+    def _spoken(self, text: str) -> list[str]:
+        """The words of a text, each once, without signs."""
+        words = dict.fromkeys(self._wordpiece.words(text[:LONGEST_TEXT]))
+        return [word for word in words if word[0].isalnum()]
+
+
+def load() -> StaticEmbedder:
+    """The embedder with the table that comes with the package; the table itself stays in its file."""
+    folder = files("holdfast.models") / FOLDER
+    vocabulary = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
+    with as_file(folder / "vectors.npy") as vectors, as_file(folder / "weights.npy") as weights:
+        # What is mapped stays readable when the file's name is gone.
+        mapped = np.asarray(np.load(vectors, mmap_mode="r"))
+        return StaticEmbedder(vocabulary, mapped, np.load(weights))

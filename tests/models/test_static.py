@@ -1,0 +1,149 @@
+"""The embedder that ships: like sentences are near, its table is the one that the notice names."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast import models
+from holdfast.models.static import LONGEST_TEXT, StaticEmbedder
+
+EMBEDDER = models.embedder()
+FOLDER = files("holdfast.models") / "minilm"
+ROOT = Path(__file__).resolve().parents[2]
+PAIRS = [
+    ("How do I repair the car?", "fix the vehicle", "bake a cake"),
+    ("the tests fail on Windows", "unit test failure on win32", "the invoice was paid"),
+    ("never commit secrets", "do not check in passwords", "the colour of the button"),
+    ("database migration", "schema upgrade of the store", "morning coffee"),
+    ("retry with backoff", "try again after waiting", "rename the file"),
+    ("Which editor does she like?", "her favourite IDE is vim", "the server crashed at night"),
+    ("the cat sat on the mat", "a kitten was sitting on a rug", "quarterly revenue grew"),
+]
+
+
+def cosine(one: str, other: str) -> float:
+    first, second = EMBEDDER.embed([one, other])
+    return sum(a * b for a, b in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize(("said", "alike", "other"), PAIRS)
+def test_a_sentence_is_nearer_to_one_that_means_the_same(said: str, alike: str, other: str) -> None:
+    assert cosine(said, alike) > cosine(said, other) + 0.1
+
+
+@pytest.mark.parametrize(("said", "alike", "other"), PAIRS)
+def test_like_words_are_near_words(said: str, alike: str, other: str) -> None:
+    near, far = EMBEDDER.nearness(said.split(), [alike, other])
+    assert near > far
+
+
+def test_the_same_words_are_as_near_as_can_be_and_none_are_not_near_at_all() -> None:
+    near = EMBEDDER.nearness(["parse_hook", "timeout"], ["the timeout of parse_hook()", "", "?!", "xqzvwk☃"])
+    assert near == pytest.approx([1, 0, 0, 0], abs=1e-6)
+
+
+def test_a_rare_word_weighs_more_than_a_common_one() -> None:
+    rare, common = EMBEDDER.nearness(["the", "invoice"], ["invoice", "the"])
+    assert rare > common
+
+
+@pytest.mark.parametrize(
+    ("words", "texts"),
+    [([], ["a text"]), (["word"], []), (["☃☃"], ["☃☃"]), (["?", "/"], ["?"])],
+)
+def test_words_that_say_nothing_are_near_nothing(words: list[str], texts: list[str]) -> None:
+    assert EMBEDDER.nearness(words, texts) == [0.0] * len(texts)
+
+
+@given(st.lists(st.text(max_size=40), max_size=4), st.lists(st.text(max_size=80), max_size=6))
+def test_nearness_lies_between_nought_and_one_for_every_text(words: list[str], texts: list[str]) -> None:
+    near = EMBEDDER.nearness(words, texts)
+    assert len(near) == len(texts)
+    assert all(0 <= one <= 1 + 1e-6 for one in near)
+
+
+@given(st.lists(st.text(max_size=200), max_size=5))
+def test_every_text_has_a_vector_of_length_one_or_none(texts: list[str]) -> None:
+    vectors = EMBEDDER.embed(texts)
+    assert len(vectors) == len(texts)
+    for vector in vectors:
+        assert vector == () or (
+            len(vector) == EMBEDDER.dimensions and math.hypot(*vector) == pytest.approx(1, abs=1e-5)
+        )
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "☃☃", "\x00"])
+def test_what_says_nothing_points_nowhere(text: str) -> None:
+    assert EMBEDDER.embed([text]) == [()]
+
+
+def test_what_stands_beyond_the_limit_is_left_out() -> None:
+    long = "word " * (LONGEST_TEXT // 5)
+    assert EMBEDDER.embed([long]) == EMBEDDER.embed([f"{long}invoice"])
+
+
+def test_a_text_points_where_its_pieces_point() -> None:
+    vectors = np.array([[0, 0], [100, 0], [0, 50]], np.int8)
+    weights = np.array([[0, 0], [0.01, 1], [0.02, 0.5]], np.float32)
+    small = StaticEmbedder(["[PAD]", "left", "up"], vectors, weights)
+    assert small.dimensions == 2
+    assert small.embed(["left", "up up", "left up"]) == [
+        pytest.approx((1, 0)),
+        pytest.approx((0, 1)),
+        pytest.approx((2 / math.sqrt(5), 1 / math.sqrt(5))),
+    ]
+
+
+def test_the_notice_names_the_licence_and_the_bytes_that_ship() -> None:
+    notice = (FOLDER / "NOTICE").read_text(encoding="utf-8")
+    assert "Apache License, Version 2.0" in notice
+    assert "all-MiniLM-L6-v2" in notice
+    named = dict(re.findall(r"^([0-9a-f]{64})  (\S+)$", notice, re.MULTILINE))
+    shipped = {hashlib.sha256(one.read_bytes()).hexdigest(): one.name for one in FOLDER.iterdir()}
+    assert len(named) == 3
+    assert named.items() <= shipped.items()
+
+
+def test_all_that_ships_is_small() -> None:
+    assert sum(len(one.read_bytes()) for one in FOLDER.iterdir()) < 8_000_000
+
+
+def test_the_room_loads_nothing_heavy_before_it_is_asked() -> None:
+    asked = "import sys, holdfast.models; print('numpy' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_the_table_is_found_in_the_package_as_it_is_built(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True, timeout=120)
+    (wheel,) = tmp_path.glob("*.whl")
+    # Straight from the archive: there is no file to map, and the table is still found.
+    asked = (
+        "import holdfast, holdfast.models as m; print(holdfast.__file__, len(m.embedder().embed(['a'])[0]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        env={"PYTHONPATH": str(wheel)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    where, dimensions = done.stdout.split()
+    assert where.startswith(str(wheel))
+    assert int(dimensions) == EMBEDDER.dimensions
