@@ -12,7 +12,7 @@ from holdfast.core.brief import Reason, Told, compose
 from holdfast.core.brief_things import recency, things
 from holdfast.core.events import Action, Event
 from holdfast.core.session import Session
-from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Kept
+from holdfast.core.told import COMMANDS, FILES, GOAL, IN_USE, Item, Kept
 from holdfast.core.trail import COMMANDS_KEPT
 from holdfast.core.weights import WEIGHTS
 from tests.core.scenes import NOON, after, called, prompt, returned, said, session
@@ -294,3 +294,27 @@ def test_the_newest_of_a_kind_loses_nothing_and_each_older_one_more() -> None:
 def test_a_session_without_things_has_none_to_tell() -> None:
     nothing: Session = session()
     assert list(things(Told(Reason.COMPACT, nothing, NOON), WEIGHTS)) == []
+
+
+# ---------------------------------------------------------------- sentences about files
+
+
+@pytest.mark.parametrize(
+    ("left", "goal"),
+    [
+        ("rm main-new.ts", "“Create main-new.ts” (by now gone: main-new.ts)"),
+        ("git mv main-new.ts main.ts", "“Create main-new.ts” (by now gone: main-new.ts)"),
+        ("rm old-main-new.ts", "“Create main-new.ts”"),
+        ("rm Create", "“Create main-new.ts”"),
+    ],
+)
+def test_a_sentence_about_a_file_that_is_no_more_says_so(left: str, goal: str) -> None:
+    made = (prompt("Create main-new.ts", "p1"), *touched("main-new.ts", Action.WRITE))
+    assert lines(told(*made, *ran(left)), GOAL) == [goal]
+
+
+def test_a_file_of_that_name_elsewhere_keeps_a_sentence_as_it_was() -> None:
+    two = (*touched("old/retry.py", Action.WRITE), *touched("new/retry.py", Action.WRITE))
+    assert lines(told(prompt("Mend retry.py", "p1"), *two, *ran("rm old/retry.py")), GOAL) == [
+        "“Mend retry.py”"
+    ]

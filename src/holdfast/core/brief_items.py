@@ -5,11 +5,14 @@ Nothing is chosen here; `brief` does that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from holdfast.core import prose
 from holdfast.core.brief_things import recency, relative, things
+from holdfast.core.events import Action
 from holdfast.core.lines import git_lines
 from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.core.told import (
@@ -37,9 +40,9 @@ WORDS_CHARS = 800
 def candidates(told: Told, weights: Weights = WEIGHTS) -> Iterator[Item]:
     """Everything that could be said of the session, weighed."""
     yield from _world(told, weights)
-    yield from _asked(told, weights)
-    yield from _noted(told, weights)
-    yield from _state(told, weights)
+    gone = _gone(told.session.trail)
+    for sentence in chain(_asked(told, weights), _noted(told, weights), _state(told, weights)):
+        yield _dated(sentence, gone)
     yield from things(told, weights)
 
 
@@ -48,6 +51,27 @@ def news(told: Told) -> Iterator[Item]:
     yield from _world(told, WEIGHTS)
     for path, mark in told.marks.items():
         yield weighed(Item(SINCE, f"{relative(path, told)}: {mark}", told.now, "world", "since"), WEIGHTS)
+
+
+def _gone(trail: Trail) -> dict[str, re.Pattern[str]]:
+    """The names of files that are no more, each with what finds it; not one that another file has as well.
+
+    A name without an ending is a word like any other, and a sentence with that word need not mean the file.
+    """
+    lost = {touch.path for touch in trail.files if touch.action is Action.DELETE or touch.renamed_to}
+    there = {_name(touch.path) for touch in trail.files if touch.path not in lost}
+    names = sorted({_name(path) for path in lost} - there)
+    return {name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in names if "." in name[1:]}
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def _dated(item: Item, gone: Mapping[str, re.Pattern[str]]) -> Item:
+    """A sentence that was said of files which are no more says so."""
+    named = [name for name, found in gone.items() if found.search(item.text)]
+    return replace(item, text=f"{item.text} (by now gone: {', '.join(named)})") if named else item
 
 
 def _world(told: Told, weights: Weights) -> Iterator[Item]:
