@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import config
-from holdfast.config import Brief, Capture, Config, Continuity, Daemon, Loaded, excluded, load
+from holdfast.config import Loaded, excluded, load
 from holdfast.errors import ConfigError
+from holdfast.settings import Brief, Capture, Config, Continuity, Daemon
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = "p1"

@@ -1,7 +1,7 @@
 """Config: the settings in effect, from five layers, each named by the file or variable that set it.
 
-The fields of the sections below are the one table of settings: types, defaults, bounds, what a repository may
-set, and the reference page all come from there. What a setting does is not here.
+What can be set stands in the table of `settings`; the reference page is made from there too. What a setting
+does is not here.
 """
 
 from __future__ import annotations
@@ -12,106 +12,14 @@ import stat
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Final, cast
 
 from holdfast.errors import ConfigError
+from holdfast.settings import TABLE, Config, Setting, Value
 
-Value: TypeAlias = bool | int | tuple[str, ...]
-_Default = TypeVar("_Default", bool, int, tuple[str, ...])
-
-
-def _setting(
-    default: _Default,
-    doc: str,
-    low: int = 0,
-    high: int = 0,
-    *,
-    shared: bool = False,
-    private: bool = False,
-) -> _Default:
-    """One row of the table.
-
-    `shared`: a file that came with a repository may set it too. `private`: it holds words of the user's that
-    no message repeats, and it counts for all projects or for none.
-    """
-    described: _Default = field(
-        default=default,
-        metadata={"doc": doc, "low": low, "high": high, "shared": shared, "private": private},
-    )
-    return described
-
-
-@dataclass(frozen=True, slots=True)
-class Continuity:
-    """Checkpoints and recovery."""
-
-    enabled: bool = _setting(default=True, doc="Whether sessions are watched at all.")
-    prompt_interval: int = _setting(10, "Prompts between two periodic checkpoints.", 1, 1_000, shared=True)
-    time_interval_ms: int = _setting(
-        900_000, "Milliseconds between two periodic checkpoints.", 1_000, 86_400_000, shared=True
-    )
-    max_checkpoints_per_session: int = _setting(50, "Checkpoints kept of one session.", 1, 1_000)
-    retention_days: int = _setting(
-        7, "Days a checkpoint is kept; the newest of each session stays longer.", 1, 3_650
-    )
-    recovery_budget_chars: int = _setting(
-        2_000, "Characters that recovery may take of a brief.", 200, 20_000, shared=True
-    )
-    recovery_window_hours: int = _setting(
-        4, "Hours in which another session's work is still picked up.", 1, 720
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Capture:
-    """What is watched."""
-
-    exclude: tuple[str, ...] = _setting(
-        (),
-        "Project paths never to capture: globs, or names of directories on the way. A shared file only adds.",
-        shared=True,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Daemon:
-    """The background process."""
-
-    idle_exit_minutes: int = _setting(
-        120, "Minutes without a session after which the daemon exits.", 1, 10_080
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What an agent is given."""
-
-    total_chars: int = _setting(
-        6_000, "Characters of everything given at the start of a session.", 500, 50_000
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Redact:
-    """What is taken for a secret."""
-
-    allow: tuple[str, ...] = _setting((), "Texts never taken for a secret, in any project.", private=True)
-    deny: tuple[str, ...] = _setting(
-        (), "Texts always taken for a secret, in all projects and in what is stored already.", private=True
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """All settings, each with a value."""
-
-    continuity: Continuity = Continuity()
-    capture: Capture = Capture()
-    daemon: Daemon = Daemon()
-    brief: Brief = Brief()
-    redact: Redact = Redact()
+__all__ = ["Config", "Loaded", "excluded", "home", "load", "reference"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,41 +68,7 @@ def excluded(config: Config, path: str | Path) -> bool:
 
 def reference() -> str:
     """The reference page, as `docs/reference/config.md` holds it."""
-    return _INTRODUCTION + "".join(_described(setting) for setting in _TABLE.values())
-
-
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """One row of the table: a field of a section, by its full name."""
-
-    key: str
-    default: Value
-    doc: str
-    low: int
-    high: int
-    shared: bool
-    private: bool
-
-    @property
-    def variable(self) -> str:
-        return "HOLDFAST_" + self.key.upper().replace(".", "_")
-
-    @property
-    def allowed(self) -> str:
-        if isinstance(self.default, bool):
-            return "true or false"
-        if isinstance(self.default, int):
-            return f"a whole number from {self.low:_} to {self.high:_}"
-        return "a list of texts that are not empty"
-
-
-def _rows() -> Iterator[_Setting]:
-    for section in fields(Config):
-        for row in fields(cast("Any", section.default)):
-            yield _Setting(f"{section.name}.{row.name}", cast("Value", row.default), **row.metadata)
-
-
-_TABLE: Final[Mapping[str, _Setting]] = {setting.key: setting for setting in _rows()}
+    return _INTRODUCTION + "".join(_described(setting) for setting in TABLE.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,18 +87,18 @@ class _Loading:
     def read_of_project(self, path: Path) -> None:
         """A file of the user's for one project. What is stored is redacted in one way, whosever it is."""
         for key, raw in _keys_of(path, os.O_RDONLY):
-            if key in _TABLE and _TABLE[key].private:
+            if key in TABLE and TABLE[key].private:
                 self.warnings.append(f"{path}: `{key}` counts for all projects or for none; it is ignored")
             else:
                 self._take(path, key, raw)
 
     def _take(self, path: Path, key: str, raw: object) -> None:
-        if key not in _TABLE:
+        if key not in TABLE:
             self.warnings.append(f"{path}: `{key}` is not a setting; it is ignored")
             return
-        value = _checked(_TABLE[key], raw)
+        value = _checked(TABLE[key], raw)
         if value is None:
-            raise _out_of_bounds(path, _TABLE[key], raw)
+            raise _out_of_bounds(path, TABLE[key], raw)
         self.values[key] = value
         self.sources[key] = str(path)
 
@@ -236,7 +110,7 @@ class _Loading:
             self.warnings.append(f"{error.message}; it is ignored")
             return
         for key, raw in keys:
-            setting = _TABLE.get(key)
+            setting = TABLE.get(key)
             value = _checked(setting, raw) if setting and setting.shared else None
             if setting is None or not setting.shared:
                 self.warnings.append(f"{path}: a repository may not set `{key}`; it is ignored")
@@ -254,7 +128,7 @@ class _Loading:
         self.sources[key] = f"{self.sources[key]}, {source}" if key in self.sources else source
 
     def read_environment(self, environment: Mapping[str, str]) -> None:
-        for setting in _TABLE.values():
+        for setting in TABLE.values():
             if (text := environment.get(setting.variable)) is not None:
                 value = _checked(setting, _raw_of_text(setting, text))
                 if value is None:
@@ -297,30 +171,34 @@ def _text_of(path: Path, flags: int) -> str:
         return file.read(_LARGEST_FILE).decode()
 
 
-def _checked(setting: _Setting, raw: object) -> Value | None:
+def _checked(setting: Setting, raw: object) -> Value | None:
     """The value if the setting may have it, otherwise None."""
     if isinstance(setting.default, bool):
         return raw if isinstance(raw, bool) else None
     if isinstance(setting.default, int):
         fits = isinstance(raw, int) and not isinstance(raw, bool) and setting.low <= raw <= setting.high
         return raw if isinstance(raw, int) and fits else None
+    if isinstance(setting.default, str):
+        return raw if isinstance(raw, str) and (not setting.choices or raw in setting.choices) else None
     if not isinstance(raw, list):
         return None
     texts = [item for item in cast("list[object]", raw) if isinstance(item, str) and item.strip()]
     return tuple(texts) if len(texts) == len(cast("list[object]", raw)) else None
 
 
-def _raw_of_text(setting: _Setting, text: str) -> object:
+def _raw_of_text(setting: Setting, text: str) -> object:
     """What a file would hold where the environment has this text."""
     text = text.strip()
     if isinstance(setting.default, bool):
         return {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
     if isinstance(setting.default, int):
         return int(text) if text.removeprefix("-").isdecimal() else None
+    if isinstance(setting.default, str):
+        return text
     return [item.strip() for item in text.split(",")] if text else []
 
 
-def _out_of_bounds(where: Path | str, setting: _Setting, raw: object) -> ConfigError:
+def _out_of_bounds(where: Path | str, setting: Setting, raw: object) -> ConfigError:
     found = "" if setting.private else f", not {raw!r}"
     return ConfigError(
         f"{where}: `{setting.key}` must be {setting.allowed}{found}",
@@ -335,7 +213,7 @@ def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) ->
         section, name = key.split(".")
         settled = (
             tuple(_at_home(item, user).rstrip("/") or "/" for item in value)
-            if isinstance(value, tuple) and not _TABLE[key].private
+            if isinstance(value, tuple) and not TABLE[key].private
             else value
         )
         config = replace(config, **{section: replace(getattr(config, section), **{name: settled})})
@@ -372,7 +250,7 @@ exclude = ["~/private", "*/scratch-*"]
 """
 
 
-def _described(setting: _Setting) -> str:
+def _described(setting: Setting) -> str:
     shared = ", *shared*" if setting.shared else ""
     return f"""
 ## `{setting.key}`
@@ -389,6 +267,8 @@ def _toml(value: Value) -> str:
         return str(value).lower()
     if isinstance(value, int):
         return f"{value:_}"
+    if isinstance(value, str):
+        return f'"{value}"'
     return "[" + ", ".join(f'"{item}"' for item in value) + "]"
 
 

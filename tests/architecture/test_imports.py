@@ -10,13 +10,14 @@ import pytest
 from tests.architecture.source import Check, Finding, Source, assert_holds, imported, package, said
 
 SIDE_ROOMS = frozenset({"harnesses", "stores", "files", "models"})
-BELOW_ENGINE = SIDE_ROOMS | {"core", "config", "errors", "hook", "__init__"}
+BELOW_ENGINE = SIDE_ROOMS | {"core", "config", "errors", "hook", "settings", "__init__"}
 MAY_IMPORT = {
     "__init__": frozenset[str](),
     "__main__": frozenset({"cli"}),
     "errors": frozenset[str](),
     "hook": frozenset[str](),
-    "config": frozenset({"core", "errors"}),
+    "config": frozenset({"core", "errors", "settings"}),
+    "settings": frozenset[str](),
     "core": frozenset({"errors"}),
     **dict.fromkeys(SIDE_ROOMS, frozenset({"core", "errors"})),
     "engine": BELOW_ENGINE,

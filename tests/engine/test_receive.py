@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from holdfast.config import Capture, Config, Continuity
 from holdfast.core.session import Phase, Process, Trigger
 from holdfast.engine import maintain
 from holdfast.engine.receive import receive
 from holdfast.harnesses.base import Envelope
+from holdfast.settings import Capture, Config, Continuity
 from tests.engine.stage import MINUTE, Stage
 
 

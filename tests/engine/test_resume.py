@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.config import Brief, Config, Continuity
 from holdfast.core.brief import Reason
 from holdfast.core.session import Phase, Process, Trigger
 from holdfast.engine.processes import start_of
+from holdfast.settings import Brief, Config, Continuity
 from tests.engine.stage import HOUR, MINUTE, Stage
 
 GONE = Process(2**22 - 1, 1)

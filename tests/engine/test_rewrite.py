@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.config import Redact
 from holdfast.core.redact import NO_LISTS, VERSION, Lists
 from holdfast.engine import doctor
 from holdfast.engine.redactor import Redactor, mark_of
 from holdfast.engine.rewrite import ROWS, rewrite
+from holdfast.settings import Redact
 from holdfast.stores.memory import MemoryStore
 from tests.engine.stage import Stage
 
