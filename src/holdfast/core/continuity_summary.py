@@ -1,0 +1,201 @@
+"""What a session has to say to the two layers, by rule and from its evidence alone.
+
+What was found out holds for the whole project, what to do next and which files were changed for the worktree
+it was done in. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from holdfast.core import shell
+from holdfast.core.continuity import LayerName, Part, Summary
+from holdfast.core.events import Action
+from holdfast.core.lines import counts
+from holdfast.core.session import Session
+from holdfast.core.text import one_line, shortened
+from holdfast.core.trail import CommandRun, FileTouch, NoteKind, Trail
+
+ITEM_CHARS: Final = 300
+COMMAND_CHARS: Final = 120
+REASON_CHARS: Final = 160
+COMMANDS_TOLD: Final = 6
+FILES_TOLD: Final = 12
+NOTES_TOLD: Final = 8
+
+
+class Confidence(StrEnum):
+    """How much a summary can be relied on."""
+
+    HIGH = "high"
+    """A model and the rules agree."""
+    MEDIUM = "medium"
+    """By rule, from explicit evidence."""
+    LOW = "low"
+    """There was little to go by, or it contradicts itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCounts:
+    """How much there was to go by."""
+
+    succeeded: int
+    failed: int
+    file_writes: int
+    next_steps: int
+    untried: int
+
+    @property
+    def total(self) -> int:
+        return self.succeeded + self.failed + self.file_writes + self.next_steps + self.untried
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a session says to both layers, and how far that can be relied on."""
+
+    layers: Mapping[LayerName, Summary]
+    counts: EvidenceCounts
+    confidence: Confidence
+    warnings: tuple[str, ...]
+
+
+def generated(session: Session) -> Generated:
+    """What a session has to say."""
+    trail = session.trail
+    found = list(_items(session))
+    goal = shortened(one_line(trail.goal.text), ITEM_CHARS) if trail.goal else ""
+    layers = {
+        layer: Summary(goal, _grouped((part, text) for home, part, text in found if home is layer))
+        for layer in LayerName
+    }
+    told = evidence_counts(trail)
+    warnings = conflicts(trail)
+    low = bool(warnings) or not told.total
+    return Generated(layers, told, Confidence.LOW if low else Confidence.MEDIUM, warnings)
+
+
+def evidence_counts(trail: Trail) -> EvidenceCounts:
+    """How much evidence of each kind a trail holds."""
+    return EvidenceCounts(
+        succeeded=sum(run.ok is True for run in trail.commands),
+        failed=sum(run.ok is False for run in trail.commands),
+        file_writes=sum(touch.action is not Action.READ for touch in trail.files),
+        next_steps=len(trail.noted(NoteKind.NEXT)) + len(_open_todos(trail)),
+        untried=len(trail.noted(NoteKind.UNTRIED)),
+    )
+
+
+def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
+    """Every item, the older ones of each kind first, with the layer and the section that it belongs to."""
+    trail = session.trail
+    for kind, part, layer in _NOTES:
+        for note in trail.noted(kind)[-NOTES_TOLD:]:
+            text = shortened(one_line(note.text), ITEM_CHARS)
+            yield (LayerName.LOCAL if _LOCAL_ONLY.search(text) else layer), part, text
+    passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]
+    failed = [run for run in trail.commands if run.ok is False]
+    for run in passed[-COMMANDS_TOLD:]:
+        yield LayerName.SHARED, Part.CONFIRMED, f"`{_command(run)}` passed{counts(run)}"
+    for run in failed[-COMMANDS_TOLD:]:
+        reason = f": {shortened(one_line(run.reason), REASON_CHARS)}" if run.reason else ""
+        yield LayerName.SHARED, Part.FAILED, f"`{_command(run)}` failed{reason}"
+    for todo in _open_todos(trail):
+        yield LayerName.LOCAL, Part.NEXT, shortened(one_line(todo), ITEM_CHARS)
+    changed = [touch for touch in trail.files if touch.action is not Action.READ]
+    for touch in changed[-FILES_TOLD:]:
+        yield LayerName.LOCAL, Part.NOTES, _file(touch, session)
+
+
+_NOTES: Final = (
+    (NoteKind.CONFIRMED, Part.CONFIRMED, LayerName.SHARED),
+    (NoteKind.FAILED, Part.FAILED, LayerName.SHARED),
+    (NoteKind.UNTRIED, Part.UNTRIED, LayerName.SHARED),
+    (NoteKind.NEXT, Part.NEXT, LayerName.LOCAL),
+    (NoteKind.CONSTRAINT, Part.NOTES, LayerName.SHARED),
+    (NoteKind.DECISION, Part.NOTES, LayerName.SHARED),
+)
+_LOCAL_ONLY: Final = re.compile(
+    r"\b(?:this (?:worktree|checkout|branch|machine)|my machine|locally|only here|local(?:-| )only)\b"
+    r"|本地|这台机器|本机|当前分支",
+    re.IGNORECASE,
+)
+_CHECKS: Final = re.compile(
+    r"\b(?:test|tests|check|lint|build|typecheck|mypy|ruff|eslint|tsc|clippy|vet|verify|ci)\b"
+)
+
+
+def _is_check(run: CommandRun) -> bool:
+    """Whether a command that passed says that something works."""
+    return bool(_CHECKS.search(run.command))
+
+
+def _command(run: CommandRun) -> str:
+    # No quote of its own: what stands between the first two says what the item is about.
+    return shell.shown(one_line(run.command), COMMAND_CHARS).replace("`", "'")
+
+
+def _file(touch: FileTouch, session: Session) -> str:
+    verb = {Action.DELETE: "deleted", Action.WRITE: "written", Action.EDIT: "edited"}.get(touch.action, "")
+    if touch.renamed_to:
+        verb = f"renamed to `{_relative(touch.renamed_to, session)}`"
+    return f"`{_relative(touch.path, session)}` {verb}"
+
+
+def _relative(path: str, session: Session) -> str:
+    """The path as seen from the top of the worktree; one elsewhere stays whole."""
+    project = session.project
+    for root in (project.root, project.normalized, project.path):
+        if root not in ("", "/") and path.startswith(f"{root}/"):
+            return path[len(root) + 1 :]
+    return path
+
+
+def _open_todos(trail: Trail) -> list[str]:
+    return [todo.text for todo in trail.todos if todo.status != "completed"]
+
+
+def _grouped(found: Iterable[tuple[Part, str]]) -> dict[Part, tuple[str, ...]]:
+    rows: dict[Part, dict[str, None]] = {}
+    for part, text in found:
+        rows.setdefault(part, {})[text] = None
+    return {part: tuple(texts) for part, texts in rows.items()}
+
+
+_RIVALS: Final[Mapping[str, frozenset[str]]] = {
+    "package manager": frozenset({"npm", "pnpm", "yarn", "bun"}),
+    "Python installer": frozenset({"pip", "poetry", "uv", "pdm"}),
+    "search tool": frozenset({"rg", "grep", "ag"}),
+}
+_USE: Final = re.compile(r"\b(?:use|using|prefer|only)\s+`?([a-z][\w-]*)`?", re.IGNORECASE)
+_CLAIMS: Final[Mapping[str, re.Pattern[str]]] = {
+    "canonical store": re.compile(
+        r"\bcanonical (?:store|source) (?:is|lives in) `?([\w./~-]+)", re.IGNORECASE
+    ),
+    "retrieval order": re.compile(r"\b(recall|search|grep|timeline)\b[^.]{0,40}\bfirst\b", re.IGNORECASE),
+}
+
+
+def conflicts(trail: Trail) -> tuple[str, ...]:
+    """Where what was asked for and what was done do not go together, or two sentences do not."""
+    rules = [note.text for note in trail.noted(NoteKind.CONSTRAINT)]
+    asked = {word.lower() for text in rules for word in _USE.findall(text)}
+    run = {call.program.split(" ")[0] for one in trail.commands for call in shell.calls(one.command, 80)}
+    found: list[str] = []
+    for what, rivals in _RIVALS.items():
+        if (wanted := asked & rivals) and (others := (run & rivals) - wanted):
+            found.append(f"{what}: {_told(wanted)} was asked for, but {_told(others)} was run")
+    notes = [note.text for note in trail.notes]
+    for what, claim in _CLAIMS.items():
+        values = {match[1].lower().rstrip(".") for text in notes for match in claim.finditer(text)}
+        if len(values) > 1:
+            found.append(f"{what}: {_told(values)} were both named")
+    return tuple(found)
+
+
+def _told(names: Iterable[str]) -> str:
+    return " and ".join(f"`{name}`" for name in sorted(names))

@@ -1,0 +1,213 @@
+"""Continuity: a document keeps a person's lines, and takes in what a session has to say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.core.continuity import (
+    TITLES,
+    Document,
+    LayerName,
+    Part,
+    Summary,
+    Unusable,
+    blank,
+    key,
+    parse,
+    render,
+    stamp,
+    stamped,
+    summary_of,
+)
+from holdfast.core.continuity_merge import ITEMS_MOST, Merged, Written, merged, replaced
+
+
+def document(text: str) -> Document:
+    found = parse(text)
+    assert isinstance(found, Document)
+    return found
+
+
+HAND_WRITTEN = """\
+---
+layer: project
+mood: hopeful
+---
+
+# What I am at
+
+A line above all sections.
+
+## Goal
+
+Ship the retry
+with its tests.
+
+## Next
+- [ ] ask Ada
+  about the port
+* read the log
+
+## My own notes
+Nobody else's business.
+"""
+
+
+def test_a_document_says_what_its_sections_hold() -> None:
+    assert summary_of(document(HAND_WRITTEN)) == Summary(
+        "Ship the retry with its tests.", {Part.NEXT: ("[ ] ask Ada about the port", "read the log")}
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# Title", HAND_WRITTEN, HAND_WRITTEN.replace("\n", "\r\n")])
+def test_reading_and_writing_changes_no_byte(text: str) -> None:
+    assert render(document(text)) == text
+
+
+LINES = st.lists(
+    st.one_of(
+        st.sampled_from(["", "---", "- one", "  more", "## Goal", "## Tried and failed", "## Mine", "word"]),
+        st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\r\n"), max_size=20),
+    ),
+    max_size=14,
+)
+
+
+@given(lines=LINES, newline=st.sampled_from(["\n", "\r\n"]), ended=st.booleans())
+def test_any_document_is_written_as_it_was_read(lines: list[str], newline: str, *, ended: bool) -> None:
+    text = newline.join(lines) + (newline if ended else "")
+    found = parse(text)
+    assert isinstance(found, Unusable) or render(found) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("---\nlayer: project\n", "its front matter begins with `---` in line 1 and does not end"),
+        ("## Goal\na\n## Goal\nb\n", "`## Goal` is the second section of its kind"),
+        ("## Next\n## Incomplete / next\n", "`## Incomplete / next` is the second section of its kind"),
+        ("a\r\nb\n", "some of its lines end in CR LF and some in LF"),
+        ("a\0b", "it is not text"),
+    ],
+)
+def test_what_cannot_be_continued_says_why(text: str, reason: str) -> None:
+    assert parse(text) == Unusable(reason)
+
+
+@pytest.mark.parametrize(
+    "title", [*TITLES.values(), *Part, "Incomplete/next", "Next", "goal", "CONFIRMED WORKING"]
+)
+def test_a_section_is_known_by_any_of_its_names(title: str) -> None:
+    assert document(f"## {title}\n").sections[0].part is not None
+
+
+def test_front_matter_keeps_what_others_wrote() -> None:
+    stamped_once = stamped(document(HAND_WRITTEN), updated="now", layer="project-local")
+    assert [stamp(stamped_once, name) for name in ("layer", "mood", "updated", "none")] == [
+        "project-local",
+        "hopeful",
+        "now",
+        "",
+    ]
+    assert stamp(stamped(document("word\n"), updated="now"), "updated") == "now"
+
+
+# ---------------------------------------------------------------- merging
+
+
+def shown(found: Merged) -> Summary:
+    return summary_of(document(render(found.document)))
+
+
+WORK = Summary(
+    "Mend the retry",
+    {
+        Part.CONFIRMED: ("`make test` passed (4 passed)",),
+        Part.FAILED: ("`make lint` failed: E501",),
+        Part.UNTRIED: ("Could try tenacity.",),
+        Part.NEXT: ("Run the linter again",),
+    },
+)
+
+
+def test_a_new_document_says_what_the_session_says() -> None:
+    assert shown(replaced(LayerName.SHARED, WORK)) == WORK
+
+
+@pytest.mark.parametrize(
+    ("later", "part", "items"),
+    [
+        (
+            Summary("", {Part.CONFIRMED: ("`make lint` passed",)}),
+            Part.CONFIRMED,
+            ("`make test` passed (4 passed)", "`make lint` passed"),
+        ),
+        (Summary("", {Part.CONFIRMED: ("`make lint` passed",)}), Part.FAILED, ()),
+        (Summary("", {Part.FAILED: ("`make test` failed: 1 error",)}), Part.CONFIRMED, ()),
+        (Summary("", {Part.CONFIRMED: ("`make test` passed (5 passed)",)}), Part.CONFIRMED, None),
+        (Summary("Write docs"), Part.NEXT, ()),
+        (Summary(), Part.NEXT, ("Run the linter again",)),
+        (Summary("Write docs"), Part.UNTRIED, ("Could try tenacity.",)),
+    ],
+)
+def test_what_is_settled_does_not_linger(later: Summary, part: Part, items: tuple[str, ...] | None) -> None:
+    first = replaced(LayerName.SHARED, WORK)
+    assert shown(merged(first.document, later, first.written)).of(part) == (
+        later.of(part) if items is None else items
+    )
+
+
+def test_a_goal_stays_until_there_is_another() -> None:
+    first = replaced(LayerName.SHARED, WORK)
+    assert shown(merged(first.document, Summary(), first.written)).goal == "Mend the retry"
+    assert shown(merged(first.document, Summary("Write docs"), first.written)).goal == "Write docs"
+
+
+def test_a_goal_that_a_person_wrote_stays() -> None:
+    assert shown(merged(document(HAND_WRITTEN), WORK, Written())).goal == "Ship the retry with its tests."
+
+
+def test_what_a_person_took_out_is_not_put_back() -> None:
+    first = replaced(LayerName.SHARED, WORK)
+    edited = document(render(first.document).replace("- Could try tenacity.\n", ""))
+    second = merged(edited, WORK, first.written)
+    third = merged(second.document, WORK, second.written)
+    assert shown(third).of(Part.UNTRIED) == ()
+
+
+def test_a_section_of_ours_does_not_grow_for_ever() -> None:
+    found = Merged(blank(LayerName.SHARED), Written())
+    for number in range(3 * ITEMS_MOST):
+        one = Summary("", {Part.FAILED: (f"`try {number}` failed",)})
+        found = merged(found.document, one, found.written)
+    assert shown(found).of(Part.FAILED)[-1] == f"`try {3 * ITEMS_MOST - 1}` failed"
+    assert len(shown(found).of(Part.FAILED)) == ITEMS_MOST
+
+
+ITEMS = st.lists(st.text(st.characters(categories=["L", "N", "P", "Z"]), max_size=12), max_size=3)
+SUMMARIES = st.builds(
+    lambda goal, rows: Summary(goal.strip(), {part: tuple(items) for part, items in rows.items()}),
+    st.text(st.characters(categories=["L", "N", "P"]), max_size=12),
+    st.dictionaries(st.sampled_from(list(Part)[1:]), ITEMS, max_size=4),
+)
+
+
+@given(lines=LINES, first=SUMMARIES, second=SUMMARIES)
+def test_a_merge_loses_no_line_of_a_person_and_is_the_same_when_done_again(
+    lines: list[str], first: Summary, second: Summary
+) -> None:
+    found = parse("\n".join(lines))
+    if isinstance(found, Unusable):
+        return
+    once = merged(found, first, Written())
+    twice = merged(once.document, second, once.written)
+    written = render(twice.document).split("\n")
+    assert [line for line in lines if line.strip() and line not in written] == []
+    again = merged(document(render(twice.document)), second, twice.written)
+    assert (render(again.document), again.written) == (render(twice.document), twice.written)
+
+
+def test_the_same_item_in_other_words_is_one() -> None:
+    assert key("Run  the tests.") == key("run the tests")
