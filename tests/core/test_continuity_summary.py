@@ -73,8 +73,20 @@ def test_a_generic_prompt_is_no_goal() -> None:
     assert {layer.goal for layer in layers.values()} == {"Mend the retry of the client"}
 
 
-def test_looking_around_confirms_nothing() -> None:
-    assert of(*ran("ls -la"), *ran("git status")).layers[LayerName.SHARED].of(Part.CONFIRMED) == ()
+@pytest.mark.parametrize(
+    "command", ["ls -la", "git status", "sed -n 1,9p tests/test_a.py", "rg build src", "cat check.log"]
+)
+def test_looking_around_confirms_and_refutes_nothing(command: str) -> None:
+    shared = of(*ran(command), *ran(f"{command} ", ok=False)).layers[LayerName.SHARED]
+    assert (shared.of(Part.CONFIRMED), shared.of(Part.FAILED)) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["pytest -q", "npm run lint", "cargo build", "bun run typecheck", "python -m mypy src", "go vet ./..."],
+)
+def test_what_checks_the_work_confirms_it(command: str) -> None:
+    assert of(*ran(command)).layers[LayerName.SHARED].of(Part.CONFIRMED) == (f"`{command}` passed",)
 
 
 def test_how_much_there_was_to_go_by_is_counted() -> None:

@@ -98,7 +98,7 @@ def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
             text = shortened(one_line(note.text), ITEM_CHARS)
             yield (LayerName.LOCAL if _LOCAL_ONLY.search(text) else layer), part, text
     passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]
-    failed = [run for run in trail.commands if run.ok is False]
+    failed = [run for run in trail.commands if run.ok is False and (run.tests or list(_tried(run)))]
     for run in passed[-COMMANDS_TOLD:]:
         yield LayerName.SHARED, Part.CONFIRMED, f"`{_command(run)}` passed{counts(run)}"
     for run in failed[-COMMANDS_TOLD:]:
@@ -125,13 +125,26 @@ _LOCAL_ONLY: Final = re.compile(
     re.IGNORECASE,
 )
 _CHECKS: Final = re.compile(
-    r"\b(?:test|tests|check|lint|build|typecheck|mypy|ruff|eslint|tsc|clippy|vet|verify|ci)\b"
+    r"\b(?:tests?|check|lint|build|compile|typecheck|\w*test|mypy|pyright|ruff|eslint|tsc|biome|clippy|vet|verify)\b"
 )
+_LOOKING: Final = frozenset(
+    """awk cat cd cp curl cut diff echo fd find gh git grep head jq less ls mkdir mv nl printf pwd rg rm sed
+    sleep sort tail touch tree wc which""".split()
+)
+"""Programs that look around or move things about: that they ran says nothing about the work."""
 
 
 def _is_check(run: CommandRun) -> bool:
     """Whether a command that passed says that something works."""
-    return bool(_CHECKS.search(run.command))
+    return any(_CHECKS.search(form) for form in _tried(run))
+
+
+def _tried(run: CommandRun) -> Iterator[str]:
+    """The calls in a command that do more than look around, without the paths that they were given."""
+    for call in shell.calls(run.command, COMMAND_CHARS):
+        words = call.form.split()
+        if words and words[0] not in _LOOKING:
+            yield " ".join(word for word in words if "/" not in word and "." not in word)
 
 
 def _command(run: CommandRun) -> str:

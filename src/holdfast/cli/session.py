@@ -1,0 +1,256 @@
+"""Session continuity on the command line: save, refresh, load, look at, clear and open the working state."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from holdfast.cli import access, session_view
+from holdfast.cli.options import Option, command, json_option, project_option
+from holdfast.cli.printing import give, give_json, say, working
+from holdfast.core.continuity import LayerName
+from holdfast.core.continuity_audit import AuditTrigger, Scope
+from holdfast.core.continuity_startup import startup
+from holdfast.core.text import elapsed
+from holdfast.engine import continuity as engine
+from holdfast.engine import continuity_source as sources
+from holdfast.engine.continuity import Outcome, Room
+from holdfast.engine.desk import Desk
+from holdfast.errors import HoldfastError
+
+_FILE: Final = click.Path(path_type=Path)
+
+
+@click.group(name="session", epilog="\b\nExamples:\n  holdfast session save\n  holdfast session load")
+def session() -> None:
+    """Keep the working state of a project as Markdown that you can read and edit.
+
+    Two layers: one that all worktrees of the project share, kept in Holdfast's home, and one in the worktree
+    itself, which git leaves alone. For what lasts beyond the work at hand there is `holdfast remember`.
+    """
+
+
+def _scope_option(default: Scope) -> Option:
+    return click.option(
+        "--scope",
+        type=click.Choice([scope.value for scope in Scope]),
+        default=default.value,
+        show_default=True,
+        help="Which layers: shared, this worktree's, or both.",
+    )
+
+
+def _source_options(decorated: Option) -> Option:
+    """`--transcript` and `--harness` on top of another option."""
+    transcript = click.option("--transcript", type=_FILE, metavar="FILE", help="Generate it from this file.")
+    harness = click.option("--harness", default="", metavar="NAME", help="Whose transcript it is.")
+    return lambda function: transcript(harness(decorated(function)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A desk, and the room of the project."""
+
+    desk: Desk
+    room: Room
+
+
+@contextmanager
+def _opened(project: Path | None) -> Generator[_Opened]:
+    where = access.project_at(project)
+    with access.opened_desk() as desk:
+        yield _Opened(desk, engine.room(desk, access.home(), where))
+
+
+@command("holdfast session status", "holdfast session status --json")
+@project_option()
+@json_option()
+def status(*, project: Path | None, as_json: bool) -> None:
+    """Say how the continuity came about, and where it stands; writes nothing."""
+    with _opened(project) as opened:
+        said = engine.layered(engine.layers(opened.room))
+        if as_json:
+            give_json(session_view.status_as_json(opened.room, said))
+            return
+        for one in said:
+            give(f"{one.name}: {one.source}")
+        session_view.print_account(opened.room, opened.desk.clock())
+        say(f"audit log: {opened.room.log}")
+
+
+@command("holdfast session load", "holdfast session load --json", "holdfast session load --print-startup")
+@project_option()
+@click.option("--print-startup", is_flag=True, help="Print the block that a starting session is given.")
+@json_option()
+def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
+    """Show both layers, what they say together, and how they came about; writes nothing."""
+    with _opened(project) as opened:
+        lines = opened.desk.config(opened.room.project).continuity.startup_lines
+        if as_json:
+            give_json(session_view.as_json(opened.room, lines))
+            return
+        said = engine.layered(engine.layers(opened.room))
+        if print_startup:
+            block = startup(said, lines)
+            give(block.text)
+            for omission in block.omissions:
+                say(omission)
+            return
+        session_view.print_layers(said)
+        session_view.print_account(opened.room, opened.desk.clock())
+
+
+@command("holdfast session save", "holdfast session save --scope project --transcript rollout.jsonl --json")
+@project_option()
+@_source_options(_scope_option(Scope.BOTH))
+@json_option()
+def save(*, project: Path | None, transcript: Path | None, harness: str, scope: str, as_json: bool) -> None:
+    """Merge what the latest session has done into the continuity.
+
+    What you wrote into the files stays as it is; what Holdfast wrote before gives way to what is known now.
+    """
+    with _opened(project) as opened, working("reading the transcript"):
+        source = (
+            sources.named(transcript, harness)
+            if transcript
+            else sources.latest_primary(opened.desk, opened.room.project)
+        )
+        outcome = engine.save(opened.desk, opened.room, Scope(scope), source, AuditTrigger.SAVE)
+    _tell(opened.room, outcome, "save", as_json=as_json)
+
+
+@command("holdfast session refresh", "holdfast session refresh --scope project-local --json")
+@project_option()
+@_source_options(_scope_option(Scope.BOTH))
+@json_option()
+def refresh(
+    *, project: Path | None, transcript: Path | None, harness: str, scope: str, as_json: bool
+) -> None:
+    """Generate the continuity anew from where it came from, and put that in place of what is there.
+
+    The source is the transcript that you name, else that of a generation which was not accounted for, else
+    that of the latest one, else the latest session; the last three for exactly these layers.
+    """
+    with _opened(project) as opened, working("reading the transcript"):
+        room = opened.room
+        source = (
+            sources.named(transcript, harness)
+            if transcript
+            else sources.trusted(opened.desk, room.project, Scope(scope), room.markers(), room.entries())
+        )
+        outcome = engine.refresh(opened.desk, room, Scope(scope), source)
+    _tell(room, outcome, "refresh", as_json=as_json)
+
+
+def _tell(room: Room, outcome: Outcome, action: str, *, as_json: bool) -> None:
+    if as_json:
+        give_json(session_view.outcome_as_json(room, outcome, action))
+        return
+    for path in outcome.entry.written:
+        give(path)
+    source = outcome.source
+    say(f"{action}: from session {source.session[:8]} ({source.choice}), {outcome.entry.write_mode}")
+    say(f"confidence {outcome.entry.confidence}")
+    for warning in outcome.entry.warnings:
+        say(f"warning: {warning}")
+    if outcome.marker:
+        say(f"note: the audit log could not be written: {outcome.marker.reason}")
+
+
+@command("holdfast session clear", "holdfast session clear --scope project-local --yes")
+@project_option()
+@_scope_option(Scope.BOTH)
+@click.option("--yes", is_flag=True, help="Do it without asking.")
+@json_option()
+def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None:
+    """Take the continuity away; `holdfast session restore` brings the last version back."""
+    if not yes:
+        if not sys.stdin.isatty():
+            raise HoldfastError("clear asks first, and nobody is there to answer", "add `--yes`")
+        if not click.confirm(f"Clear the continuity ({scope})?", err=True):
+            raise HoldfastError("nothing was cleared")
+    with _opened(project) as opened:
+        gone = engine.clear(opened.desk, opened.room, Scope(scope))
+    if as_json:
+        give_json({"action": "clear", "scope": scope, "clearedPaths": [str(path) for path in gone]})
+        return
+    for path in gone:
+        give(str(path))
+    say("cleared" if gone else "there was nothing to clear")
+
+
+@command("holdfast session open", "holdfast session open --scope project")
+@project_option()
+@_scope_option(Scope.LOCAL)
+def open_(*, project: Path | None, scope: str) -> None:
+    """Open the file of a layer in your editor ($VISUAL, $EDITOR), or say where it is."""
+    if scope == Scope.BOTH:
+        raise HoldfastError("one file can be opened at a time", "name a layer with --scope")
+    with _opened(project) as opened:
+        path = opened.room.places.target(LayerName(scope)).whole
+    if not path.exists():
+        raise HoldfastError(f"there is no `{path}` yet", "`holdfast session save` writes it")
+    give(str(path))
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if editor:
+        subprocess.run([*editor.split(), str(path)], check=False)
+
+
+@command("holdfast session history", "holdfast session history --scope project --json")
+@project_option()
+@_scope_option(Scope.LOCAL)
+@json_option()
+def history(*, project: Path | None, scope: str, as_json: bool) -> None:
+    """List the past versions of a layer, the newest first."""
+    with _opened(project) as opened:
+        versions = opened.room.places.versions(_layer(scope))
+        now = opened.desk.clock()
+    if as_json:
+        give_json([{"number": number, "path": str(path)} for number, path in enumerate(versions, 1)])
+        return
+    for number, path in enumerate(versions, 1):
+        give(f"{number}  {elapsed(now - int(path.stem))} ago  {path}")
+    if not versions:
+        say("there is no past version")
+
+
+@command("holdfast session restore", "holdfast session restore 2 --scope project")
+@click.argument("number", type=click.IntRange(min=1), default=1)
+@project_option()
+@_scope_option(Scope.LOCAL)
+def restore(*, number: int, project: Path | None, scope: str) -> None:
+    """Put a past version of a layer back in place; the present one becomes a past one."""
+    with _opened(project) as opened:
+        versions = opened.room.places.versions(_layer(scope))
+        if number > len(versions):
+            raise HoldfastError(
+                f"there is no version {number}", "`holdfast session history` lists those there are"
+            )
+        give(str(engine.restore(opened.desk, opened.room, _layer(scope), versions[number - 1])))
+
+
+def _layer(scope: str) -> LayerName:
+    if scope == Scope.BOTH:
+        raise HoldfastError("each layer has a history of its own", "name a layer with --scope")
+    return LayerName(scope)
+
+
+for _name, _command in {
+    "status": status,
+    "load": load,
+    "save": save,
+    "refresh": refresh,
+    "clear": clear,
+    "open": open_,
+    "history": history,
+    "restore": restore,
+}.items():
+    session.add_command(_command, _name)

@@ -1,0 +1,168 @@
+"""How a project's continuity is shown: to a person, and to programs by the names that they know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from holdfast.cli.printing import give, say
+from holdfast.core.continuity import TITLES, LayerName, Part, Summary
+from holdfast.core.continuity_audit import AuditEntry, prior
+from holdfast.core.continuity_startup import Layered, merged_brief, startup
+from holdfast.core.defang import printable, quoted
+from holdfast.core.text import elapsed
+from holdfast.engine import team
+from holdfast.engine.continuity import Outcome, Room, layered, layers
+
+ENTRIES_SHOWN: Final = 5
+SUGGESTED: Final = 5
+REPOSITORY: Final = "from the repository"
+INSTRUCTION_FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
+
+
+def as_json(here: Room, startup_lines: int) -> dict[str, Any]:
+    """Everything that `load` knows."""
+    said = layered(layers(here))
+    return {
+        **status_as_json(here, said),
+        "projectContinuity": _layer(said, LayerName.SHARED),
+        "projectLocalContinuity": _layer(said, LayerName.LOCAL),
+        "mergedResumeBrief": _summary(merged_brief(said)),
+        "startup": startup(said, startup_lines).as_json(),
+    }
+
+
+def status_as_json(here: Room, said: Sequence[Layered]) -> dict[str, Any]:
+    """What `status` knows: the account of the continuity, without what it says."""
+    return {
+        "projectId": here.project.project_id,
+        "worktreeId": here.project.worktree_id,
+        "projectPath": str(here.places.target(LayerName.SHARED).whole),
+        "projectLocalPath": str(here.places.target(LayerName.LOCAL).whole),
+        "localPathStyle": here.places.style,
+        "layersPresent": [one.name.value for one in said],
+        **account(here),
+        "resumeContext": _resume_context(here, merged_brief(said)),
+    }
+
+
+def outcome_as_json(here: Room, outcome: Outcome, action: str) -> dict[str, Any]:
+    """What `save` and `refresh` did."""
+    source = outcome.source
+    return {
+        "action": action,
+        "writeMode": outcome.entry.write_mode.value,
+        "scope": outcome.entry.scope.value,
+        "rolloutSelection": {
+            "kind": source.choice.value,
+            "rolloutPath": str(source.transcript),
+            "harness": source.harness,
+            "sessionId": source.session,
+        },
+        "writtenPaths": list(outcome.entry.written),
+        "summary": {name.value: _summary(said) for name, said in outcome.generated.layers.items()},
+        **account(here),
+    }
+
+
+def account(here: Room) -> dict[str, Any]:
+    """The latest generation, those before it, and what is not accounted for."""
+    entries = here.entries()
+    last = entries[-1] if entries else None
+    return {
+        "auditLogPath": str(here.log),
+        "latestContinuityAuditEntry": last.as_json() if last else None,
+        "latestContinuityDiagnostics": last.diagnostics() if last else None,
+        "recentContinuityAuditEntries": [entry.as_json() for entry in entries[-ENTRIES_SHOWN:]],
+        "priorContinuityAuditPreview": [
+            {"times": one.times, **one.entry.as_json()} for one in prior(entries, ENTRIES_SHOWN)
+        ],
+        "pendingContinuityRecovery": [
+            {"reason": marker.reason, "path": str(marker.path), **marker.entry.as_json()}
+            for marker in here.markers()
+        ],
+    }
+
+
+def print_layers(said: Sequence[Layered]) -> None:
+    """Both layers and what they say together."""
+    for one in said:
+        whose = "Shared by all worktrees" if one.name is LayerName.SHARED else "This worktree"
+        give(f"# {whose}: {one.source}")
+        give("\n".join(_lines(one.summary)))
+    give("# Resume brief")
+    give("\n".join(_lines(merged_brief(said))))
+
+
+def print_account(here: Room, now: int) -> None:
+    """How the continuity came about, in a few lines."""
+    entries = here.entries()
+    if not entries:
+        say("nothing was generated yet; `holdfast session save` does it")
+    else:
+        for line in _told(entries[-1], now):
+            say(line)
+    for one in prior(entries, ENTRIES_SHOWN):
+        times = f" (×{one.times})" if one.times > 1 else ""
+        say(f"before: {_headline(one.entry, now)}{times}")
+    for marker in here.markers():
+        say(f"not accounted for: {marker.entry.transcript} ({marker.reason})")
+
+
+def _told(entry: AuditEntry, now: int) -> Iterator[str]:
+    counts = entry.counts
+    yield f"latest: {_headline(entry, now)}"
+    yield f"from {entry.transcript}"
+    yield (
+        f"by {entry.actual}{f', because {entry.fallback}' if entry.fallback else ''}; "
+        f"confidence {entry.confidence}"
+    )
+    yield (
+        f"evidence: {counts.succeeded} commands passed, {counts.failed} failed, {counts.file_writes} files "
+        f"written, {counts.next_steps} next steps, {counts.untried} untried"
+    )
+    yield from (f"warning: {warning}" for warning in entry.warnings)
+    yield from (f"wrote {path}" for path in entry.written)
+
+
+def _headline(entry: AuditEntry, now: int) -> str:
+    return f"{entry.trigger} ({entry.write_mode}, {entry.scope}) {elapsed(now - entry.at)} ago"
+
+
+def _lines(summary: Summary) -> Iterator[str]:
+    if summary.is_empty():
+        yield "(nothing)"
+    for part in Part:
+        if summary.of(part):
+            yield f"\n## {TITLES[part]}"
+            yield from (f"- {item}" for item in summary.of(part))
+    yield ""
+
+
+def _layer(said: Sequence[Layered], name: LayerName) -> dict[str, Any] | None:
+    found = next((one for one in said if one.name is name), None)
+    return {"path": found.source, **_summary(found.summary)} if found else None
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    rest = {part.value: list(summary.of(part)) for part in Part if part is not Part.GOAL}
+    return {"goal": summary.goal, **rest}
+
+
+def _resume_context(here: Room, summary: Summary) -> dict[str, Any]:
+    root = Path(here.project.root)
+    return {
+        "goal": summary.goal,
+        "nextSteps": list(summary.of(Part.NEXT)),
+        "instructionFiles": [name for name in INSTRUCTION_FILES if (root / name).is_file()],
+        "suggestedTeamEntries": [
+            {
+                "path": entry.path,
+                "title": printable(entry.title),
+                "text": quoted(entry.text),
+                "origin": REPOSITORY,
+            }
+            for entry in team.suggested(root, " ".join((summary.goal, *summary.of(Part.NEXT))), SUGGESTED)
+        ],
+    }

@@ -1,0 +1,200 @@
+"""Continuity: save, refresh, look at and clear the Markdown working state of a project.
+
+Save merges, refresh replaces. Whoever only looks writes nothing. What was generated is accounted for in a log
+of its own; where that fails, a mark stays until it was made good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.continuity import LayerName, Summary, blank, stamped, summary_of
+from holdfast.core.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
+from holdfast.core.continuity_merge import Merged, Written, merged, replaced
+from holdfast.core.continuity_startup import Layered
+from holdfast.core.continuity_summary import Generated, generated
+from holdfast.core.world import Project
+from holdfast.engine import continuity_source
+from holdfast.engine.continuity_source import Marker, Source
+from holdfast.engine.desk import Desk
+from holdfast.engine.git import find
+from holdfast.errors import HoldfastError
+from holdfast.files import audit_log, exclude
+from holdfast.files import continuity as files
+from holdfast.files.continuity import Layer, Places
+from holdfast.files.together import Target, locked
+
+HEURISTIC: Final = "heuristic"
+LAYERS: Final = {
+    Scope.SHARED: (LayerName.SHARED,),
+    Scope.LOCAL: (LayerName.LOCAL,),
+    Scope.BOTH: (LayerName.SHARED, LayerName.LOCAL),
+}
+ENTRIES_READ: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where a project's continuity and the account of it stand."""
+
+    project: Project
+    places: Places
+    log: Path
+    recovery: Path
+
+    def entries(self) -> list[AuditEntry]:
+        """The account, oldest first."""
+        told = list(audit_log.tail(self.log))[-ENTRIES_READ:]
+        return [entry for line in told if (entry := entry_of(line)) is not None]
+
+    def markers(self) -> list[Marker]:
+        """What is not accounted for."""
+        return continuity_source.markers(self.recovery)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One generation: its account, why this source, and the mark that was left if the account failed."""
+
+    entry: AuditEntry
+    source: Source
+    generated: Generated
+    marker: Marker | None
+
+
+def room(desk: Desk, home: Path, project: Project) -> Room:
+    """The room of a project."""
+    folder = home / "projects" / project.project_id
+    style = desk.config(project).continuity.local_path_style
+    places = Places(folder / "continuity", Path(project.root), project.worktree_id, style)
+    log = folder / "audit" / "session-continuity-log.jsonl"
+    return Room(project, places, log, folder / "continuity" / "recovery")
+
+
+def layers(here: Room) -> list[Layer]:
+    """The layers that there are, the shared one first."""
+    found = (files.read(here.places, name) for name in LayerName)
+    return [layer for layer in found if layer is not None]
+
+
+def layered(found: Sequence[Layer]) -> list[Layered]:
+    """What the layers say, and where."""
+    return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
+
+
+def save(desk: Desk, here: Room, scope: Scope, source: Source, trigger: AuditTrigger) -> Outcome:
+    """Merge what the source's session has to say into the layers."""
+    return _generate(desk, here, scope, source, trigger, WriteMode.MERGE)
+
+
+def refresh(desk: Desk, here: Room, scope: Scope, source: Source) -> Outcome:
+    """Put what the source's session has to say in place of the layers, whatever they say now."""
+    return _generate(desk, here, scope, source, AuditTrigger.REFRESH, WriteMode.REPLACE)
+
+
+def clear(desk: Desk, here: Room, scope: Scope) -> tuple[Path, ...]:
+    """Take the layers away; their last versions stay in the history."""
+    with locked(here.places.journal):
+        return files.clear(here.places, LAYERS[scope], desk.clock())
+
+
+def restore(desk: Desk, here: Room, layer: LayerName, version: Path) -> Path:
+    """Put a past version of a layer back in place; the present one becomes a past one."""
+    content = version.read_text(encoding="utf-8")
+    with locked(here.places.journal):
+        document = files.document(version, content.encode())
+        target = here.places.target(layer)
+        files.write(here.places, {layer: (target, Merged(document, Written()))}, desk.clock())
+    return target.whole
+
+
+def _generate(
+    desk: Desk, here: Room, scope: Scope, source: Source, trigger: AuditTrigger, mode: WriteMode
+) -> Outcome:
+    session = continuity_source.read(source, here.project)
+    found = generated(session)
+    redact = desk.redactor(here.project).of_session(source.session)
+    said = {name: _redacted(found.layers[name], redact) for name in LAYERS[scope]}
+    at = desk.clock()
+    entry = AuditEntry(
+        id=desk.new_id(),
+        at=at,
+        scope=scope,
+        trigger=trigger,
+        write_mode=mode,
+        configured=HEURISTIC,
+        preferred=HEURISTIC,
+        actual=HEURISTIC,
+        fallback="",
+        confidence=found.confidence,
+        warnings=found.warnings,
+        counts=found.counts,
+        transcript=str(source.transcript),
+        harness=source.harness,
+        session=source.session,
+        written=(),
+    )
+    with locked(here.places.journal):
+        try:
+            targets = _targets(here, scope, mode, at)
+            new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
+            written = files.write(here.places, new, at)
+        except HoldfastError as error:
+            continuity_source.mark(here.recovery, entry, error.message)
+            raise
+    if LayerName.LOCAL in LAYERS[scope]:
+        _keep_out_of_git(here, targets[LayerName.LOCAL])
+    entry = replace(entry, written=tuple(map(str, written)))
+    return Outcome(entry, source, found, _accounted(here, entry))
+
+
+def _made(here: Room, name: LayerName, said: Summary, mode: WriteMode, at: int) -> Merged:
+    """A layer with what the session has to say."""
+    if mode is WriteMode.REPLACE:
+        made = replaced(name, said)
+    else:
+        before = files.read(here.places, name)
+        made = (
+            merged(before.document, said, before.written) if before else merged(blank(name), said, Written())
+        )
+    day = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Merged(stamped(made.document, updated=day), made.written)
+
+
+def _targets(here: Room, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
+    """Where the layers are written: with files of a day, merging writes today's, replacing the active one."""
+    targets = {name: here.places.target(name) for name in LAYERS[scope]}
+    if LayerName.LOCAL in targets and here.places.style == "claude":
+        today = here.places.target_today(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
+        there = targets[LayerName.LOCAL].read() is not None
+        if mode is WriteMode.MERGE or not there:
+            targets[LayerName.LOCAL] = today
+    return targets
+
+
+def _redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
+    items = {part: tuple(map(redact, texts)) for part, texts in summary.items.items()}
+    return Summary(redact(summary.goal), items)
+
+
+def _accounted(here: Room, entry: AuditEntry) -> Marker | None:
+    """Note the generation in the log; if that fails, leave a mark, otherwise take the one of this source."""
+    try:
+        audit_log.append(here.log, entry.as_json())
+    except HoldfastError as error:
+        return continuity_source.mark(here.recovery, entry, error.message)
+    continuity_source.unmark(here.recovery, entry)
+    return None
+
+
+def _keep_out_of_git(here: Room, target: Target) -> None:
+    place = find(here.project.root)
+    if place is None or place.repository is None:
+        return
+    inside = target.whole.relative_to(place.root).as_posix()
+    line = "/.holdfast/" if inside.startswith(".holdfast/") else f"/{inside}"
+    exclude.add(place.repository.common_dir / "info" / "exclude", line)

@@ -1,0 +1,140 @@
+"""Which transcript continuity is generated from, and whose word on that counts.
+
+A source that counts more and cannot be read is an error: going on with another in silence would replace what
+is there with something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from holdfast import harnesses
+from holdfast.core.continuity_audit import AuditEntry, Scope, entry_of, latest
+from holdfast.core.session import Session
+from holdfast.core.world import Project
+from holdfast.engine.desk import Desk
+from holdfast.engine.preview import preview
+from holdfast.errors import HoldfastError, TranscriptUnreadable
+from holdfast.files import atomic
+
+SESSIONS_SEARCHED = 200
+
+
+class Choice(StrEnum):
+    """Why this transcript was taken."""
+
+    EXPLICIT = "explicit-rollout"
+    MARKER = "pending-recovery-marker"
+    AUDIT = "latest-audit-entry"
+    PRIMARY = "latest-primary-rollout"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A transcript, whose it is, and why it was chosen."""
+
+    choice: Choice
+    harness: str
+    transcript: Path
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A generation that could not be accounted for, and where that is noted."""
+
+    path: Path
+    entry: AuditEntry
+    reason: str
+
+
+def named(transcript: Path, harness: str) -> Source:
+    """The transcript that a person named; whose it is, is found out if they did not say."""
+    if harness:
+        return Source(Choice.EXPLICIT, harnesses.reader(harness).name, transcript, transcript.stem)
+    for name in harnesses.readable():
+        try:
+            preview(harnesses.reader(name), transcript, until_line=50)
+        except TranscriptUnreadable:
+            continue
+        return Source(Choice.EXPLICIT, name, transcript, transcript.stem)
+    raise TranscriptUnreadable(
+        f"`{transcript}` is not a transcript that can be read", "name the harness with --harness"
+    )
+
+
+def latest_primary(desk: Desk, project: Project) -> Source:
+    """The project's latest session of its own: no fork, and in this worktree if there is one."""
+    sessions = desk.store.sessions_of_project(project.project_id, 0, SESSIONS_SEARCHED)
+    primary = [session for session in sessions if session.transcript and not _is_fork(desk, session)]
+    primary.sort(key=lambda session: session.project.worktree_id != project.worktree_id)
+    if not primary:
+        raise HoldfastError("no session of this project is known", "name a transcript with --transcript FILE")
+    found = primary[0]
+    return Source(Choice.PRIMARY, found.harness, Path(found.transcript), found.key)
+
+
+def trusted(
+    desk: Desk, project: Project, scope: Scope, markers: Iterable[Marker], log: Iterable[AuditEntry]
+) -> Source:
+    """Where the continuity that is there came from, by what is noted of exactly these layers."""
+    pending = [marker for marker in markers if marker.entry.scope is scope]
+    if pending:
+        newest = max(pending, key=lambda marker: marker.entry.at)
+        return _noted(Choice.MARKER, newest.entry)
+    entry = latest(log, scope)
+    return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project)
+
+
+def read(source: Source, project: Project) -> Session:
+    """The session that the source tells of, as work in this project."""
+    harness = harnesses.reader(source.harness)
+    try:
+        folded = preview(harness, source.transcript, source.session).told.session
+    except TranscriptUnreadable as error:
+        if source.choice in (Choice.MARKER, Choice.AUDIT):
+            raise TranscriptUnreadable(
+                f"{error.message}; the {source.choice} names it",
+                "name another transcript with --transcript FILE",
+            ) from error
+        raise
+    return replace(folded, project=project)
+
+
+def _noted(choice: Choice, entry: AuditEntry) -> Source:
+    return Source(choice, entry.harness, Path(entry.transcript), entry.session)
+
+
+def _is_fork(desk: Desk, session: Session) -> bool:
+    lineage = desk.store.lineage(session.key)
+    return lineage is not None and lineage.kind == "fork"
+
+
+def markers(folder: Path) -> list[Marker]:
+    """What could not be accounted for so far, one for each source and layers."""
+    found: list[Marker] = []
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        told = json.loads(atomic.read(path) or b"{}")
+        entry = entry_of(told.get("entry", {}))
+        if entry is not None:
+            found.append(Marker(path, entry, str(told.get("reason", ""))))
+    return found
+
+
+def mark(folder: Path, entry: AuditEntry, reason: str) -> Marker:
+    """Note what could not be accounted for; the same source again replaces it."""
+    path = folder / f"{hashlib.sha256('|'.join(entry.source).encode()).hexdigest()[:16]}.json"
+    atomic.write(path, json.dumps({"reason": reason, "entry": entry.as_json()}).encode())
+    return Marker(path, entry, reason)
+
+
+def unmark(folder: Path, entry: AuditEntry) -> None:
+    """Take the marks away that this generation has made good; those of other sources stay."""
+    for marker in markers(folder):
+        if marker.entry.source == entry.source:
+            atomic.remove(marker.path)

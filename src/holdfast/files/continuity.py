@@ -1,0 +1,168 @@
+"""Where the two layers of continuity stand as files, what they hold, and their past versions.
+
+What the Markdown says is `core.continuity`'s knowledge. Written together with what of it is ours, so that the
+two never disagree.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.continuity import Document, LayerName, Part, Unusable, parse, render
+from holdfast.core.continuity_merge import Merged, Written
+from holdfast.errors import PathRefused
+from holdfast.files import atomic
+from holdfast.files.together import Change, Target, write_together
+
+LOCAL_PATH: Final = ".holdfast/sessions/active.md"
+CLAUDE_FOLDER: Final = ".claude/sessions"
+CLAUDE_ENDING: Final = "-session.tmp"
+VERSIONS_KEPT: Final = 20
+LARGEST: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a project's continuity stands: our own folder for it, and the worktree."""
+
+    folder: Path
+    root: Path
+    worktree_id: str
+    style: str
+    """`holdfast`: one file that stays. `claude`: one for each day, the newest of which counts."""
+
+    @property
+    def journal(self) -> Path:
+        """Where changes are put down before they are made."""
+        return self.folder / "journal"
+
+    def target(self, layer: LayerName) -> Target:
+        """The file that holds a layer now."""
+        if layer is LayerName.SHARED:
+            return Target(str(self.folder / "project" / "active.md"))
+        if self.style != "claude":
+            return Target(LOCAL_PATH, self.root)
+        found = list(self._dated())
+        return (
+            Target(str(max(found, key=lambda path: path.stat().st_mtime_ns)))
+            if found
+            else self.target_today("")
+        )
+
+    def target_today(self, day: str) -> Target:
+        """The file that a layer of one day's own is merged into."""
+        name = f"{day or 'none'}-{self.worktree_id[:8]}{CLAUDE_ENDING}"
+        return Target(str(self._refusing_links() / name))
+
+    def own(self, layer: LayerName) -> Path:
+        """What of a layer is ours."""
+        return self.folder / "written" / f"{self._name(layer)}.json"
+
+    def versions(self, layer: LayerName) -> list[Path]:
+        """The past versions of a layer, the newest first."""
+        folder = self.folder / "history" / self._name(layer)
+        return sorted(folder.glob("*.md"), reverse=True) if folder.is_dir() else []
+
+    def version(self, layer: LayerName, at: int) -> Path:
+        """Where the version that is replaced at that time is kept."""
+        return self.folder / "history" / self._name(layer) / f"{at:015d}.md"
+
+    def _name(self, layer: LayerName) -> str:
+        return "shared" if layer is LayerName.SHARED else self.worktree_id
+
+    def _dated(self) -> Sequence[Path]:
+        folder = self._refusing_links()
+        found = folder.glob(f"*{CLAUDE_ENDING}") if folder.is_dir() else ()
+        return [path for path in found if path.is_file() and not path.is_symlink()]
+
+    def _refusing_links(self) -> Path:
+        """The folder of dated files; a link on the way could lead out of the worktree."""
+        folder = self.root / CLAUDE_FOLDER
+        for step in (folder.parent, folder):
+            if step.is_symlink():
+                raise PathRefused(f"`{step}` is refused: it is a link", "take the link away")
+        return folder
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer as it was found."""
+
+    name: LayerName
+    target: Target
+    document: Document
+    written: Written
+
+
+def read(places: Places, name: LayerName) -> Layer | None:
+    """The layer as it is; None if there is none. PathRefused, with the reason, if it cannot be continued."""
+    target = places.target(name)
+    raw = target.read()
+    if raw is None:
+        return None
+    return Layer(name, target, document(target.whole, raw), _written(atomic.read(places.own(name))))
+
+
+def write(places: Places, layers: Mapping[LayerName, tuple[Target, Merged]], at: int) -> tuple[Path, ...]:
+    """Put these layers in place together, and what was there before into their history."""
+    changes: list[Change] = []
+    for name, (target, merged) in layers.items():
+        before = places.target(name).read()
+        content = render(merged.document).encode()
+        if before is not None and before != content:
+            changes.append(Change(Target(str(places.version(name, at))), before))
+        changes += (Change(target, content), Change(Target(str(places.own(name))), _own_text(merged.written)))
+    write_together(places.journal, changes)
+    for name in layers:
+        for path in places.versions(name)[VERSIONS_KEPT:]:
+            path.unlink(missing_ok=True)
+    return tuple(target.whole for target, _ in layers.values())
+
+
+def clear(places: Places, names: Sequence[LayerName], at: int) -> tuple[Path, ...]:
+    """Take these layers away; each stays in its history."""
+    changes: list[Change] = []
+    gone: list[Path] = []
+    for name in names:
+        target = places.target(name)
+        before = target.read()
+        if before is not None:
+            changes += (Change(Target(str(places.version(name, at))), before), Change(target, None))
+            gone.append(target.whole)
+        if places.own(name).exists():
+            changes.append(Change(Target(str(places.own(name))), None))
+    write_together(places.journal, changes)
+    return tuple(gone)
+
+
+def document(path: Path, raw: bytes) -> Document:
+    """What the bytes of this file say; PathRefused, with the reason, if they cannot be continued."""
+    hint = "mend the file, or put it aside and save again"
+    if len(raw) > LARGEST:
+        raise PathRefused(f"`{path}` is larger than 1 MiB", hint)
+    try:
+        found = parse(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        found = Unusable("it is not UTF-8")
+    if isinstance(found, Unusable):
+        raise PathRefused(f"`{path}` cannot be continued: {found.reason}", hint)
+    return found
+
+
+def _own_text(written: Written) -> bytes:
+    items = {part.value: list(rows) for part, rows in written.items.items()}
+    return json.dumps({"items": items, "refused": list(written.refused)}, ensure_ascii=False).encode()
+
+
+def _written(raw: bytes | None) -> Written:
+    """What of a layer is ours; nothing where that is not known, so that every line counts as a person's."""
+    try:
+        told = json.loads(raw or b"{}")
+        items = {Part(part): tuple(map(str, rows)) for part, rows in told.get("items", {}).items()}
+        return Written(items, tuple(map(str, told.get("refused", ()))))
+    except (ValueError, AttributeError, TypeError):
+        return Written()

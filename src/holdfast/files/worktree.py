@@ -1,0 +1,158 @@
+"""One Markdown file inside a worktree, at a path that a stranger may have chosen.
+
+The path stays below the top of the worktree and out of git's own directory, and no link is followed on the
+way: every step is taken from the directory before it, so that nobody can swap one in between. Read whole or
+replaced whole. What stands in the file is no matter here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Generator
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from holdfast.errors import PathRefused
+
+SUFFIX: Final = ".md"
+LARGEST: Final = 1 << 20
+_LONGEST_PATH: Final = 400
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+
+def fault(path: str) -> str:
+    """Why a path may not be used, by its words alone; empty if it may."""
+    parts = PurePosixPath(path).parts
+    if not path.strip() or len(path) > _LONGEST_PATH or not path.isprintable() or "\\" in path:
+        return "it is not a plain path"
+    if path.startswith(("/", "~")) or ".." in parts:
+        return "it leads out of the worktree"
+    # However a file system that ignores case, or points and spaces at the end, would take it.
+    if any(part.casefold().rstrip(". ") == ".git" for part in parts):
+        return "it is git's own directory"
+    return "" if path.endswith(SUFFIX) and len(parts[-1]) > len(SUFFIX) else f"it does not end in `{SUFFIX}`"
+
+
+def read(root: Path, path: str) -> bytes | None:
+    """The bytes of the file; None if nothing is there. PathRefused for anything but a regular file."""
+    with _told(path, "read"):
+        try:
+            with _folder(root, path) as folder:
+                return _content(path, folder)
+        except FileNotFoundError:
+            return None
+
+
+def write(root: Path, path: str, content: bytes) -> None:
+    """Put `content` in place of the file in one step; a new file is for its owner alone."""
+    with _told(path, "write"):
+        _make_folders(root, path)
+        with _folder(root, path) as folder:
+            draft = _draft(folder, content, _mode(path, folder))
+            try:
+                os.rename(draft, _name(path), src_dir_fd=folder, dst_dir_fd=folder)
+            except OSError:
+                os.unlink(draft, dir_fd=folder)
+                raise
+            os.fsync(folder)
+
+
+def listed(root: Path, folder: str) -> tuple[str, ...]:
+    """The names of the Markdown files in a folder of the worktree; none where there is no such folder."""
+    inside = f"{folder}/any{SUFFIX}"
+    with _told(inside, "read"):
+        try:
+            with _folder(root, inside) as opened:
+                names = os.listdir(opened)  # noqa: PTH208 (an open directory has no path)
+        except FileNotFoundError:
+            return ()
+    return tuple(sorted(name for name in names if not fault(f"{folder}/{name}")))
+
+
+def _content(path: str, folder: int) -> bytes:
+    descriptor = os.open(_name(path), _FILE, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise PathRefused(f"`{path}` is refused: it is not a regular file")
+        if status.st_size > LARGEST:
+            raise PathRefused(f"`{path}` is refused: it is larger than 1 MiB")
+        return file.read(LARGEST)
+
+
+def _draft(folder: int, content: bytes, mode: int) -> str:
+    """A finished file, on the disk, beside the one that it will replace; its name."""
+    name = f".holdfast-{secrets.token_hex(6)}"
+    descriptor = os.open(name, _NEW_FILE, mode=0o600, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+    except OSError:
+        os.unlink(name, dir_fd=folder)
+        raise
+    return name
+
+
+def _mode(path: str, folder: int) -> int:
+    """The mode that the file is to have: that of the one it replaces."""
+    try:
+        replaced = os.stat(_name(path), dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return 0o600
+    if not stat.S_ISREG(replaced.st_mode):
+        raise PathRefused(f"`{path}` is refused: a link or a directory is there")
+    return stat.S_IMODE(replaced.st_mode)
+
+
+def _make_folders(root: Path, path: str) -> None:
+    above = PurePosixPath(path).parts[:-1]
+    for depth, part in enumerate(above):
+        with (
+            _folder(root, "/".join((*above[:depth], _name(path)))) as folder,
+            contextlib.suppress(FileExistsError),
+        ):
+            os.mkdir(part, mode=0o700, dir_fd=folder)
+
+
+@contextlib.contextmanager
+def _folder(root: Path, path: str) -> Generator[int]:
+    """The open directory that the file stands in, reached step by step."""
+    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in PurePosixPath(path).parts[:-1]:
+            there = os.open(part, _FOLDER, dir_fd=here)
+            os.close(here)
+            here = there
+        yield here
+    finally:
+        os.close(here)
+
+
+def _name(path: str) -> str:
+    return PurePosixPath(path).name
+
+
+_LINKS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
+"""What systems say where a link, or a file in place of a directory, is not followed."""
+
+
+@contextlib.contextmanager
+def _told(path: str, verb: str) -> Generator[None]:
+    """Let no path through that may not be used, and say what the system refused, for which file."""
+    if reason := fault(path):
+        raise PathRefused(f"`{path}` is refused: {reason}", "name a Markdown file below the worktree's top")
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _LINKS:
+            raise PathRefused(f"`{path}` is refused: there is a link on the way, or a file") from error
+        raise PathRefused(f"cannot {verb} `{path}`: {error.strerror or error}") from error
