@@ -13,7 +13,7 @@ from holdfast.core.session import Session
 from holdfast.core.trail import Said, Trail
 from holdfast.core.world import GitState
 from holdfast.stores.base import NOBODY, Redaction, Rewritten, Store
-from tests.stores.contract import ALL, NOON, SESSION, checkpoint, document, prompt, receipt, session
+from tests.stores.contract import ALL, NOON, SESSION, SHOP, checkpoint, document, prompt, receipt, session
 
 ROWS = 1_000
 CHARACTERS = 1_000_000
@@ -81,12 +81,12 @@ def test_a_newer_redactor_changes_every_text_and_nothing_else(store: Store) -> N
 
 def test_the_index_and_the_vectors_follow_the_text(store: Store) -> None:
     fill(store, OLD)
-    assert [hit.id for hit in store.search(["hunter2"], "shop", ALL)] == ["c1"]
+    assert [hit.id for hit in store.search(["hunter2"], SHOP, ALL)] == ["c1"]
     rewritten(store, NEW)
-    assert store.search(["hunter2"], "shop", ALL) == []
-    (hit,) = store.search(["with"], "shop", ALL)
+    assert store.search(["hunter2"], SHOP, ALL) == []
+    (hit,) = store.search(["with"], SHOP, ALL)
     assert (hit.id, hit.text) == ("c1", "with [s1]")
-    assert [hit.id for hit in store.nearest((1.0, 1.0), "shop", ALL)] == ["d1"], "what changed has no vector"
+    assert [hit.id for hit in store.nearest((1.0, 1.0), SHOP, ALL)] == ["d1"], "what changed has no vector"
     assert store.check() == ""
 
 

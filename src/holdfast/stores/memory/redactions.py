@@ -11,6 +11,8 @@ import msgspec
 
 from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.memory import Memory
+from holdfast.core.record_texts import map_record
 from holdfast.core.session import Session
 from holdfast.stores.base import Change, Document, Redaction, Rewritten, Text
 from holdfast.stores.codec import (
@@ -25,7 +27,7 @@ from holdfast.stores.codec import (
     map_session,
     texts_of,
 )
-from holdfast.stores.memory.tables import Keeper, Row
+from holdfast.stores.memory.tables import Keeper, Line, Row
 
 _Change: TypeAlias = Callable[[str], str]
 
@@ -49,6 +51,8 @@ class Redactions(Keeper):
                 continue
             mapped = _mapped(row, partial(change, tables.session_of(row)))
             getattr(tables, table)[id] = mapped
+            if isinstance(row, Document) and isinstance(mapped, Document) and mapped.text != row.text:
+                tables.bare[row.id] = None
             tables.redactors[table, id] = redactor
             characters -= sum(map(len, _texts(row)))
             seen += 1
@@ -78,16 +82,24 @@ def _mapped(row: Row, change: _Change) -> Row:
                 words=change(row.words),
                 memory_queries=tuple(map(change, row.memory_queries)),
                 recent_remembers=tuple(map(change, row.recent_remembers)),
+                outline=row.outline.mapped(change),
             )
         case Receipt():
             items = decode_items(map_document(encode_items(row.items), change))
             return replace(row, text=change(row.text), items=items)
         case Document():
             text = change(row.text)
-            return replace(row, text=text, vector=row.vector if text == row.text else ())
+            source, vector = change(row.source), row.vector if text == row.text else ()
+            return replace(row, text=text, source=source, vector=vector)
+        case Memory():
+            return replace(row, text=change(row.text), tags=tuple(map(change, row.tags)))
+        case Line():
+            return replace(row, record=replace(row.record, line=map_record(row.record.line, change)))
         case _:
             return decode_event(kind_of(row), map_document(encode_event(row), change)) or row
 
 
 def _texts(row: Row) -> Iterator[str]:
+    if isinstance(row, Line):
+        return texts_of(row.record.line)
     return texts_of(msgspec.json.encode(row).decode())

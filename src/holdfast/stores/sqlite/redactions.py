@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from holdfast.core.record_texts import map_record
 from holdfast.stores.base import Change, Redaction, Rewritten, Text
-from holdfast.stores.codec import map_document, map_session
+from holdfast.stores.codec import identity_hash, map_document, map_session, subject_hash
 from holdfast.stores.sqlite.database import Bindings, Database
 from holdfast.stores.sqlite.texts import texts_in
 
@@ -45,7 +46,8 @@ class Redactions:
             own = partial(change, session)
             mapped = [kind(text, own) for kind, text in zip(table.maps, texts, strict=True)]
             bindings = {f"text{place}": text for place, text in enumerate(mapped)}
-            self._database.write(table.write, {**bindings, "row": number, "redactor": redactor})
+            derived = table.derived(*mapped)
+            self._database.write(table.write, {**bindings, **derived, "row": number, "redactor": redactor})
             characters -= sum(map(len, texts))
             seen += 1
             changed += mapped != texts
@@ -76,6 +78,10 @@ class Redactions:
             self._database.write(_ADD_FACT, bindings)
 
 
+def _nothing(*_: str) -> Bindings:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     """A table with texts: how its stale rows are found, how one is read, and how it is written back."""
@@ -85,10 +91,16 @@ class _Table:
     write: str
     maps: tuple[_Map, ...]
     """What `read` gives behind the session's key, one after the other: plain text, or JSON of some kind."""
+    derived: Callable[..., Bindings] = _nothing
+    """What is written beside them that is made of these texts."""
 
 
 def _plain(text: str, change: Callable[[str], str]) -> str:
     return change(text)
+
+
+def _what_a_memory_says(text: str, _tags: str) -> Bindings:
+    return {"identity": identity_hash(text), "subject": subject_hash(text)}
 
 
 _FACT = """
@@ -125,6 +137,8 @@ select count(*), count(*) filter (where redactor < :redactor or redactor > :reda
  union all
 select count(*), count(*) filter (where redactor < :redactor or redactor > :redactor) from receipts
  union all
+select count(*), count(*) filter (where redactor < :redactor or redactor > :redactor) from memories
+ union all
 select count(*), count(*) filter (where redactor < :redactor or redactor > :redactor) from documents
 """
 
@@ -154,8 +168,8 @@ _MESSAGES = _Table(
     stale="""
 select rowid
   from messages
- where redactor < :redactor
-    or redactor > :redactor
+ where (redactor < :redactor or redactor > :redactor)
+   and origin <> 'record'
  limit :limit
 """,
     read="""
@@ -172,6 +186,28 @@ update messages
     maps=(map_document,),
 )
 
+_LOGS = _Table(
+    stale="""
+select rowid
+  from messages
+ where (redactor < :redactor or redactor > :redactor)
+   and origin = 'record'
+ limit :limit
+""",
+    read="""
+select session_key, data
+  from messages
+ where rowid = :row
+""",
+    write="""
+update messages
+   set data     = :text0,
+       redactor = :redactor
+ where rowid = :row
+""",
+    maps=(map_record,),
+)
+
 _CHECKPOINTS = _Table(
     stale="""
 select rowid
@@ -181,7 +217,7 @@ select rowid
  limit :limit
 """,
     read="""
-select session_key, digest, words, coalesce(memory_queries, '[]'), coalesce(recent_remembers, '[]')
+select session_key, digest, words, coalesce(memory_queries, '[]'), coalesce(recent_remembers, '[]'), outline
   from session_checkpoints
  where rowid = :row
 """,
@@ -191,10 +227,11 @@ update session_checkpoints
        words            = :text1,
        memory_queries   = :text2,
        recent_remembers = :text3,
+       outline          = :text4,
        redactor         = :redactor
  where rowid = :row
 """,
-    maps=(_plain, _plain, map_document, map_document),
+    maps=(_plain, _plain, map_document, map_document, map_document),
 )
 
 _RECEIPTS = _Table(
@@ -220,7 +257,33 @@ update receipts
     maps=(_plain, map_document),
 )
 
-# The document of a checkpoint has no session of its own; its tags must be those of the checkpoint's.
+_MEMORIES = _Table(
+    stale="""
+select rowid
+  from memories
+ where redactor < :redactor
+    or redactor > :redactor
+ limit :limit
+""",
+    read="""
+select session_key, text, tags
+  from memories
+ where rowid = :row
+""",
+    write="""
+update memories
+   set text     = :text0,
+       tags     = :text1,
+       identity = :identity,
+       subject  = :subject,
+       redactor = :redactor
+ where rowid = :row
+""",
+    maps=(_plain, map_document),
+    derived=_what_a_memory_says,
+)
+
+# The document of a checkpoint or a memory has no session of its own; its tags must be those of the other's.
 _DOCUMENTS = _Table(
     stale="""
 select number
@@ -230,20 +293,28 @@ select number
  limit :limit
 """,
     read="""
-select coalesce(nullif(documents.session_key, ''), session_checkpoints.session_key, ''), documents.text
+select coalesce(nullif(documents.session_key, ''), session_checkpoints.session_key, memories.session_key, ''),
+       documents.text,
+       documents.source
   from documents
   left join session_checkpoints
     on session_checkpoints.id = documents.id
+  left join memories
+    on memories.id = documents.id
  where number = :row
 """,
     write="""
+delete from vectors
+ where document = :row
+   and document in (select number from documents where text <> :text0);
 update documents
-   set vector   = iif(text = :text0, vector, x''),
+   set vectored = iif(text = :text0, vectored, 0),
        text     = :text0,
+       source   = :text1,
        redactor = :redactor
  where number = :row
 """,
-    maps=(_plain,),
+    maps=(_plain, _plain),
 )
 
-_TABLES = (_SESSIONS, _CHECKPOINTS, _RECEIPTS, _DOCUMENTS, _MESSAGES)
+_TABLES = (_SESSIONS, _CHECKPOINTS, _RECEIPTS, _MEMORIES, _DOCUMENTS, _MESSAGES, _LOGS)
