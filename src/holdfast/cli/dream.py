@@ -1,0 +1,197 @@
+"""The dream sidecar on the command line: put candidates up, review them, and promote what was approved."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+
+from holdfast.cli import access
+from holdfast.cli.options import command, json_option, project_option
+from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.core.promote import Candidate, Lane, Standing, Step
+from holdfast.core.text import shortened
+from holdfast.engine import continuity, dream
+from holdfast.engine import continuity_source as sources
+from holdfast.engine.continuity import Room
+from holdfast.engine.desk import Desk
+from holdfast.errors import HoldfastError
+
+SHOWN: Final = 100
+_KEYS: Final = {"a": Step.APPROVE, "r": Step.REJECT}
+
+
+@click.group(name="dream", epilog="\b\nExamples:\n  holdfast dream build\n  holdfast dream review")
+def group() -> None:
+    """Review what of the continuity is worth keeping for good.
+
+    Nothing is promoted by itself. What you approve becomes a memory; what reads like an instruction becomes a
+    proposal, a patch that you apply by hand. No file of yours is ever changed here.
+    """
+
+
+@contextmanager
+def _opened(project: Path | None) -> Generator[tuple[Desk, Room]]:
+    where = access.project_at(project)
+    with access.opened_desk() as desk:
+        yield desk, continuity.room(desk, access.home(), where)
+
+
+@command("holdfast dream build", "holdfast dream build --subagent agent-1.jsonl --harness NAME")
+@project_option()
+@click.option(
+    "--subagent", type=click.Path(path_type=Path), metavar="FILE", help="Also a subagent's transcript."
+)
+@click.option("--harness", default="", metavar="NAME", help="Whose transcript that is.")
+@json_option()
+def build(*, project: Path | None, subagent: Path | None, harness: str, as_json: bool) -> None:
+    """Put up candidates from the continuity; what you decided before stands."""
+    with _opened(project) as (desk, room):
+        source = sources.named(subagent, harness) if subagent else None
+        snapshot = dream.build(desk, room, source)
+    _list(snapshot.candidates, as_json=as_json)
+
+
+@command("holdfast dream inspect --json")
+@project_option()
+@json_option()
+def inspect(*, project: Path | None, as_json: bool) -> None:
+    """Show the snapshot as it is, and whether it is out of date; builds nothing."""
+    with _opened(project) as (_, room):
+        found = dream.inspect(room)
+    rows = found.snapshot.candidates if found.snapshot else ()
+    if as_json:
+        built_at = found.snapshot.built_at if found.snapshot else None
+        candidates = [dream.as_json(one) for one in rows]
+        give_json({"builtAt": built_at, "candidates": candidates, "diagnostics": list(found.diagnostics)})
+        return
+    for diagnostic in found.diagnostics:
+        say(f"note: {diagnostic}")
+    _list(rows, as_json=False)
+
+
+@command("holdfast dream candidates", "holdfast dream candidates --standing pending --json")
+@project_option()
+@click.option(
+    "--standing", type=click.Choice([one.value for one in Standing]), help="Only those that stand so."
+)
+@json_option()
+def candidates(*, project: Path | None, standing: str | None, as_json: bool) -> None:
+    """List the candidates and how far they have come."""
+    with _opened(project) as (_, room):
+        found = dream.inspect(room).snapshot
+    rows = found.candidates if found else ()
+    _list([one for one in rows if standing in (None, one.standing)], as_json=as_json)
+
+
+@command("holdfast dream review", "holdfast dream review 1f2e3d --approve")
+@click.argument("id", required=False)
+@click.option("--approve", "decision", flag_value="approve", help="Say yes to this candidate.")
+@click.option("--reject", "decision", flag_value="reject", help="Say no to it.")
+@project_option()
+@json_option()
+def review(*, id: str | None, decision: str | None, project: Path | None, as_json: bool) -> None:
+    """Decide on candidates: one by name, or all that wait, with one key for each."""
+    with _opened(project) as (desk, room):
+        if id is None:
+            _one_by_one(desk, room)
+            return
+        if decision is None:
+            raise HoldfastError("it is not said what to decide", "add --approve or --reject")
+        _tell(dream.take(desk, room, id, Step(decision)), as_json=as_json)
+
+
+def _one_by_one(desk: Desk, room: Room) -> None:
+    found = dream.inspect(room).snapshot
+    waiting = [one for one in (found.candidates if found else ()) if one.standing is Standing.PENDING]
+    if not waiting:
+        say("nothing waits for a decision")
+        return
+    if not sys.stdin.isatty():
+        raise HoldfastError(
+            "a review needs someone to answer", "`holdfast dream review ID --approve` decides on one"
+        )
+    for number, one in enumerate(waiting, 1):
+        say(f"\n{number} of {len(waiting)}  {one.id}  from {one.source}")
+        say(dream.prepared(room, one).patch if one.lane is Lane.INSTRUCTION else f"+ memory: {one.text}")
+        click.echo("[a]pprove  [r]eject  [s]kip  [q]uit ", nl=False, err=True)
+        pressed = click.getchar().lower()
+        say(pressed)
+        if pressed == "q":
+            return
+        if pressed in _KEYS:
+            _tell(dream.take(desk, room, one.id, _KEYS[pressed]), as_json=False)
+
+
+def _step(step: Step, name: str, says: str) -> click.Command:
+    """A command that takes one step with one candidate."""
+
+    @click.argument("id")
+    @project_option()
+    @click.option("--file", default="", metavar="FILE", help="The instruction file; else the first there is.")
+    @json_option()
+    def taken(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
+        with _opened(project) as (desk, room):
+            _tell(dream.take(desk, room, id, step, file), as_json=as_json)
+
+    taken.__doc__ = says
+    return command(f"holdfast dream {name} 1f2e3d")(taken)
+
+
+@command("holdfast dream proposal 1f2e3d")
+@click.argument("id")
+@project_option()
+@click.option("--file", default="", metavar="FILE", help="The instruction file; else the first there is.")
+@json_option()
+def proposal(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
+    """Show what would become of a candidate: a memory, or a patch to apply by hand. Changes nothing."""
+    with _opened(project) as (_, room):
+        found = dream.inspect(room).snapshot
+        one = dream.find(found.candidates if found else (), id)
+        shown = dream.prepared(room, one, file) if one.lane is Lane.INSTRUCTION else None
+    if as_json:
+        made = {"file": shown.file, "line": shown.line, "patch": shown.patch} if shown else None
+        give_json({**dream.as_json(one), "proposal": made})
+    elif shown:
+        give(shown.patch)
+        say(f"apply it by hand to {shown.file}, then `holdfast dream verify-apply {one.id}`")
+    else:
+        give(f"memory: {one.text}")
+
+
+def _list(rows: Sequence[Candidate], *, as_json: bool) -> None:
+    if as_json:
+        give_json([dream.as_json(one) for one in rows])
+        return
+    if not rows:
+        say("there are no candidates")
+        return
+    told = [(one.id, one.standing.value, one.lane.value, shortened(one.text, SHOWN)) for one in rows]
+    give_table(("id", "standing", "lane", "text"), told)
+
+
+def _tell(one: Candidate, *, as_json: bool) -> None:
+    if as_json:
+        give_json(dream.as_json(one))
+        return
+    became = f" ({one.became})" if one.became else ""
+    give(f"{one.id} {one.standing}{became}")
+
+
+for _name, _command in {
+    "build": build,
+    "inspect": inspect,
+    "candidates": candidates,
+    "review": review,
+    "adopt": _step(Step.ADOPT, "adopt", "Take over a subagent's candidate, so that it can be reviewed."),
+    "proposal": proposal,
+    "promote-prep": proposal,
+    "promote": _step(Step.PROMOTE, "promote", "Make an approved candidate a memory, or a proposal."),
+    "apply-prep": proposal,
+    "verify-apply": _step(Step.VERIFY, "verify-apply", "Close a proposal that you have applied by hand."),
+}.items():
+    group.add_command(_command, _name)

@@ -1,0 +1,91 @@
+"""Promotion: nothing goes on without a person's yes, and an instruction never beyond a proposal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from holdfast.core.continuity import Part, Summary
+from holdfast.core.promote import (
+    Candidate,
+    Lane,
+    Refused,
+    Standing,
+    Step,
+    candidates,
+    is_applied,
+    moved,
+    proposal,
+    rebuilt,
+)
+
+SUMMARY = Summary(
+    "Mend it",
+    {
+        Part.CONFIRMED: ("`make test` passed", "The cache is warm after one run."),
+        Part.NEXT: ("Write the docs",),
+        Part.NOTES: ("Never touch vendor/.", "`src/a.py` edited", "We decided on SQLite."),
+    },
+)
+DURABLE, RULE, _ = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
+
+
+def test_what_lasts_is_put_up_and_what_is_of_the_day_is_not() -> None:
+    found = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
+    assert [(one.text, one.lane) for one in found] == [
+        ("The cache is warm after one run.", Lane.DURABLE),
+        ("Never touch vendor/.", Lane.INSTRUCTION),
+        ("We decided on SQLite.", Lane.DURABLE),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "steps", "standing"),
+    [
+        (DURABLE, [Step.APPROVE, Step.PROMOTE], Standing.PROMOTED),
+        (RULE, [Step.APPROVE, Step.PROMOTE], Standing.WAITING),
+        (RULE, [Step.APPROVE, Step.PROMOTE, Step.VERIFY], Standing.APPLIED),
+        (DURABLE, [Step.REJECT, Step.APPROVE], Standing.APPROVED),
+        (replace(DURABLE, standing=Standing.BLOCKED), [Step.ADOPT, Step.APPROVE], Standing.APPROVED),
+    ],
+)
+def test_a_candidate_goes_step_by_step(candidate: Candidate, steps: list[Step], standing: Standing) -> None:
+    for step in steps:
+        after = moved(candidate, step)
+        assert isinstance(after, Candidate)
+        candidate = after
+    assert candidate.standing is standing
+
+
+@pytest.mark.parametrize(
+    ("standing", "step"),
+    [
+        (Standing.PENDING, Step.PROMOTE),
+        (Standing.BLOCKED, Step.APPROVE),
+        (Standing.BLOCKED, Step.PROMOTE),
+        (Standing.REJECTED, Step.PROMOTE),
+        (Standing.PROMOTED, Step.PROMOTE),
+        (Standing.APPROVED, Step.VERIFY),
+    ],
+)
+def test_no_step_is_skipped(standing: Standing, step: Step) -> None:
+    refused = moved(replace(DURABLE, standing=standing), step)
+    assert isinstance(refused, Refused)
+    assert DURABLE.id in refused.reason
+    assert refused.hint
+
+
+def test_another_build_keeps_what_was_decided_and_drops_what_nobody_looked_at() -> None:
+    approved = replace(DURABLE, standing=Standing.APPROVED)
+    assert rebuilt([approved, RULE], []) == [approved]
+    assert rebuilt([approved], [DURABLE, RULE]) == [approved, RULE]
+
+
+@pytest.mark.parametrize("before", ["", "# Rules\n", "# Rules", "a\n\nb\n"])
+def test_a_proposal_only_adds_a_line(before: str) -> None:
+    found = proposal(RULE, "AGENTS.md", before)
+    added = [line for line in found.patch.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert added[-1] == "+- Never touch vendor/."
+    assert is_applied(RULE, before + "\n* never touch\n  vendor/\n")
+    assert not is_applied(RULE, before)
