@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 from holdfast.core.brief import Item, Reason, Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Origin, Prompt
+from holdfast.core.memory import Memory, MemoryKind, Scope
+from holdfast.core.rolling import Outline
 from holdfast.core.session import Phase, Session, Trigger
 from holdfast.core.world import Project
-from holdfast.stores.base import Document, Lineage
+from holdfast.stores.base import Document, Lineage, Within
 
 NOON = 1_767_268_800_000
 """2026-01-01T12:00:00Z"""
@@ -46,6 +48,7 @@ CHECKPOINT = Checkpoint(
     window=2,
     created_at=NOON,
     words="half done",
+    outline=Outline("The parser drops a line.", 51_000, 12, ("parser",), ("Why?",), ("Keep tabs.",)),
 )
 RECEIPT = Receipt(
     id="b1",
@@ -62,7 +65,19 @@ RECEIPT = Receipt(
     ),
 )
 LINEAGE = Lineage(child="s2", parent="s1", kind="clear", at=NOON)
-DOCUMENT = Document(id="d1", kind="memory", project_id="shop", text="The parser drops the last line.")
+DOCUMENT = Document(id="d1", kind="record", project_id="shop", text="The parser drops the last line.")
+MEMORY = Memory(
+    id="m1",
+    text="The port is 8080.",
+    kind=MemoryKind.FACT,
+    scope=Scope.PROJECT,
+    project_id="shop",
+    worktree_id="",
+    created_at=NOON,
+)
+SHOP = Within(("shop",))
+OTHERS = Within(("other",))
+NOWHERE = Within(("nowhere",))
 
 
 def session(key: str, **changes: Field) -> Session:
@@ -87,3 +102,7 @@ def receipt(id: str, **changes: Field) -> Receipt:
 
 def document(id: str, text: str, **changes: Field) -> Document:
     return replace(DOCUMENT, id=id, text=text, **changes)
+
+
+def memory(id: str, **changes: Field) -> Memory:
+    return replace(MEMORY, id=id, **changes)

@@ -18,6 +18,7 @@ from tests.stores.contract import (
     PROMPT,
     RECEIPT,
     SESSION,
+    SHOP,
     checkpoint,
     document,
     ended,
@@ -58,7 +59,7 @@ def test_a_failed_transaction_leaves_nothing(store: Store, way: str) -> None:
     assert store.checkpoints(ALL) == [CHECKPOINT]
     assert store.lineage("s2") is None
     assert store.receipts("", ALL) == []
-    assert store.search(["parser"], "shop", ALL) == []
+    assert store.search(["parser"], SHOP, ALL) == []
     assert store.skipped() == {}
 
 
@@ -349,5 +350,5 @@ def test_half_a_character_is_kept_as_a_replacement_character(store: Store) -> No
     assert store.checkpoints_of_session(half, ALL) == [checkpoint(whole, session=whole, digest=whole)]
     assert store.receipts(half, ALL) == [receipt(whole, session=whole, text=whole)]
     assert store.lineage(half) == LINEAGE.__class__(whole, whole, whole, NOON)
-    assert [hit.id for hit in store.search([half], "shop", ALL)] == [whole]
+    assert [hit.id for hit in store.search([half], SHOP, ALL)] == [whole]
     assert store.skipped() == {whole: 1}

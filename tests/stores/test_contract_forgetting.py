@@ -14,6 +14,7 @@ from tests.stores.contract import (
     MINUTE,
     NOON,
     PROJECT,
+    SHOP,
     checkpoint,
     document,
     prompt,
@@ -51,8 +52,8 @@ def test_a_session_goes_with_all_that_belongs_to_it(store: Store) -> None:
     assert store.events("one", ALL) == []
     assert [each.session for each in store.checkpoints(ALL)] == ["two"]
     assert [each.session for each in store.receipts("", ALL)] == ["two"]
-    assert sorted(hit.id for hit in store.search(["parser"], "shop", ALL)) == ["c-two", "d-two"]
-    assert [hit.id for hit in store.nearest((1.0, 0.0), "shop", ALL)] == ["d-two"]
+    assert sorted(hit.id for hit in store.search(["parser"], SHOP, ALL)) == ["c-two", "d-two"]
+    assert [hit.id for hit in store.nearest((1.0, 0.0), SHOP, ALL)] == ["d-two"]
     assert store.events("two", ALL) == [prompt("r1", session="two")]
     assert store.check() == ""
 
@@ -115,7 +116,7 @@ def test_the_sessions_of_a_project_are_those_of_which_anything_is_kept(store: St
         store.forget(store.keys_of_project("shop"), NOON)
         assert store.forget_documents("shop") == 1
     assert store.keys() == ["two"]
-    assert store.search(["parser"], "shop", ALL) == []
+    assert store.search(["parser"], SHOP, ALL) == []
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ def test_a_checkpoint_that_is_dropped_cannot_be_found_any_more(store: Store) -> 
     with store.writing():
         keep(store, "one")
         store.trim_checkpoints("one", 0)
-    assert [hit.id for hit in store.search(["parser"], "shop", ALL)] == ["d-one"]
+    assert [hit.id for hit in store.search(["parser"], SHOP, ALL)] == ["d-one"]
 
 
 def test_scrubbing_loses_nothing(store: Store) -> None:
@@ -165,5 +166,5 @@ def test_scrubbing_loses_nothing(store: Store) -> None:
         store.forget(["one"], NOON)
     store.scrub()
     assert store.events("two", ALL) == [prompt("r1", session="two")]
-    assert sorted(hit.id for hit in store.search(["parser"], "shop", ALL)) == ["c-two", "d-two"]
+    assert sorted(hit.id for hit in store.search(["parser"], SHOP, ALL)) == ["c-two", "d-two"]
     assert store.check() == ""

@@ -19,6 +19,9 @@ from tests.stores.contract import (
     LINEAGE,
     MINUTE,
     NOON,
+    NOWHERE,
+    OTHERS,
+    SHOP,
     checkpoint,
     document,
     ended,
@@ -99,7 +102,7 @@ def test_a_pruned_session_goes_with_all_that_belongs_to_it(store: Store) -> None
             store.put_cursor(f"{key}.jsonl", "10")
             store.add_lineage(replace(LINEAGE, child=key, parent="old"))
             store.add_receipt(receipt(key, session=key))
-            store.add_document(document(key, "parser", session=key, vector=(1.0, 0.0)))
+            store.add_document(document(key, "parser", kind="other", session=key, vector=(1.0, 0.0)))
             store.add_checkpoint(checkpoint(key, session=key))
         store.add_document(document("free", "parser"))
     with store.writing():
@@ -109,8 +112,8 @@ def test_a_pruned_session_goes_with_all_that_belongs_to_it(store: Store) -> None
     assert store.cursor("old.jsonl") == ""
     assert store.lineage("old") is None
     assert _ids(store.receipts("", ALL)) == ["kept"]
-    assert sorted(_ids(store.search(["parser"], "shop", ALL))) == ["free", "kept"]
-    assert _ids(store.nearest((1.0, 0.0), "shop", ALL)) == ["kept"]
+    assert sorted(_ids(store.search(["parser"], SHOP, ALL))) == ["free", "kept"]
+    assert _ids(store.nearest((1.0, 0.0), SHOP, ALL)) == ["kept"]
     assert _ids(store.checkpoints_of_session("old", ALL)) == ["old"], "checkpoints go by their own rule"
     assert store.events("kept", ALL) == [prompt("r1", session="kept")]
     assert store.cursor("kept.jsonl") == "10"
@@ -135,28 +138,28 @@ def test_documents_that_hold_any_of_the_words_are_found(store: Store) -> None:
         store.add_document(document("one", "A Parser for dates"))
         store.add_document(document("none", "Nothing of the kind"))
         store.add_document(document("elsewhere", "parser line", project_id="other"))
-    hits = store.search(["parser", "line"], "shop", ALL)
+    hits = store.search(["parser", "line"], SHOP, ALL)
     assert _ids(hits) == ["both", "one"]
     assert hits[0].score > hits[1].score
-    assert (hits[1].kind, hits[1].text) == ("memory", "A Parser for dates")
-    assert _ids(store.search(["parser", "line"], "shop", 1)) == ["both"]
-    assert _ids(store.search(["parser"], "other", ALL)) == ["elsewhere"]
-    assert store.search(["absent"], "shop", ALL) == []
-    assert store.search([], "shop", ALL) == []
+    assert (hits[1].kind, hits[1].text) == ("record", "A Parser for dates")
+    assert _ids(store.search(["parser", "line"], SHOP, 1)) == ["both"]
+    assert _ids(store.search(["parser"], OTHERS, ALL)) == ["elsewhere"]
+    assert store.search(["absent"], SHOP, ALL) == []
+    assert store.search([], SHOP, ALL) == []
 
 
 def test_a_document_added_again_is_replaced_and_a_dropped_one_is_gone(store: Store) -> None:
     with store.writing():
         store.add_document(document("d1", "parser"))
         store.add_document(document("d1", "lexer", kind="note"))
-    assert store.search(["parser"], "shop", ALL) == []
-    assert [(hit.id, hit.kind, hit.text) for hit in store.search(["lexer"], "shop", ALL)] == [
+    assert store.search(["parser"], SHOP, ALL) == []
+    assert [(hit.id, hit.kind, hit.text) for hit in store.search(["lexer"], SHOP, ALL)] == [
         ("d1", "note", "lexer")
     ]
     with store.writing():
         store.drop_document("d1")
         store.drop_document("never there")
-    assert store.search(["lexer"], "shop", ALL) == []
+    assert store.search(["lexer"], SHOP, ALL) == []
     assert store.check() == ""
 
 
@@ -188,15 +191,15 @@ def test_a_document_added_again_is_replaced_and_a_dropped_one_is_gone(store: Sto
 def test_no_word_is_an_operator(store: Store, word: str) -> None:
     with store.writing():
         store.add_document(document("d1", "the parser"))
-    assert _ids(store.search([word, "parser"], "shop", ALL)) == ["d1"]
-    assert store.search([word], "shop", ALL) == []
-    assert store.search([f'{word}" OR "parser'], "nowhere", ALL) == []
+    assert _ids(store.search([word, "parser"], SHOP, ALL)) == ["d1"]
+    assert store.search([word], SHOP, ALL) == []
+    assert store.search([f'{word}" OR "parser'], NOWHERE, ALL) == []
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.text()))
 def test_searching_for_any_words_never_fails(store: Store, words: list[str]) -> None:
-    assert store.search(words, "shop", ALL) == []
+    assert store.search(words, SHOP, ALL) == []
 
 
 def test_the_nearest_vectors_come_first_whatever_their_length(store: Store) -> None:
@@ -208,13 +211,13 @@ def test_the_nearest_vectors_come_first_whatever_their_length(store: Store) -> N
         store.add_document(document("nowhere", "e", vector=(0.0, 0.0)))
         store.add_document(document("other length", "f", vector=(1.0, 0.0, 0.0)))
         store.add_document(document("elsewhere", "g", vector=(1.0, 0.0), project_id="other"))
-    hits = store.nearest((2.0, 0.0), "shop", ALL)
+    hits = store.nearest((2.0, 0.0), SHOP, ALL)
     assert _ids(hits) == ["same way", "near", "opposite"]
     assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5), -1.0], abs=1e-6)
-    assert (hits[1].kind, hits[1].text) == ("memory", "b")
-    assert _ids(store.nearest((2.0, 0.0), "shop", 1)) == ["same way"]
-    assert store.nearest((), "shop", ALL) == []
-    assert store.nearest((0.0, 0.0), "shop", ALL) == []
+    assert (hits[1].kind, hits[1].text) == ("record", "b")
+    assert _ids(store.nearest((2.0, 0.0), SHOP, 1)) == ["same way"]
+    assert store.nearest((), SHOP, ALL) == []
+    assert store.nearest((0.0, 0.0), SHOP, ALL) == []
 
 
 class _Named(Protocol):

@@ -13,14 +13,7 @@ from holdfast.stores.base import NOBODY, Redaction
 from holdfast.stores.sqlite import open_store
 from holdfast.stores.sqlite.schema import shipped
 from holdfast.stores.sqlite.store import open_with
-from tests.stores.contract import (
-    ALL,
-    MINUTE,
-    NOON,
-    SESSION,
-    prompt,
-    session,
-)
+from tests.stores.contract import ALL, MINUTE, NOON, SESSION, SHOP, prompt, session
 from tests.stores.sqlite_files import LATER, columns, filled, first_schema, opened
 
 
@@ -45,7 +38,7 @@ def test_a_store_of_the_first_schema_keeps_its_rows_and_nobody_vouches_for_them(
     assert [each.digest for each in store.checkpoints(ALL)] == ["Fix it"]
     assert [each.text for each in store.receipts("s1", ALL)] == ["Fix it"]
     assert store.cursor("s1.jsonl") == "10"
-    assert [hit.id for hit in store.search(["fix"], "shop", ALL)] == ["c1"], "its checkpoint was pruned"
+    assert [hit.id for hit in store.search(["fix"], SHOP, ALL)] == ["c1"], "its checkpoint was pruned"
     assert store.check() == ""
     store.close()
 
@@ -54,12 +47,12 @@ def test_the_rows_of_the_first_schema_are_rewritten(path: Path) -> None:
     first_schema(path, "Fix")
     store = opened(path)
     with store.writing():
-        store.rewrite("2", lambda _, text: text.replace("Fix", "Mend"), ALL, ALL)
+        store.rewrite("2", lambda _, text: text.replace("Fix", "Mend"), ALL, 1 << 20)
     assert store.redaction("2") == Redaction(rows=5, stale=0)
     assert store.events("s1", ALL) == [prompt("r1", text="Mend it")]
-    assert store.search(["fix"], "shop", ALL) == []
-    assert [hit.text for hit in store.search(["mend"], "shop", ALL)] == ["Mend it"]
-    assert store.nearest((1.0,), "shop", ALL) == []
+    assert store.search(["fix"], SHOP, ALL) == []
+    assert [hit.text for hit in store.search(["mend"], SHOP, ALL)] == ["Mend it"]
+    assert store.nearest((1.0,), SHOP, ALL) == []
     assert store.check() == ""
     store.close()
 

@@ -1,7 +1,8 @@
 """The contract of a store: where what was acknowledged is kept.
 
 Named operations over our own values, with ids and times given by the caller. No SQL, no dialect and no
-decision is visible here, so that another database can come without touching the engine.
+decision is visible here, so that another database can come without touching the engine. What is found again
+and remembered is in `findable.py`.
 """
 
 from __future__ import annotations
@@ -11,15 +12,34 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event
 from holdfast.core.session import Process, Session
+from holdfast.stores.findable import EVERYWHERE, NOBODY, Document, Findable, Hit, Within
+from holdfast.stores.logged import Logged
+from holdfast.stores.recorded import RECORDS, Recorded, RecordsKept
 
-NOBODY: Final = "0"
-"""The redactor of a text that nobody vouches for: it is redacted again at the next opportunity."""
+__all__ = [
+    "EVERYWHERE",
+    "NOBODY",
+    "RECORDS",
+    "Change",
+    "Document",
+    "Dropped",
+    "Hit",
+    "Lineage",
+    "Novelty",
+    "RecordsKept",
+    "Redaction",
+    "Rewritten",
+    "Store",
+    "Text",
+    "Within",
+    "names_one_of",
+]
 
 Change: TypeAlias = Callable[[str, str], str]
 """What becomes of a text: from the key of its session, empty where it has none, and the text itself."""
@@ -41,29 +61,6 @@ class Lineage:
     parent: str
     kind: str
     at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text that can be found again, with its vector where it has one."""
-
-    id: str
-    kind: str
-    project_id: str
-    text: str
-    vector: tuple[float, ...] = ()
-    session: str = ""
-    """The session that it goes with when that is pruned; empty for what stays until it is dropped."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document that was found; the greater the score, the nearer."""
-
-    id: str
-    kind: str
-    score: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +96,7 @@ class Dropped:
     checkpoints: int = 0
     receipts: int = 0
     documents: int = 0
+    memories: int = 0
 
 
 def names_one_of(source: str, keys: set[str]) -> bool:
@@ -109,7 +107,7 @@ def names_one_of(source: str, keys: set[str]) -> bool:
 _BETWEEN_NAMES = re.compile(r"[/\\.]")
 
 
-class Store(Protocol):
+class Store(Findable, Recorded, Logged, Protocol):
     """Everything that Holdfast keeps. Every write stands inside `writing` or `writing_durably`.
 
     What is given with a text as its `redactor` says which one that text went through.
@@ -222,24 +220,6 @@ class Store(Protocol):
         """A session's receipts, the newest first; of all sessions for an empty key."""
         ...
 
-    # Finding again
-
-    def add_document(self, document: Document, redactor: str = NOBODY) -> None:
-        """Make a text findable; the same id again replaces it. That of a checkpoint goes with it."""
-        ...
-
-    def drop_document(self, id: str) -> None:
-        """Make a text unfindable."""
-        ...
-
-    def search(self, words: Sequence[str], project_id: str, limit: int) -> list[Hit]:
-        """Documents of a project that hold any of the words, the best match first."""
-        ...
-
-    def nearest(self, vector: Sequence[float], project_id: str, limit: int) -> list[Hit]:
-        """Documents of a project whose vectors point most nearly the same way."""
-        ...
-
     # Redaction
 
     def secret(self, name: str, fresh: bytes) -> bytes:
@@ -277,14 +257,18 @@ class Store(Protocol):
         ...
 
     def forget(self, keys: Sequence[str], at: int) -> Dropped:
-        """Drop all that is kept of these sessions, also where others were told of them.
+        """Drop all that is kept of these sessions, also where others were told of them or it was remembered.
 
         What their sources say of the time until `at` is not new any more.
         """
         ...
 
     def forget_documents(self, project_id: str) -> int:
-        """Drop every document of a project; how many went."""
+        """Drop every document of a project but those of its memories; how many went."""
+        ...
+
+    def forget_memories(self, project_id: str) -> int:
+        """Drop every memory of a project and its worktrees; how many went."""
         ...
 
     def forget_all(self, at: int) -> Dropped:

@@ -20,6 +20,8 @@ import msgspec
 
 from holdfast.core.brief import Item
 from holdfast.core.events import KINDS, Event
+from holdfast.core.memory import identity, subject_of
+from holdfast.core.rolling import Outline
 from holdfast.core.session import Session
 from holdfast.errors import StoreCorrupt, StoreTooNew
 
@@ -68,6 +70,16 @@ def encode_items(items: tuple[Item, ...]) -> str:
 def decode_items(data: str) -> tuple[Item, ...]:
     """The items of a receipt."""
     return _decode("a receipt", _ITEMS.decode, data)
+
+
+def encode_outline(outline: Outline) -> str:
+    """The fields of a checkpoint as JSON."""
+    return _encode(outline)
+
+
+def decode_outline(data: str) -> Outline:
+    """The fields of a checkpoint; from before there were any, they are empty."""
+    return _decode("a checkpoint", _OUTLINE.decode, data)
 
 
 def encode_texts(texts: tuple[str, ...]) -> str:
@@ -124,6 +136,17 @@ def hashed(name: str) -> bytes:
     return blake2b(clean(name).encode(), digest_size=16).digest()
 
 
+def identity_hash(text: str) -> bytes:
+    """What two memories share that say the same."""
+    return hashed(identity(text))
+
+
+def subject_hash(text: str) -> bytes:
+    """What two memories share that give a value to the same; empty for one that gives none."""
+    subject = subject_of(text)
+    return hashed(subject) if subject else b""
+
+
 def clean(value: T) -> T:
     """The same value with U+FFFD for every lone surrogate in its texts: half a character cannot be stored."""
     if isinstance(value, Enum):
@@ -157,6 +180,13 @@ def unit(vector: Sequence[float]) -> array[float]:
     if not 0 < length < math.inf:
         return array("f")
     return array("f", [part / length for part in vector])
+
+
+def packed(vector: Sequence[float]) -> bytes:
+    """Where a vector points in one signed byte for each dimension; nothing if it points nowhere."""
+    points = unit(vector)
+    longest = max(map(abs, points), default=0.0)
+    return array("b", [round(_BYTE * part / longest) for part in points]).tobytes()
 
 
 def _mapped(value: object, change: Callable[[str], str]) -> object:
@@ -207,6 +237,7 @@ _NO_TEXTS = frozenset(
     # And these are chosen among a few words.
     "origin action tool model phase trigger unanswered sign signs status kind section".split()
 )
+_BYTE = 127
 _HUMP = re.compile(r"(?<!^)(?=[A-Z])")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -214,3 +245,4 @@ _EVENTS: Final = {_kind(kind): msgspec.json.Decoder[Event](kind) for kind in KIN
 _SESSION = msgspec.json.Decoder(Session)
 _ITEMS = msgspec.json.Decoder(tuple[Item, ...])
 _TEXTS = msgspec.json.Decoder(tuple[str, ...])
+_OUTLINE = msgspec.json.Decoder(Outline)

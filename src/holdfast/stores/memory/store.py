@@ -1,28 +1,30 @@
-"""The memory store: how each thing is kept and found; redactors and forgetting stand in the files beside."""
+"""The memory store: how each thing is kept; finding, redactors and forgetting stand in the files beside."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from operator import mul
 from typing import TypeVar
 
 from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.events import Event
+from holdfast.core.events import MAIN, Event, Usage
 from holdfast.core.session import Phase, Process, Session
 from holdfast.errors import StoreError
-from holdfast.stores.base import NOBODY, Document, Hit, Lineage, Novelty
-from holdfast.stores.codec import clean, hashed, unit
+from holdfast.stores.base import NOBODY, RECORDS, Lineage, Novelty
+from holdfast.stores.codec import clean, hashed
 from holdfast.stores.memory.forgetting import Forgetting
+from holdfast.stores.memory.found import Found
+from holdfast.stores.memory.logs import Logs
+from holdfast.stores.memory.records import Records
 from holdfast.stores.memory.redactions import Redactions
+from holdfast.stores.memory.tables import drop
 
 T = TypeVar("T")
 
 
-class MemoryStore(Redactions, Forgetting):
+class MemoryStore(Found, Records, Logs, Redactions, Forgetting):
     """A store that lives as long as this object."""
 
     def writing(self) -> AbstractContextManager[None]:
@@ -69,6 +71,8 @@ class MemoryStore(Redactions, Forgetting):
             return Novelty.KNOWN
         events[event.session, event.record] = event
         self._tables.redactors["events", (event.session, event.record)] = redactor
+        if known is None and event.agent == MAIN and not isinstance(event, Usage):
+            self._tables.unindexed.setdefault(event.session, event.at)
         return Novelty.NEW if known is None else Novelty.REVISED
 
     def events(self, session: str, limit: int) -> list[Event]:
@@ -119,19 +123,27 @@ class MemoryStore(Redactions, Forgetting):
 
     def prune_sessions(self, before: int) -> int:
         tables = self._writable()
+        logged = {line.session for line in tables.lines.values()}
         over = [
             session
             for session in tables.sessions.values()
-            if session.phase is not Phase.LIVE and session.last_event_at < before
+            if session.phase is not Phase.LIVE
+            and session.last_event_at < before
+            # A log that lives here and nowhere else goes only if someone says so.
+            and session.key not in logged
         ]
         keys = {session.key for session in over}
         for session in over:
             del tables.sessions[session.key]
             tables.lineage.pop(session.key, None)
             tables.cursors.pop(session.transcript, None)
+            tables.cursors.pop(f"index/{session.key}", None)
+            tables.unindexed.pop(session.key, None)
+            tables.scores.pop(session.key, None)
         tables.events = {name: event for name, event in tables.events.items() if event.session not in keys}
         tables.receipts = {id: each for id, each in tables.receipts.items() if each.session not in keys}
-        tables.documents = {id: each for id, each in tables.documents.items() if each.session not in keys}
+        tables.recalls = {told: at for told, at in tables.recalls.items() if told[0] not in keys}
+        drop(tables.documents, lambda each: each.session in keys and each.kind not in RECORDS)
         return len(over)
 
     # Lineage and receipts
@@ -150,34 +162,6 @@ class MemoryStore(Redactions, Forgetting):
     def receipts(self, session: str, limit: int) -> list[Receipt]:
         receipts = _latest_first(self._tables.receipts.values(), lambda receipt: receipt.created_at)
         return [receipt for receipt in receipts if not session or receipt.session == clean(session)][:limit]
-
-    # Finding again
-
-    def add_document(self, document: Document, redactor: str = NOBODY) -> None:
-        document = clean(document)
-        self._writable().documents[document.id] = document
-        self._tables.redactors["documents", document.id] = redactor
-
-    def drop_document(self, id: str) -> None:
-        self._writable().documents.pop(clean(id), None)
-
-    def search(self, words: Sequence[str], project_id: str, limit: int) -> list[Hit]:
-        phrases = [phrase for word in words if (phrase := _phrase(word)).strip()]
-        hits = [
-            Hit(document.id, document.kind, float(score), document.text)
-            for document in self._documents_of(project_id)
-            if (score := sum(phrase in _phrase(document.text) for phrase in phrases))
-        ]
-        return sorted(hits, key=lambda hit: -hit.score)[:limit]
-
-    def nearest(self, vector: Sequence[float], project_id: str, limit: int) -> list[Hit]:
-        wanted = unit(vector)
-        hits = [
-            Hit(document.id, document.kind, sum(map(mul, wanted, own)), document.text)
-            for document in self._documents_of(project_id)
-            if len(own := unit(document.vector)) == len(wanted) > 0
-        ]
-        return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
     # Health
 
@@ -211,9 +195,6 @@ class MemoryStore(Redactions, Forgetting):
                 del tables.documents[checkpoint.id]
         return len(old)
 
-    def _documents_of(self, project_id: str) -> list[Document]:
-        return [each for each in self._tables.documents.values() if each.project_id == clean(project_id)]
-
 
 def _latest_first(values: Iterable[T], time: Callable[[T], int]) -> list[T]:
     """Of two with the same time the one that came later is first."""
@@ -224,11 +205,3 @@ def _add_once(table: dict[str, T], id: str, value: T) -> None:
     if clean(id) in table:
         raise StoreError(f"the store holds `{id}` already")
     table[clean(id)] = clean(value)
-
-
-def _phrase(text: str) -> str:
-    """The text's words in lower case between single spaces, so that `in` finds one phrase in another."""
-    return f" {' '.join(_WORD.findall(text.lower()))} "
-
-
-_WORD = re.compile(r"[^\W_]+")

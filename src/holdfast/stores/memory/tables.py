@@ -10,6 +10,9 @@ from typing import TypeAlias, TypeVar
 from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event
+from holdfast.core.memory import Memory, restored
+from holdfast.core.records import Record
+from holdfast.core.scores import SessionScore
 from holdfast.core.session import Session
 from holdfast.errors import StoreError
 from holdfast.stores.base import NOBODY, Document, Lineage
@@ -17,7 +20,16 @@ from holdfast.stores.base import NOBODY, Document, Lineage
 K = TypeVar("K")
 T = TypeVar("T")
 
-Row: TypeAlias = Session | Checkpoint | Receipt | Document | Event
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A record of a session's log."""
+
+    session: str
+    record: Record
+
+
+Row: TypeAlias = Session | Checkpoint | Receipt | Memory | Document | Event | Line
 """What holds texts."""
 
 
@@ -27,11 +39,20 @@ class Tables:
 
     sessions: dict[str, Session] = field(default_factory=dict[str, Session])
     events: dict[tuple[str, str], Event] = field(default_factory=dict[tuple[str, str], Event])
+    lines: dict[tuple[str, str], Line] = field(default_factory=dict[tuple[str, str], Line])
     cursors: dict[str, str] = field(default_factory=dict[str, str])
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict[str, Checkpoint])
     lineage: dict[str, Lineage] = field(default_factory=dict[str, Lineage])
     receipts: dict[str, Receipt] = field(default_factory=dict[str, Receipt])
     documents: dict[str, Document] = field(default_factory=dict[str, Document])
+    memories: dict[str, Memory] = field(default_factory=dict[str, Memory])
+    bare: dict[str, None] = field(default_factory=dict[str, None])
+    """The ids of documents that were given no vector yet."""
+    unindexed: dict[str, int] = field(default_factory=dict[str, int])
+    """Sessions of which something was said that cannot be found yet, and since when."""
+    recalls: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    """By session and document: when a session's agent was first told it."""
+    scores: dict[str, SessionScore] = field(default_factory=dict[str, SessionScore])
     skipped: dict[str, int] = field(default_factory=dict[str, int])
     redactors: dict[tuple[str, object], str] = field(default_factory=dict[tuple[str, object], str])
     """By table and id, for every row that holds texts."""
@@ -45,7 +66,7 @@ class Tables:
 
     def rows(self) -> Iterator[tuple[str, object, Row]]:
         """Every row that holds texts: its table, its id and itself."""
-        for table in ("sessions", "checkpoints", "receipts", "documents", "events"):
+        for table in ("sessions", "checkpoints", "receipts", "memories", "documents", "events", "lines"):
             yield from ((table, id, row) for id, row in getattr(self, table).items())
 
     def redactor(self, table: str, id: object) -> str:
@@ -53,11 +74,13 @@ class Tables:
         return self.redactors.get((table, id), NOBODY)
 
     def session_of(self, row: Row) -> str:
-        """Whose words a row holds; the document of a checkpoint has its session from there."""
+        """Whose words a row holds; the document of a checkpoint or a memory has its session from there."""
         if isinstance(row, Session):
             return row.key
-        checkpoint = self.checkpoints.get(row.id) if isinstance(row, Document) else None
-        return row.session or (checkpoint.session if checkpoint else "")
+        if row.session or not isinstance(row, Document):
+            return row.session
+        owner = self.checkpoints.get(row.id) or self.memories.get(row.id)
+        return owner.session if owner else ""
 
 
 def drop(table: dict[K, T], chosen: Callable[[T], object]) -> int:
@@ -66,6 +89,17 @@ def drop(table: dict[K, T], chosen: Callable[[T], object]) -> int:
     for id in old:
         del table[id]
     return len(old)
+
+
+def drop_memories(tables: Tables, chosen: Callable[[Memory], object]) -> int:
+    """Take the chosen memories out, with their documents; what they had superseded holds again."""
+    gone = {id for id, memory in tables.memories.items() if chosen(memory)}
+    drop(tables.memories, lambda each: each.id in gone)
+    drop(tables.documents, lambda each: each.id in gone and each.kind == "memory")
+    for id, memory in tables.memories.items():
+        if memory.superseded_by in gone:
+            tables.memories[id] = restored(memory)
+    return len(gone)
 
 
 class Keeper:
@@ -90,7 +124,7 @@ class Keeper:
             self._is_writing = False
 
     def _refuse_events_without_session(self) -> None:
-        for key, record in self._tables.events:
+        for key, record in (*self._tables.events, *self._tables.lines):
             if key not in self._tables.sessions:
                 raise StoreError(
                     f"the event `{record}` belongs to the session `{key}`, which the store does not hold"

@@ -9,8 +9,10 @@ from holdfast.stores.base import NOBODY
 from holdfast.stores.codec import (
     decode_items,
     decode_name,
+    decode_outline,
     decode_texts,
     encode_items,
+    encode_outline,
     encode_texts,
     from_iso,
     to_iso,
@@ -73,13 +75,14 @@ def _columns(checkpoint: Checkpoint) -> Bindings:
         "window": checkpoint.window,
         "created_at": to_iso(checkpoint.created_at),
         "words": checkpoint.words,
+        "outline": encode_outline(checkpoint.outline),
     }
 
 
 def _checkpoint(row: Row) -> Checkpoint:
     """In the order of `_READ`, which is the order of the fields."""
     id, session, harness, project, normalized, project_id, worktree_id, trigger, digest, *rest = row
-    prompt_count, queries, remembers, window, created_at, words = rest
+    prompt_count, queries, remembers, window, created_at, words, outline = rest
     return Checkpoint(
         id,
         session,
@@ -96,6 +99,7 @@ def _checkpoint(row: Row) -> Checkpoint:
         window,
         from_iso(created_at),
         words,
+        decode_outline(outline),
     )
 
 
@@ -132,16 +136,16 @@ def _receipt(row: Row) -> Receipt:
 _ADD_CHECKPOINT = """
 insert into session_checkpoints (
     id, session_key, harness, project, project_normalized, trigger, digest, prompt_count, memory_queries,
-    recent_remembers, created_at, project_id, worktree_id, window, words, redactor
+    recent_remembers, created_at, project_id, worktree_id, window, words, outline, redactor
 ) values (
     :id, :session, :harness, :project, :project_normalized, :trigger, :digest, :prompt_count, :memory_queries,
-    :recent_remembers, :created_at, :project_id, :worktree_id, :window, :words, :redactor
+    :recent_remembers, :created_at, :project_id, :worktree_id, :window, :words, :outline, :redactor
 )
 """
 
 _READ = """
 select id, session_key, harness, project, project_normalized, project_id, worktree_id, trigger, digest,
-       prompt_count, memory_queries, recent_remembers, window, created_at, words
+       prompt_count, memory_queries, recent_remembers, window, created_at, words, outline
   from session_checkpoints
 """
 

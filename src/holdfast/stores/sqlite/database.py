@@ -91,22 +91,27 @@ class Database:
 
     def write(self, sql: str, bindings: Bindings) -> int:
         """Change something; how many rows it changed."""
-        if not self.connection.in_transaction:
+        if not self.is_writing:
             raise RuntimeError("a write stands outside `writing`")
         self.rows(sql, bindings)
         return self.connection.changes()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a transaction is open that may still be undone."""
+        return self.connection.in_transaction
 
     def close(self) -> None:
         with translated(self.path):
             self.connection.close()
 
     def _refuse_nesting(self) -> None:
-        if self.connection.in_transaction:
+        if self.is_writing:
             raise RuntimeError("a transaction is open already")
 
     def _roll_back(self) -> None:
         # After a commit there is nothing to undo; on a full disk SQLite has undone it already.
-        if self.connection.in_transaction:
+        if self.is_writing:
             self.rows("rollback")
 
 
@@ -134,6 +139,7 @@ def _cleaned(bindings: Bindings) -> Bindings:
 _PAUSE_MS = 10
 
 # Why NORMAL, and when FULL: docs/decisions/0003-durability.md. On macOS fsync alone does not reach the disk.
+# A search looks at thousands of rows, so that up to 16 MB are kept at hand.
 _SETTINGS = """
 pragma synchronous = normal;
 pragma fullfsync = on;
@@ -141,4 +147,5 @@ pragma foreign_keys = on;
 pragma secure_delete = on;
 pragma cell_size_check = on;
 pragma journal_size_limit = 4194304;
+pragma cache_size = -16384;
 """

@@ -1,80 +1,151 @@
 """Documents in SQLite: texts found again by their words or by the nearness of their vectors.
 
-What to look for and how to weigh the two is decided elsewhere. Vectors are compared one by one: exact, and
-good for the thousands of a project.
+What to look for and how to weigh the two is decided elsewhere. Which words of many are worth the time is
+`words.py`'s knowledge, comparing vectors `vectors.py`'s work.
 """
 
 from __future__ import annotations
 
-import heapq
-from array import array
+import json
 from collections.abc import Sequence
-from operator import mul
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from holdfast.stores.base import NOBODY, Document, Hit
-from holdfast.stores.codec import unit
+from holdfast.stores.base import NOBODY, Document, Hit, Within
+from holdfast.stores.codec import encode_texts, packed, unit
 from holdfast.stores.sqlite.database import Bindings, Database
+from holdfast.stores.sqlite.words import SCORED_MOST, Words, any_of
+
+if TYPE_CHECKING:
+    from holdfast.stores.sqlite.vectors import Vectors
 
 
 class Documents:
-    """The table `documents` and its full-text index."""
+    """The tables `documents` and `vectors`, and the full-text index."""
+
+    _words: Words
+    _vectors: Vectors | None
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add_document(self, document: Document, redactor: str = NOBODY) -> None:
-        self._database.write(
-            _ADD_DOCUMENT,
-            {
-                "id": document.id,
-                "kind": document.kind,
-                "project_id": document.project_id,
-                "session": document.session,
-                "text": document.text,
-                "vector": unit(document.vector).tobytes(),
-                "redactor": redactor,
-            },
-        )
+        columns: Bindings = {
+            "id": document.id,
+            "kind": document.kind,
+            "project_id": document.project_id,
+            "worktree_id": document.worktree_id,
+            "session": document.session,
+            "at": document.at,
+            "place": document.place,
+            "vectored": bool(document.vector),
+            "redactor": redactor,
+            "source": document.source,
+            "text": document.text,
+        }
+        self._database.write(_ADD_DOCUMENT, columns)
+        self._database.write(_DROP_VECTOR, {"id": document.id})
+        if document.vector:
+            self._database.write(_ADD_VECTOR, {"id": document.id, "vector": packed(document.vector)})
 
     def drop_document(self, id: str) -> None:
         self._database.write(_DROP_DOCUMENT, {"id": id})
 
-    def search(self, words: Sequence[str], project_id: str, limit: int) -> list[Hit]:
+    def documents(self, within: Within, limit: int) -> list[Document]:
+        return self._documents(_DOCUMENTS, {**where(within), "limit": limit})
+
+    def documents_beginning(self, prefix: str, within: Within, limit: int) -> list[Document]:
+        beginning: Bindings = {"first": prefix, "last": f"{prefix}\U0010ffff", "limit": limit}
+        return self._documents(_DOCUMENTS_BEGINNING, {**where(within), **beginning})
+
+    def around(self, ids: Sequence[str], reach: int, within: Within) -> list[Document]:
+        wanted: Bindings = {"ids": encode_texts(tuple(ids)), "reach": reach}
+        return self._documents(_AROUND, {**where(within), **wanted})
+
+    def search(self, words: Sequence[str], within: Within, limit: int) -> list[Hit]:
         if not words:
             return []
-        wanted: Bindings = {"query": _any_of(words), "project_id": project_id, "limit": limit}
-        return [Hit(*row) for row in self._database.rows(_SEARCH, wanted)]
+        chosen = words if limit > SCORED_MOST else self._words.rarest(words)
+        wanted: Bindings = {"query": any_of(chosen), "limit": limit}
+        return [Hit(*row) for row in self._database.rows(_SEARCH, {**where(within), **wanted})]
 
-    def nearest(self, vector: Sequence[float], project_id: str, limit: int) -> list[Hit]:
+    def nearest(self, vector: Sequence[float], within: Within, limit: int) -> list[Hit]:
         wanted = unit(vector)
-        size = len(wanted) * wanted.itemsize
-        if size == 0:
+        if not wanted:
             return []
-        rows = self._database.rows(_WITH_VECTORS, {"project_id": project_id, "size": size})
-        hits = (Hit(id, kind, _cosine(wanted, vector), text) for id, kind, text, vector in rows)
-        return heapq.nlargest(limit, hits, key=lambda hit: hit.score)
+        found = self._held(len(wanted)).nearest(wanted, within, limit)
+        numbers: Bindings = {"numbers": json.dumps([number for number, _ in found])}
+        there = {row[0]: row[1:] for row in self._database.rows(_OF_VECTORS, numbers)}
+        hits = [(there[number], cosine) for number, cosine in found if number in there]
+        return [Hit(id, kind, cosine, text) for (id, kind, text), cosine in hits[:limit]]
+
+    def without_vector(self, limit: int) -> list[Document]:
+        return self._documents(_WITHOUT_VECTOR, {"limit": limit})
+
+    def put_vector(self, id: str, vector: Sequence[float]) -> None:
+        self._database.write(_DROP_VECTOR, {"id": id})
+        self._database.write(_ADD_VECTOR, {"id": id, "vector": packed(vector)})
+        self._database.write(_VECTORED, {"id": id})
+
+    def drop_vectors(self) -> None:
+        self._database.write("delete from vectors", {})
+        self._database.write("update documents set vectored = 0", {})
+
+    def _held(self, size: int) -> Vectors:
+        """The vectors of that length. Of a transaction that may be undone nothing is held."""
+        if self._vectors is not None and self._vectors.size == size and not self._database.is_writing:
+            return self._vectors
+        # Only now: numpy takes longer to load than a hook may take.
+        made: Vectors = import_module("holdfast.stores.sqlite.vectors").Vectors(self._database, size)
+        if not self._database.is_writing:
+            self._vectors = made
+        return made
+
+    def _documents(self, sql: str, bindings: Bindings) -> list[Document]:
+        """In the order of `_READ`."""
+        return [
+            Document(id, kind, project_id, text, (), session, at, place, source, worktree_id)
+            for id, kind, project_id, text, session, at, place, source, worktree_id in self._database.rows(
+                sql, bindings
+            )
+        ]
 
 
-def _any_of(words: Sequence[str]) -> str:
-    """A query for any of the words. In quotes nothing is an operator; only a quote or a NUL ends them."""
-    quoted = (word.replace("\0", " ").replace('"', '""') for word in words)
-    return " OR ".join(f'"{word}"' for word in quoted)
+def where(within: Within) -> Bindings:
+    """What the conditions on places, kinds and time are bound to."""
+    return {
+        "everywhere": within.projects is None,
+        "projects": encode_texts(within.projects or ()),
+        "worktree_id": within.worktree_id,
+        "kinds": encode_texts(within.kinds),
+        "since": within.since,
+    }
 
 
-def _cosine(wanted: array[float], stored: bytes) -> float:
-    return float(sum(map(mul, wanted, array("f", stored))))
-
+_WITHIN = """
+(:everywhere or documents.project_id in (select value from json_each(:projects)))
+   and (:worktree_id = '' or documents.worktree_id in ('', :worktree_id))
+   and (:kinds = '[]' or documents.kind in (select value from json_each(:kinds)))
+   and documents.at >= :since
+"""
 
 _ADD_DOCUMENT = """
-insert into documents (id, kind, project_id, session_key, text, vector, redactor)
-values (:id, :kind, :project_id, :session, :text, :vector, :redactor)
+insert into documents (
+    id, kind, project_id, worktree_id, session_key, at, place, vectored, redactor, source, text
+) values (
+    :id, :kind, :project_id, :worktree_id, :session, :at, :place, :vectored, :redactor, :source, :text
+)
 on conflict (id) do update
    set kind        = excluded.kind,
        project_id  = excluded.project_id,
+       worktree_id = excluded.worktree_id,
        session_key = excluded.session_key,
-       text        = excluded.text,
-       vector      = excluded.vector,
-       redactor    = excluded.redactor
+       at          = excluded.at,
+       place       = excluded.place,
+       vectored    = excluded.vectored,
+       redactor    = excluded.redactor,
+       source      = excluded.source,
+       text        = excluded.text
 """
 
 _DROP_DOCUMENT = """
@@ -82,21 +153,124 @@ delete from documents
  where id = :id
 """
 
-_SEARCH = """
-select documents.id, documents.kind, -bm25(documents_text), documents.text
-  from documents_text
-  join documents
-    on documents.number = documents_text.rowid
- where documents_text match :query
-   and documents.project_id = :project_id
- order by bm25(documents_text), documents.number
+_ADD_VECTOR = """
+insert into vectors (document, project_id, worktree_id, kind, at, vector)
+select number, project_id, worktree_id, kind, at, :vector
+  from documents
+ where id = :id
+"""
+
+_DROP_VECTOR = """
+delete from vectors
+ where document = (select number from documents where id = :id)
+"""
+
+_VECTORED = """
+update documents
+   set vectored = 1
+ where id = :id
+"""
+
+# A checkpoint's and a memory's document have no session of their own.
+_READ = """
+select documents.id,
+       documents.kind,
+       documents.project_id,
+       documents.text,
+       coalesce(nullif(documents.session_key, ''), session_checkpoints.session_key, memories.session_key, ''),
+       documents.at,
+       documents.place,
+       documents.source,
+       documents.worktree_id
+  from documents
+  left join session_checkpoints
+    on session_checkpoints.id = documents.id
+  left join memories
+    on memories.id = documents.id
+"""
+
+_DOCUMENTS = f"""
+{_READ}
+ where {_WITHIN}
+ order by documents.at desc, documents.number desc
  limit :limit
 """
 
-_WITH_VECTORS = """
-select id, kind, text, vector
-  from documents
- where project_id = :project_id
-   and length(vector) = :size
- order by number
+_DOCUMENTS_BEGINNING = f"""
+{_READ}
+ where documents.id >= :first
+   and documents.id < :last
+   and {_WITHIN}
+ order by documents.id
+ limit :limit
+"""
+
+# A cross join is made in the order in which it is written.
+_AROUND = f"""
+with wanted as (
+       select number, id, session_key, kind, place
+         from documents
+        where id in (select value from json_each(:ids))
+     )
+{_READ}
+ where documents.number in (
+       select number
+         from wanted
+        union
+       select beside.number
+         from wanted
+         join documents as beside
+           on beside.session_key = wanted.session_key
+          and beside.kind = wanted.kind
+          and beside.place between wanted.place - :reach and wanted.place + :reach
+        where wanted.session_key <> ''
+        union
+       select beside_them.number
+         from wanted
+        cross join memories as own
+           on own.id = wanted.id
+        cross join memories as beside
+           on beside.stretch = own.stretch
+          and beside.stretch <> ''
+          and beside.place between own.place - :reach and own.place + :reach
+        cross join documents as beside_them
+           on beside_them.id = beside.id
+        where wanted.kind = 'memory'
+       )
+   and {_WITHIN}
+ order by documents.number
+"""  # noqa: S608 - all parts are ours
+
+# The texts are read when it is clear whose.
+_SEARCH = f"""
+with best as (
+       select documents.number, bm25(documents_text) as score
+         from documents_text
+         join documents
+           on documents.number = documents_text.rowid
+        where documents_text match :query
+          and {_WITHIN}
+        order by score, documents.number
+        limit :limit
+     )
+select documents.id, documents.kind, -best.score, documents.text
+  from best
+  join documents
+    on documents.number = best.number
+ order by best.score, best.number
+"""  # noqa: S608 - all parts are ours
+
+_OF_VECTORS = """
+select vectors.number, documents.id, documents.kind, documents.text
+  from vectors
+  join documents
+    on documents.number = vectors.document
+ where vectors.number in (select value from json_each(:numbers))
+"""
+
+_WITHOUT_VECTOR = f"""
+{_READ}
+ where documents.vectored = 0
+ order by documents.number desc
+ limit :limit
 """

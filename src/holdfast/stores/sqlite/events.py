@@ -42,9 +42,9 @@ class Events:
 
 def _columns(event: Event, redactor: str) -> Bindings:
     return {
-        "id": _message_id(event.session, event.record),
+        "id": message_id(event.session, event.record),
         "session": event.session,
-        "parent": _message_id(event.session, event.parent) if event.parent else None,
+        "parent": message_id(event.session, event.parent) if event.parent else None,
         "type": kind_of(event),
         "timestamp": event.at,
         "data": encode_event(event),
@@ -56,7 +56,7 @@ def _columns(event: Event, redactor: str) -> Bindings:
     }
 
 
-def _message_id(session: str, record: str) -> str:
+def message_id(session: str, record: str) -> str:
     """`session#record`, with a `#` in the session's key written otherwise: no two records share an id."""
     return f"{session.replace('%', '%25').replace('#', '%23')}#{record}"
 

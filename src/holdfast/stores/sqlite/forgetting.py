@@ -40,6 +40,7 @@ class Forgetting:
         self._database.write(_FORGET_BRIEFS, chosen)
         self._database.write(_FORGET_LINEAGE, chosen)
         return Dropped(
+            memories=self._database.write(_FORGET_MEMORIES, chosen),
             documents=self._database.write(_FORGET_DOCUMENTS, chosen),
             checkpoints=self._database.write(_FORGET_CHECKPOINTS, chosen),
             receipts=self._database.write(_FORGET_RECEIPTS, chosen),
@@ -50,12 +51,16 @@ class Forgetting:
     def forget_documents(self, project_id: str) -> int:
         return self._database.write(_FORGET_DOCUMENTS_OF_PROJECT, {"project_id": project_id})
 
+    def forget_memories(self, project_id: str) -> int:
+        return self._database.write(_FORGET_MEMORIES_OF_PROJECT, {"project_id": project_id})
+
     def forget_all(self, at: int) -> Dropped:
         self._forget_sources(lambda _: True, at)
         dropped = self.forget(self.keys(), at)
+        memories = dropped.memories + self._database.write("delete from memories", {})
         documents = dropped.documents + self._database.write("delete from documents", {})
         self._database.write(_FORGET_THE_REST, {})
-        return replace(dropped, documents=documents)
+        return replace(dropped, documents=documents, memories=memories)
 
     def forgotten_at(self, key: str) -> int:
         row = self._database.row(_FORGOTTEN, {"name": hashed(key)})
@@ -113,6 +118,8 @@ select session_key from session_checkpoints
 select session_key from receipts
  union
 select session_key from documents where session_key <> ''
+ union
+select session_key from memories where session_key <> ''
  order by 1
 """
 
@@ -122,6 +129,8 @@ select key from sessions where project_id = :project_id
 select session_key from session_checkpoints where project_id = :project_id
  union
 select session_key from documents where project_id = :project_id and session_key <> ''
+ union
+select session_key from memories where project_id = :project_id and session_key <> ''
  order by 1
 """
 
@@ -133,6 +142,14 @@ with left_behind as (
         union all
        select session_key, created_at
          from receipts
+        union all
+       select session_key, created_at
+         from memories
+        where session_key <> ''
+        union all
+       select session_key, at
+         from documents
+        where session_key <> ''
      )
 select key
   from sessions
@@ -181,6 +198,12 @@ delete from documents
        ))
 """
 
+# Their documents go with them.
+_FORGET_MEMORIES = """
+delete from memories
+ where session_key in (select value from json_each(:keys))
+"""
+
 _FORGET_CHECKPOINTS = """
 delete from session_checkpoints
  where session_key in (select value from json_each(:keys))
@@ -204,6 +227,12 @@ delete from sessions
 
 _FORGET_DOCUMENTS_OF_PROJECT = """
 delete from documents
+ where project_id = :project_id
+   and kind <> 'memory'
+"""
+
+_FORGET_MEMORIES_OF_PROJECT = """
+delete from memories
  where project_id = :project_id
 """
 

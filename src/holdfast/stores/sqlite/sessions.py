@@ -133,18 +133,20 @@ select metadata
  order by updated_at desc, rowid desc
 """
 
+# A log that lives here and nowhere else goes only if someone says so.
 _OVER = """
 select key, transcript
   from sessions
  where phase <> :live
    and updated_at < :before
+   and not exists (select 1 from messages where session_key = sessions.key and origin = 'record')
 """
 
-# Its checkpoints are not here: they outlive a session by a rule of their own.
+# Its checkpoints and what it said are not here: they outlive a session by rules of their own.
 _DROP_SESSION = """
 delete from messages  where session_key = :key;
 delete from receipts  where session_key = :key;
-delete from documents where session_key = :key;
+delete from documents where session_key = :key and kind not in ('record', 'digest');
 delete from lineage   where child = :key;
 delete from cursors   where source = :transcript;
 delete from sessions  where key = :key;

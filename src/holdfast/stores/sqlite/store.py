@@ -16,18 +16,24 @@ from holdfast.stores.sqlite.database import Database
 from holdfast.stores.sqlite.documents import Documents
 from holdfast.stores.sqlite.events import Events
 from holdfast.stores.sqlite.forgetting import Forgetting
+from holdfast.stores.sqlite.logs import Logs
+from holdfast.stores.sqlite.memories import Memories
+from holdfast.stores.sqlite.records import Records
 from holdfast.stores.sqlite.redactions import Redactions
 from holdfast.stores.sqlite.schema import Migration, migrate, refuse_later, shipped
 from holdfast.stores.sqlite.sessions import Sessions
 from holdfast.stores.sqlite.translation import corrupt, translated
+from holdfast.stores.sqlite.words import Words
 
 
-class SqliteStore(Sessions, Events, Checkpoints, Documents, Redactions, Forgetting):
+class SqliteStore(Sessions, Events, Checkpoints, Documents, Memories, Records, Logs, Redactions, Forgetting):
     """Everything that Holdfast keeps, in one file."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._database = database
+        self._words = Words(database)
+        self._vectors = None
 
     def writing(self) -> AbstractContextManager[None]:
         return self._database.writing()
@@ -49,6 +55,10 @@ class SqliteStore(Sessions, Events, Checkpoints, Documents, Redactions, Forgetti
             return error.message
         said = [str(text) for (text,) in damage if text != "ok"]
         return "; ".join([*said, *(f"a row of `{table}` belongs to no session" for table, *_ in strays)])
+
+    def scrub(self) -> None:
+        self._words, self._vectors = Words(self._database), None
+        super().scrub()
 
     def close(self) -> None:
         self._database.close()

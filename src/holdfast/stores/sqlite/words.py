@@ -1,0 +1,72 @@
+"""Words in SQLite: which of a query's words are looked for, where all of them would take too long.
+
+A word that stands in most documents tells them apart least and costs most: every document that holds it is
+scored. So the rarest words are looked for, as many as the time allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from holdfast.stores.sqlite.database import Database
+
+SCORED_MOST: Final = 2_500
+"""So many documents are scored for a query, or those of its rarest word; about 2 µs each."""
+KNOWN_MOST: Final = 4_096
+GROWN: Final = 1.2
+"""When the store has grown by so much, it is asked anew how common each word is."""
+
+
+class Words:
+    """How common words are, asked once for each."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[str, int] = {}
+        self._asked_among = 0
+
+    def rarest(self, words: Sequence[str]) -> list[str]:
+        """The words to look for, the rarest first; at least one of them, and all in a small store."""
+        words, last = list(dict.fromkeys(words)), self._last()
+        if last <= SCORED_MOST:
+            return words
+        if not self._asked_among <= last <= self._asked_among * GROWN:
+            self._known.clear()
+            self._asked_among = last
+        chosen: list[str] = []
+        left = SCORED_MOST
+        for count, word in sorted((self._count(word), word) for word in words):
+            left -= count
+            if chosen and left < 0:
+                break
+            chosen.append(word)
+        return chosen
+
+    def _last(self) -> int:
+        row = self._database.row("select max(number) from documents")
+        return int(row[0] or 0) if row else 0
+
+    def _count(self, word: str) -> int:
+        """In how many documents a word stands; counted no further than to what would be too many."""
+        if word not in self._known:
+            row = self._database.row(_COUNT, {"query": any_of([word]), "most": SCORED_MOST})
+            if len(self._known) >= KNOWN_MOST:
+                self._known.clear()
+            self._known[word] = int(row[0]) if row else 0
+        return self._known[word]
+
+
+def any_of(words: Sequence[str]) -> str:
+    """A query for any of the words. In quotes nothing is an operator; only a quote or a NUL ends them."""
+    quoted = (word.replace("\0", " ").replace('"', '""') for word in words)
+    return " OR ".join(f'"{word}"' for word in quoted)
+
+
+_COUNT = """
+select count(*)
+  from (select 1
+          from documents_text
+         where documents_text match :query
+         limit :most)
+"""
