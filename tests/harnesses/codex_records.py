@@ -140,3 +140,20 @@ def written(folder: Path, content: bytes, name: str = rollout()) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
+
+
+def letter(event: str, **fields: object) -> bytes:
+    """A hook's letter of the session whose thread is `THREAD`."""
+    return json.dumps(
+        {
+            "session_id": THREAD,
+            "transcript_path": str(rollout_path(THREAD)),
+            "cwd": CWD,
+            "hook_event_name": event,
+            **fields,
+        }
+    ).encode()
+
+
+def rollout_path(thread: str) -> Path:
+    return Path("/home/you/.codex/sessions/2026/03/01", rollout(thread))

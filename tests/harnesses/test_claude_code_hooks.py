@@ -22,6 +22,7 @@ from holdfast.core.events import (
     Source,
     SubagentStarted,
     SubagentStopped,
+    ToolReturned,
     TurnEnded,
 )
 from holdfast.core.fence import fence
@@ -71,7 +72,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
             Ask.START,
             (SessionStarted(**common("start:e1"), source=Source.STARTUP),),
         ),
-        (letter("Stop", stop_hook_active=False), Ask.NOTHING, (TurnEnded(**common("stop:e1")),)),
+        (letter("Stop", stop_hook_active=False), Ask.STOP, (TurnEnded(**common("stop:e1")),)),
         (
             letter("PreCompact", trigger="manual", custom_instructions="keep the ids"),
             Ask.COMPACTION,
@@ -230,7 +231,7 @@ def test_a_compaction_is_answered_in_plain_text() -> None:
     assert CLAUDE_CODE.render_reply(heard(letter("PreCompact", trigger="auto")), "keep this") == b"keep this"
 
 
-@pytest.mark.parametrize("event", ["PostCompact", "SessionEnd", "Stop", "Notification"])
+@pytest.mark.parametrize("event", ["PostCompact", "SessionEnd", "Notification"])
 def test_what_would_be_rejected_is_not_answered(event: str) -> None:
     assert CLAUDE_CODE.render_reply(heard(letter(event)), "brief") == b""
 
@@ -238,4 +239,23 @@ def test_what_would_be_rejected_is_not_answered(event: str) -> None:
 def test_the_hook_carries_no_secret_and_waits_for_no_answer_that_never_comes() -> None:
     assert not [name for name in CLAUDE_CODE.carried if "KEY" in name or "TOKEN" in name]
     for event in CLAUDE_CODE.quiet:
-        assert heard(letter(event)).ask is Ask.NOTHING
+        assert heard(letter(event)).ask in (Ask.NOTHING, Ask.STOP)
+
+
+def test_a_batch_of_tools_tells_what_they_gave_back() -> None:
+    calls = [
+        {"tool_name": "Bash", "tool_use_id": "t1", "tool_response": "x" * 9_000},
+        {"tool_use_id": "t2"},
+        5,
+    ]
+    batch = heard(letter("PostToolBatch", tool_calls=calls))
+    assert batch.ask is Ask.TOOLS
+    outputs = [event for event in batch.stand_ins if isinstance(event, ToolReturned)]
+    assert [(event.call, event.size) for event in outputs] == [("t1", 9_000), ("t2", 0), ("", 0)]
+    assert len(outputs[0].text) <= 8_000
+    reply = json.loads(CLAUDE_CODE.render_reply(batch, "write it down"))
+    assert reply["hookSpecificOutput"]["hookEventName"] == "PostToolBatch"
+
+
+def test_a_subagents_tools_are_not_asked_about() -> None:
+    assert heard(letter("PostToolBatch", agent_id="a1", tool_calls=[])).ask is Ask.NOTHING

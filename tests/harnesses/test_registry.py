@@ -29,11 +29,6 @@ def test_transcripts_are_only_looked_for_under_the_harness_s_own_folders(name: s
     assert all(root.is_relative_to(tmp_path) and root != tmp_path for root in roots)
 
 
-@pytest.mark.parametrize("name", harnesses.names())
-def test_a_harness_names_one_variable_that_tells_its_process(name: str) -> None:
-    assert [one for one in harnesses.get(name).carried if one.endswith("_PID")]
-
-
 def test_a_moved_configuration_folder_is_one_more_root(tmp_path: Path) -> None:
     roots = harnesses.get("claude-code").transcript_roots(tmp_path, {"CLAUDE_CONFIG_DIR": "/srv/claude"})
     assert roots == (tmp_path / ".claude" / "projects", Path("/srv/claude/projects"))

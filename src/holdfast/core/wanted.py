@@ -24,6 +24,32 @@ class WantedEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedMember:
+    """One object of ours at `path` in a settings file that others edit too; the last key is ours alone."""
+
+    file: PurePath
+    path: KeyPath
+    value: dict[str, Json]
+    # The string somewhere inside `value` by which it is known again: for a server, the file that it runs.
+    identity: str
+    # Whether what somebody else has at that place stays, and ours is left out.
+    yields: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WantedBlock:
+    """Some lines of ours in a text that others write too; there is one such block in a file."""
+
+    file: PurePath
+    text: str
+    path: KeyPath = ()
+    identity: str = "block"
+
+
+Wanted: TypeAlias = WantedEntry | WantedMember | WantedBlock
+
+
+@dataclass(frozen=True, slots=True)
 class WantedCopy:
     """A whole file of ours: nobody else's text is in it."""
 

@@ -19,8 +19,7 @@ from holdfast.files import atomic
 from holdfast.files.together import Change, Target, write_together
 
 LOCAL_PATH: Final = ".holdfast/sessions/active.md"
-CLAUDE_FOLDER: Final = ".claude/sessions"
-CLAUDE_ENDING: Final = "-session.tmp"
+DATED_ENDING: Final = "-session.tmp"
 VERSIONS_KEPT: Final = 20
 LARGEST: Final = 1 << 20
 
@@ -32,8 +31,8 @@ class Places:
     folder: Path
     root: Path
     worktree_id: str
-    style: str
-    """`holdfast`: one file that stays. `claude`: one for each day, the newest of which counts."""
+    dated: str
+    """The folder with a file for each day, the newest of which counts; empty where one file stays."""
 
     @property
     def journal(self) -> Path:
@@ -44,7 +43,7 @@ class Places:
         """The file that holds a layer now."""
         if layer is LayerName.SHARED:
             return Target(str(self.folder / "project" / "active.md"))
-        if self.style != "claude":
+        if not self.dated:
             return Target(LOCAL_PATH, self.root)
         found = list(self._dated())
         return (
@@ -55,7 +54,7 @@ class Places:
 
     def target_today(self, day: str) -> Target:
         """The file that a layer of one day's own is merged into."""
-        name = f"{day or 'none'}-{self.worktree_id[:8]}{CLAUDE_ENDING}"
+        name = f"{day or 'none'}-{self.worktree_id[:8]}{DATED_ENDING}"
         return Target(str(self._refusing_links() / name))
 
     def own(self, layer: LayerName) -> Path:
@@ -76,12 +75,12 @@ class Places:
 
     def _dated(self) -> Sequence[Path]:
         folder = self._refusing_links()
-        found = folder.glob(f"*{CLAUDE_ENDING}") if folder.is_dir() else ()
+        found = folder.glob(f"*{DATED_ENDING}") if folder.is_dir() else ()
         return [path for path in found if path.is_file() and not path.is_symlink()]
 
     def _refusing_links(self) -> Path:
         """The folder of dated files; a link on the way could lead out of the worktree."""
-        folder = self.root / CLAUDE_FOLDER
+        folder = self.root / self.dated
         for step in (folder.parent, folder):
             if step.is_symlink():
                 raise PathRefused(f"`{step}` is refused: it is a link", "take the link away")

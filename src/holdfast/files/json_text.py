@@ -35,7 +35,7 @@ class Edited:
 
 def insert(text: str, entry: WantedEntry, mark: Mark) -> Edited:
     """The text with the entry at its place exactly once; one of ours that is there is renewed in place."""
-    root = _scan(text, entry.file)
+    root = scan(text, entry.file)
     depth, holder = _deepest(root, text, entry)
     if depth == len(entry.path):
         leaves = tuple(_leaves(text, holder, mark))
@@ -43,7 +43,7 @@ def insert(text: str, entry: WantedEntry, mark: Mark) -> Edited:
             return Edited(_renewed(text, entry, holder, leaves, mark), ())
     missing = entry.path[depth:]
     value = _wrapped(entry.value, missing[1:]) if missing else entry.value
-    grown = _appended(text, holder, _style(text, root), missing[:1], value)
+    grown = appended(text, holder, style_of(text, root), missing[:1], value)
     made = tuple(Hollow(entry.path[:end], "") for end in range(depth + 1, len(entry.path) + 1))
     if holder.items:
         return Edited(grown, made)
@@ -52,13 +52,13 @@ def insert(text: str, entry: WantedEntry, mark: Mark) -> Edited:
 
 def remove(text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark: Mark, file: PurePath) -> str:
     """The text without what is ours in the lists at `paths`; containers empty by then are as before us."""
-    root = _scan(text, file)
+    root = scan(text, file)
     cuts: list[_Span] = []
     for path in set(paths):
-        for array in _all_at(root, path):
+        for array in all_at(root, path):
             doomed = frozenset(leaf.start for leaf in _leaves(text, array, mark))
             cuts += _cuts(array, doomed)
-    text = _without(text, cuts)
+    text = without(text, cuts)
     for hollow in sorted(hollows, key=lambda hollow: len(hollow.path), reverse=True):
         text = _hollowed(text, hollow, file)
     return text
@@ -66,14 +66,14 @@ def remove(text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark:
 
 def holds_nothing(text: str, file: PurePath) -> bool:
     """Whether the text is an empty object or list."""
-    root = _scan(text, file)
-    return root.shape is not _Shape.PLAIN and not root.items
+    root = scan(text, file)
+    return root.shape is not Shape.PLAIN and not root.items
 
 
 # ---------------------------------------------------------------- spans
 
 
-class _Shape(Enum):
+class Shape(Enum):
     OBJECT = "{}"
     ARRAY = "[]"
     PLAIN = ""
@@ -85,26 +85,26 @@ class _Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class Node:
     """A value and where its text is."""
 
-    shape: _Shape
+    shape: Shape
     start: int
     end: int
-    items: tuple["_Item", ...] = ()
+    items: tuple["Item", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class Item:
     """An element of a list, or a member of an object with its key; it ends where its value ends."""
 
     start: int
-    value: _Node
+    value: Node
     key: str = ""
 
 
 class _Broken(Exception):
-    """Where the text stops being JSON; told to a person, with the file, by `_scan`."""
+    """Where the text stops being JSON; told to a person, with the file, by `scan`."""
 
     def __init__(self, at: int, reason: str) -> None:
         super().__init__(reason)
@@ -121,57 +121,57 @@ _DEEPEST = 100
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-def _scan(text: str, file: PurePath) -> _Node:
+def scan(text: str, file: PurePath) -> Node:
     try:
         root = _value(text, _after_space(text, len(_BYTE_ORDER_MARK) * text.startswith(_BYTE_ORDER_MARK)), 0)
         rest = _after_space(text, root.end)
         if rest < len(text):
             raise _unexpected(text, rest)
     except _Broken as broken:
-        raise _refusal(file, text, broken.at, broken.reason) from broken
+        raise refusal(file, text, broken.at, broken.reason) from broken
     return root
 
 
-def _value(text: str, at: int, depth: int) -> _Node:
+def _value(text: str, at: int, depth: int) -> Node:
     if depth > _DEEPEST:
         raise _Broken(at, f"nested more than {_DEEPEST} levels deep")
     match text[at : at + 1]:
         case "{":
-            return _container(text, at, depth, _Shape.OBJECT)
+            return _container(text, at, depth, Shape.OBJECT)
         case "[":
-            return _container(text, at, depth, _Shape.ARRAY)
+            return _container(text, at, depth, Shape.ARRAY)
         case _:
             plain = _STRING.match(text, at) or _BARE.match(text, at)
     if plain is None:
         raise _unexpected(text, at)
-    return _Node(_Shape.PLAIN, at, plain.end())
+    return Node(Shape.PLAIN, at, plain.end())
 
 
-def _container(text: str, start: int, depth: int, shape: _Shape) -> _Node:
+def _container(text: str, start: int, depth: int, shape: Shape) -> Node:
     closing = shape.value[1]
-    items: list[_Item] = []
+    items: list[Item] = []
     at = _after_space(text, start + 1)
     if text.startswith(closing, at):
-        return _Node(shape, start, at + 1)
+        return Node(shape, start, at + 1)
     while True:
-        item = _member(text, at, depth) if shape is _Shape.OBJECT else _Item(at, _value(text, at, depth + 1))
+        item = _member(text, at, depth) if shape is Shape.OBJECT else Item(at, _value(text, at, depth + 1))
         items.append(item)
         at = _after_space(text, item.value.end)
         if text.startswith(closing, at):
-            return _Node(shape, start, at + 1, tuple(items))
+            return Node(shape, start, at + 1, tuple(items))
         if not text.startswith(",", at):
             raise _unexpected(text, at)
         at = _after_space(text, at + 1)
 
 
-def _member(text: str, start: int, depth: int) -> _Item:
+def _member(text: str, start: int, depth: int) -> Item:
     key = _STRING.match(text, start)
     if key is None:
         raise _unexpected(text, start)
     colon = _after_space(text, key.end())
     if not text.startswith(":", colon):
         raise _unexpected(text, colon)
-    return _Item(start, _value(text, _after_space(text, colon + 1), depth + 1), json.loads(key.group()))
+    return Item(start, _value(text, _after_space(text, colon + 1), depth + 1), json.loads(key.group()))
 
 
 def _after_space(text: str, at: int) -> int:
@@ -193,7 +193,7 @@ def _unexpected(text: str, at: int) -> _Broken:
             return _Broken(at, f"unexpected {other!r}")
 
 
-def _refusal(file: PurePath, text: str, at: int, reason: str) -> SettingsUnreadable:
+def refusal(file: PurePath, text: str, at: int, reason: str) -> SettingsUnreadable:
     line = text.count("\n", 0, at) + 1
     column = at - text.rfind("\n", 0, at)
     return SettingsUnreadable(
@@ -205,37 +205,37 @@ def _refusal(file: PurePath, text: str, at: int, reason: str) -> SettingsUnreada
 # ---------------------------------------------------------------- places
 
 
-def _deepest(root: _Node, text: str, entry: WantedEntry) -> tuple[int, _Node]:
+def _deepest(root: Node, text: str, entry: WantedEntry) -> tuple[int, Node]:
     """How far the entry's path exists, and the container it ends in; of doubled keys the last counts."""
     node = root
     for depth, key in enumerate(entry.path):
-        if node.shape is not _Shape.OBJECT:
-            raise _refusal(entry.file, text, node.start, f"{_named(entry.path[:depth])} should be an object")
+        if node.shape is not Shape.OBJECT:
+            raise refusal(entry.file, text, node.start, f"{named(entry.path[:depth])} should be an object")
         values = [item.value for item in node.items if item.key == key]
         if not values:
             return depth, node
         node = values[-1]
-    if node.shape is not _Shape.ARRAY:
-        raise _refusal(entry.file, text, node.start, f"{_named(entry.path)} should be a list")
+    if node.shape is not Shape.ARRAY:
+        raise refusal(entry.file, text, node.start, f"{named(entry.path)} should be a list")
     return len(entry.path), node
 
 
-def _named(path: KeyPath) -> str:
+def named(path: KeyPath) -> str:
     return f"`{'.'.join(path)}`" if path else "the whole"
 
 
-def _all_at(root: _Node, path: KeyPath) -> Iterator[_Node]:
+def all_at(root: Node, path: KeyPath) -> Iterator[Node]:
     """Every container at the path: where a key is doubled, ours may be under any of them."""
     if not path:
-        if root.shape is not _Shape.PLAIN:
+        if root.shape is not Shape.PLAIN:
             yield root
-    elif root.shape is _Shape.OBJECT:
+    elif root.shape is Shape.OBJECT:
         for item in root.items:
             if item.key == path[0]:
-                yield from _all_at(item.value, path[1:])
+                yield from all_at(item.value, path[1:])
 
 
-def _leaves(text: str, array: _Node, mark: Mark) -> Iterator[_Node]:
+def _leaves(text: str, array: Node, mark: Mark) -> Iterator[Node]:
     """What is ours in a list: elements that bear our mark, and such elements of a list inside one."""
     for item in array.items:
         if _is_ours(text, item.value, mark):
@@ -245,15 +245,15 @@ def _leaves(text: str, array: _Node, mark: Mark) -> Iterator[_Node]:
                 yield from _leaves(text, inner, mark)
 
 
-def _is_ours(text: str, node: _Node, mark: Mark) -> bool:
-    values = [item.value for item in node.items] if node.shape is _Shape.OBJECT else [node]
+def _is_ours(text: str, node: Node, mark: Mark) -> bool:
+    values = [item.value for item in node.items] if node.shape is Shape.OBJECT else [node]
     strings = (text[value.start : value.end] for value in values if text[value.start] == '"')
     return any(mark.owns(json.loads(string)) for string in strings)
 
 
-def _lists(node: _Node) -> Iterator[_Node]:
-    if node.shape is _Shape.OBJECT:
-        yield from (item.value for item in node.items if item.value.shape is _Shape.ARRAY)
+def _lists(node: Node) -> Iterator[Node]:
+    if node.shape is Shape.OBJECT:
+        yield from (item.value for item in node.items if item.value.shape is Shape.ARRAY)
 
 
 def _wrapped(value: Json, keys: KeyPath) -> Json:
@@ -264,16 +264,16 @@ def _wrapped(value: Json, keys: KeyPath) -> Json:
 # ---------------------------------------------------------------- splices
 
 
-def _without(text: str, cuts: Iterable[_Span]) -> str:
+def without(text: str, cuts: Iterable[_Span]) -> str:
     for cut in sorted(cuts, reverse=True):
         text = text[: cut.start] + text[cut.end :]
     return text
 
 
-def _cuts(array: _Node, doomed: Collection[int]) -> list[_Span]:
+def _cuts(array: Node, doomed: Collection[int]) -> list[_Span]:
     """The spans to cut so that the doomed values, known by where they start, are gone."""
     gone = frozenset(number for number, item in enumerate(array.items) if _dies(item.value, doomed))
-    cuts = _dropped(array, gone)
+    cuts = dropped(array, gone)
     for number, item in enumerate(array.items):
         if number not in gone:
             for inner in _lists(item.value):
@@ -281,14 +281,14 @@ def _cuts(array: _Node, doomed: Collection[int]) -> list[_Span]:
     return cuts
 
 
-def _dies(node: _Node, doomed: Collection[int]) -> bool:
+def _dies(node: Node, doomed: Collection[int]) -> bool:
     """A group whose list held nothing but the doomed goes with them."""
     return node.start in doomed or any(
         inner.items and all(_dies(item.value, doomed) for item in inner.items) for inner in _lists(node)
     )
 
 
-def _dropped(container: _Node, gone: Collection[int]) -> list[_Span]:
+def dropped(container: Node, gone: Collection[int]) -> list[_Span]:
     """The spans of these items, each with the one comma that goes with it."""
     items = container.items
     if len(gone) == len(items):
@@ -301,15 +301,15 @@ def _dropped(container: _Node, gone: Collection[int]) -> list[_Span]:
 
 def _hollowed(text: str, hollow: Hollow, file: PurePath) -> str:
     """The text with the container as it was before us, if nothing is in it now."""
-    root = _scan(text, file)
+    root = scan(text, file)
     if hollow.before:
-        empty = [node for node in _all_at(root, hollow.path) if not node.items]
+        empty = [node for node in all_at(root, hollow.path) if not node.items]
         return text[: empty[-1].start] + hollow.before + text[empty[-1].end :] if empty else text
     *above, key = hollow.path
-    for parent in reversed([*_all_at(root, tuple(above))]):
+    for parent in reversed([*all_at(root, tuple(above))]):
         for number, item in enumerate(parent.items):
-            if item.key == key and item.value.shape is not _Shape.PLAIN and not item.value.items:
-                return _without(text, _dropped(parent, {number}))
+            if item.key == key and item.value.shape is not Shape.PLAIN and not item.value.items:
+                return without(text, dropped(parent, {number}))
     return text
 
 
@@ -322,7 +322,7 @@ class _Style:
     gap: str
 
 
-def _style(text: str, root: _Node) -> _Style:
+def style_of(text: str, root: Node) -> _Style:
     newline = "\r\n" if "\r\n" in text else "\n"
     if not root.items:
         return _Style(newline, "  ", " ")
@@ -332,48 +332,48 @@ def _style(text: str, root: _Node) -> _Style:
     return _Style(newline, unit, " " if unit or text[first.value.start - 1] in _BLANK else "")
 
 
-def _appended(text: str, holder: _Node, style: _Style, key: KeyPath, value: Json) -> str:
+def appended(text: str, holder: Node, style: _Style, key: KeyPath, value: Json) -> str:
     """The text with one more item at the end of the container, laid out like its neighbours."""
     name = f"{json.dumps(key[0], ensure_ascii=False)}:{style.gap}" if key else ""
     if not holder.items:
-        outer = _indent(text, holder.start)
+        outer = indent_at(text, holder.start)
         inner = outer + style.unit
         opening, closing = (style.newline + inner, style.newline + outer) if style.unit else ("", "")
-        body = opening + name + _rendered(value, inner, style) + closing
+        body = opening + name + rendered(value, inner, style) + closing
         return text[: holder.start + 1] + body + text[holder.end - 1 :]
     last = holder.items[-1]
-    indent = _indent(text, last.start)
+    indent = indent_at(text, last.start)
     if text.endswith("\n" + indent, 0, last.start):
-        body = f",{style.newline}{indent}{name}{_rendered(value, indent, style)}"
+        body = f",{style.newline}{indent}{name}{rendered(value, indent, style)}"
     else:
-        body = f",{style.gap}{name}{_rendered(value, indent, replace(style, unit=''))}"
+        body = f",{style.gap}{name}{rendered(value, indent, replace(style, unit=''))}"
     return text[: last.value.end] + body + text[last.value.end :]
 
 
-def _indent(text: str, at: int) -> str:
+def indent_at(text: str, at: int) -> str:
     """The blanks at the beginning of the line."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _rendered(value: Json, indent: str, style: _Style) -> str:
+def rendered(value: Json, indent: str, style: _Style) -> str:
     if not style.unit:
         return json.dumps(value, ensure_ascii=False, separators=(f",{style.gap}", f":{style.gap}"))
     pretty = json.dumps(value, ensure_ascii=False, indent=style.unit)
     return pretty.replace("\n", style.newline + indent)
 
 
-def _renewed(text: str, entry: WantedEntry, array: _Node, leaves: tuple[_Node, ...], mark: Mark) -> str:
+def _renewed(text: str, entry: WantedEntry, array: Node, leaves: tuple[Node, ...], mark: Mark) -> str:
     """The text with the first of ours as it is wanted today, and no other beside it."""
     first, *others = leaves
-    text = _without(text, _cuts(array, frozenset(leaf.start for leaf in others)))
+    text = without(text, _cuts(array, frozenset(leaf.start for leaf in others)))
     # What was cut lies behind the first, so its span still holds.
     alone = json.dumps([entry.value])
-    wanted = next(_leaves(alone, _scan(alone, entry.file), mark))
+    wanted = next(_leaves(alone, scan(alone, entry.file), mark))
     value = json.loads(alone[wanted.start : wanted.end])
     if json.loads(text[first.start : first.end]) == value:
         return text
-    style = _style(text, _scan(text, entry.file))
+    style = style_of(text, scan(text, entry.file))
     if "\n" not in text[first.start : first.end]:
         style = replace(style, unit="")
-    return text[: first.start] + _rendered(value, _indent(text, first.start), style) + text[first.end :]
+    return text[: first.start] + rendered(value, indent_at(text, first.start), style) + text[first.end :]

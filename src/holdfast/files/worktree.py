@@ -12,7 +12,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -27,7 +27,14 @@ _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def fault(path: str) -> str:
-    """Why a path may not be used, by its words alone; empty if it may."""
+    """Why a path may not be that of a file of ours, by its words alone; empty if it may."""
+    name = PurePosixPath(path).name
+    is_markdown = path.endswith(SUFFIX) and len(name) > len(SUFFIX)
+    return outside(path) or ("" if is_markdown else f"it does not end in `{SUFFIX}`")
+
+
+def outside(path: str) -> str:
+    """Why a path is none of a file in the worktree, by its words alone; empty if it is one."""
     parts = PurePosixPath(path).parts
     if not path.strip() or len(path) > _LONGEST_PATH or not path.isprintable() or "\\" in path:
         return "it is not a plain path"
@@ -36,7 +43,7 @@ def fault(path: str) -> str:
     # However a file system that ignores case, or points and spaces at the end, would take it.
     if any(part.casefold().rstrip(". ") == ".git" for part in parts):
         return "it is git's own directory"
-    return "" if path.endswith(SUFFIX) and len(parts[-1]) > len(SUFFIX) else f"it does not end in `{SUFFIX}`"
+    return ""
 
 
 def read(root: Path, path: str) -> bytes | None:
@@ -61,6 +68,16 @@ def write(root: Path, path: str, content: bytes) -> None:
                 os.unlink(draft, dir_fd=folder)
                 raise
             os.fsync(folder)
+
+
+def look_into(root: Path, path: str) -> bytes | None:
+    """The bytes of any file of the worktree, which nobody is about to change; None if nothing is there."""
+    with _told(path, "read", outside):
+        try:
+            with _folder(root, path) as folder:
+                return _content(path, folder)
+        except FileNotFoundError:
+            return None
 
 
 def listed(root: Path, folder: str) -> tuple[str, ...]:
@@ -146,9 +163,9 @@ _LINKS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 
 
 @contextlib.contextmanager
-def _told(path: str, verb: str) -> Generator[None]:
+def _told(path: str, verb: str, rule: Callable[[str], str] = fault) -> Generator[None]:
     """Let no path through that may not be used, and say what the system refused, for which file."""
-    if reason := fault(path):
+    if reason := rule(path):
         raise PathRefused(f"`{path}` is refused: {reason}", "name a Markdown file below the worktree's top")
     try:
         yield

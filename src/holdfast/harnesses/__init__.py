@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import cast
 
 from holdfast.errors import HarnessUnknown
-from holdfast.harnesses.base import Harness, Reader
+from holdfast.harnesses.base import Harness, LogReader, Reader
 
 FOLDERS = (
     "claude_code",  # a harness is registered by this one line
@@ -40,9 +40,29 @@ def reader(name: str) -> Reader:
     return found
 
 
+def log_reader() -> LogReader:
+    """The harness in whose format our own logs are."""
+    found = next(reader(name) for name in readable() if hasattr(reader(name), "read_log"))
+    return cast("LogReader", found)
+
+
 def names() -> tuple[str, ...]:
     """Every harness that Holdfast can be set up for, in the order in which they are shown."""
     return tuple(name for name in readable() if hasattr(reader(name), "parse_hook"))
+
+
+def instruction_files() -> tuple[str, ...]:
+    """The names of all files in which a harness looks for instructions, each once."""
+    return tuple(dict.fromkeys(file for name in readable() for file in reader(name).instruction_files))
+
+
+def dated_sessions(style: str) -> str:
+    """The folder of the session files that people keep by the habits of this harness; empty if there is none.
+
+    A harness is known here by the first word of its name, too.
+    """
+    found = (name for name in readable() if style in (name, name.split("-", 1)[0]))
+    return next((reader(name).dated_sessions for name in found), "")
 
 
 def readable() -> tuple[str, ...]:

@@ -7,16 +7,18 @@ becomes theirs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from holdfast.core.events import Event, Skipped, Source
+from holdfast.core.pressure import AutoCompact
+from holdfast.core.records import Log, Record
 from holdfast.core.session import Process
 from holdfast.core.told import Kept
-from holdfast.core.wanted import WantedEntry
+from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,10 @@ class Ask(StrEnum):
     """A prompt was sent: a brief that never arrived may be given back."""
     COMPACTION = "compaction"
     """The window is about to die: what was seen must be safe before we answer."""
+    STOP = "stop"
+    """The agent stopped: it may be asked to go on."""
+    TOOLS = "tools"
+    """In the middle of a turn tools have returned: something may be said to the agent beside their output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,16 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Glance:
+    """What a harness says of a session when it asks for its status line; numbers are 0 where it says none."""
+
+    session: str
+    cwd: str
+    used: int = 0
+    window: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Some of a transcript, translated, and the cursor behind it. `done`: nothing whole is left to read."""
 
@@ -71,6 +87,25 @@ class Batch:
     """The directory that the session works in, where the records say it."""
 
 
+@dataclass(frozen=True, slots=True)
+class FoundLog:
+    """A session's log that can be read whole: its key, and where it is."""
+
+    key: str
+    path: Path
+    session: str
+    """The session's own id: a database holds many, and a key may be given to another one."""
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hurdle:
+    """What keeps a harness from calling our hooks though they are in its files, and what its user can do."""
+
+    reason: str
+    remedy: str
+
+
 class Reader(Protocol):
     """A harness whose transcripts can be read."""
 
@@ -78,6 +113,22 @@ class Reader(Protocol):
     title: str
     kept: Kept
     """What it gives its model back by itself after a compaction."""
+    instruction_files: tuple[str, ...]
+    """The files at the top of a worktree in which it looks for instructions."""
+    dated_sessions: str
+    """The folder of a worktree in which people keep a session file of theirs for each day; empty if none."""
+
+    def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+        """The directories that it keeps transcripts in; none outside is opened because a letter named it."""
+        ...
+
+    def transcripts(self, folder: Path) -> Iterator[Path]:
+        """The files below a folder that may be transcripts, each once; those of subagents are left out."""
+        ...
+
+    def session_of(self, path: Path) -> str:
+        """The key of the session that this transcript is of, as letters give it; empty if it is of none."""
+        ...
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
         """Transcripts of subagents that belong to the session at this path."""
@@ -91,16 +142,36 @@ class Reader(Protocol):
         """The records behind the cursor (empty: from the start), about `limit` bytes; never raises."""
         ...
 
+    def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:
+        """The key of the session whose agent calls one of our tools; empty if it cannot be told.
+
+        `environment` is that of the process which the harness started for our tools, `meta` what came with
+        the call itself. The process may have been started for a session that is over by now.
+        """
+        ...
+
+    def call_id(self, meta: Mapping[str, object]) -> str:
+        """Under which id the transcript shows the tool call that `meta` came with; empty if it says none."""
+        ...
+
+    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
+        """When it compacts by itself, as its own settings and the environment of its hooks say."""
+        ...
+
 
 class Harness(Reader, Protocol):
     """A harness that Holdfast can be set up for: its letters are understood and its briefs delivered."""
 
+    program: str
+    """The command by which a person starts it; with `--version` it prints its version."""
+    recorded_with: str
+    """The version with which what we know of it was recorded."""
     carried: tuple[str, ...]
     """Environment variables that the hook may carry; one that ends in `_PID` names the harness's process."""
     quiet: tuple[str, ...]
-    """Hook events that need no answer."""
+    """Hook events that are seldom answered: the hook gives an answer but a moment to come."""
     answer_limit: int
-    """How many UTF-16 units of answer the harness takes from one hook."""
+    """How large an answer the harness takes from one hook, as `answer_size` measures it."""
     stores_injected_text: bool
     """Whether injected text stays in the conversation and is sent once, or must go with every request."""
 
@@ -112,14 +183,83 @@ class Harness(Reader, Protocol):
         """What the hook prints so that the model sees the brief; empty for an empty brief."""
         ...
 
-    def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-        """The only directories under which a transcript named by a letter is opened."""
+    def answer_size(self, answer: str) -> int:
+        """How large an answer is to the harness, in its own unit."""
+        ...
+
+    def is_shared(self, command: Sequence[str]) -> bool:
+        """Whether a process with this command line is at home to many sessions at once, and outlives them."""
         ...
 
     def present(self, home: Path, search_path: str) -> bool:
         """Whether this harness seems to be installed for the user whose home this is."""
         ...
 
+    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
+        """What its user has to do in the harness itself before our hooks run; None if nothing."""
+        ...
+
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         """The entries that setup puts into the harness's own files."""
+        ...
+
+
+@runtime_checkable
+class StatusLine(Protocol):
+    """A harness that shows a line which a command writes."""
+
+    def parse_status(self, letter: bytes) -> Glance | Skipped:
+        """What it says when it asks for its status line."""
+        ...
+
+    def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
+        """What has this command draw the status line, unless something draws it already."""
+        ...
+
+
+@runtime_checkable
+class MidTurn(Protocol):
+    """A harness that can be told something in the middle of a turn."""
+
+    def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+        """The entries that have the hook called then too."""
+        ...
+
+
+@runtime_checkable
+class Tooled(Protocol):
+    """A harness whose agents can have our tools."""
+
+    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+        """The entries that have it start the tools' server, which is the relay by this command line.
+
+        The fourth of its words is the file that it runs.
+        """
+        ...
+
+    def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
+        """The files from which its agents learn when to use them."""
+        ...
+
+
+class LogReader(Reader, Protocol):
+    """A harness in whose format our own logs are: its sessions can be taken over record by record."""
+
+    log_formats: tuple[str, ...]
+    """The names of the ways in which it keeps logs."""
+
+    def log_sources(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+        """Where it keeps logs by itself, the place of its newest version first."""
+        ...
+
+    def find_logs(self, source: Path, log_format: str) -> tuple[FoundLog, ...]:
+        """The logs at a place, the latest first; of one format, or of all if none is named. Never raises."""
+        ...
+
+    def read_log(self, found: FoundLog) -> Log:
+        """A log as a tree of records; the file that it is in stays as it is. Never raises."""
+        ...
+
+    def events_of(self, session: str, record: Record) -> tuple[Event, ...]:
+        """What a record of ours tells, in our own words."""
         ...

@@ -84,7 +84,7 @@ def count(tokens: float | None) -> int:
 def _decoded_mended(decoder: msgspec.json.Decoder[_T], line: bytes, where: str) -> _T | Skipped:
     """What can still be made of bytes that could not be decoded as they stand, or why nothing can."""
     try:
-        return decoder.decode(_mended(line))
+        return decoder.decode(mended(line))
     except msgspec.ValidationError as error:
         return Skipped(f"not as expected: {error}", where)
     except RecursionError:
@@ -99,6 +99,7 @@ _SURROGATES = re.compile(
 )
 
 
-def _mended(line: bytes) -> bytes:
+def mended(line: bytes) -> bytes:
+    """The line with what no reader takes put right: half characters, and what a crash left around it."""
     line = line.strip(b"\0 \t\r\n").decode(errors="replace").encode()
     return _SURROGATES.sub(lambda match: rb"\ufffd" if match[1] else match[0], line)

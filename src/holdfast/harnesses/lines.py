@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -62,6 +63,16 @@ def read_lines(path: Path, cursor: str, limit: int, longest: int = LONGEST) -> S
     except OSError as error:
         reason = Skipped(f"cannot be opened: {error.strerror or error}", str(path))
         return Stretch((), (reason,), cursor, restarted=False, done=True)
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Every regular file of JSON lines below a folder, in order; no link is followed."""
+    for where, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(where, name)
+            if name.endswith(".jsonl") and path.is_file() and not path.is_symlink():
+                yield path
 
 
 def _opened(path: Path) -> BinaryIO:

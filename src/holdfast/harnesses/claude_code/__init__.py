@@ -6,14 +6,16 @@ here they are only put together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from holdfast.core.events import Skipped
+from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import NOTHING_KEPT, Kept
-from holdfast.core.wanted import WantedEntry
-from holdfast.harnesses.base import Batch, Envelope, Harness, Heard
-from holdfast.harnesses.claude_code import hooks, setup, transcript
+from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle
+from holdfast.harnesses.claude_code import auto_compact, hooks, setup, status, transcript
+from holdfast.harnesses.fields import text
 
 
 class ClaudeCode:
@@ -23,6 +25,10 @@ class ClaudeCode:
     title: str = "Claude Code"
     # It gives back the content of five files, those changed last: that they were changed, it does not say.
     kept: Kept = NOTHING_KEPT
+    instruction_files: tuple[str, ...] = ("CLAUDE.md",)
+    dated_sessions: str = ".claude/sessions"
+    program: str = "claude"
+    recorded_with: str = "2.1.325"
     carried: tuple[str, ...] = hooks.CARRIED
     quiet: tuple[str, ...] = hooks.QUIET
     answer_limit: int = hooks.ANSWER_LIMIT
@@ -34,10 +40,22 @@ class ClaudeCode:
     def render_reply(self, heard: Heard, brief: str) -> bytes:
         return hooks.render_reply(heard, brief)
 
+    def answer_size(self, answer: str) -> int:
+        return hooks.answer_size(answer)
+
+    def is_shared(self, command: Sequence[str]) -> bool:  # noqa: ARG002 - whatever it was started as
+        return False
+
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
         moved = environment.get("CLAUDE_CONFIG_DIR")
         folders = (home / ".claude", *((Path(moved),) if moved else ()))
         return tuple(folder / "projects" for folder in folders)
+
+    def transcripts(self, folder: Path) -> Iterator[Path]:
+        return transcript.transcripts(folder)
+
+    def session_of(self, path: Path) -> str:
+        return transcript.session_of(path)
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
         return transcript.subagent_transcripts(path)
@@ -49,11 +67,38 @@ class ClaudeCode:
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)
 
+    def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - calls do not name their session
+        return environment.get("CLAUDE_CODE_SESSION_ID", "")
+
+    def call_id(self, meta: Mapping[str, object]) -> str:
+        return text(meta, "claudecode/toolUseId")
+
+    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
+        return auto_compact.auto_compact(home, environment)
+
+    def parse_status(self, letter: bytes) -> Glance | Skipped:
+        return status.parse_status(letter)
+
+    def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+        return setup.wanted_mid_turn(hook_command, home)
+
+    def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
+        return setup.wanted_status_line(command, home)
+
     def present(self, home: Path, search_path: str) -> bool:
         return setup.present(home, search_path)
 
+    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it asks nobody
+        return None
+
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         return setup.wanted(hook_command, home)
+
+    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+        return setup.wanted_tools(relay, home)
+
+    def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
+        return setup.guidance(home)
 
 
 HARNESS: Harness = ClaudeCode()

@@ -44,6 +44,7 @@ class Kind(msgspec.Struct):
 
 
 class Compression(msgspec.Struct, rename={"before": "preTokens", "after": "postTokens"}):
+    trigger: str | None = None
     before: int | None = None
     after: int | None = None
 

@@ -1,12 +1,14 @@
-"""Setup: which hooks Claude Code is asked to call, and whether it is there at all.
+"""Setup: which hooks Claude Code is asked to call, how it gets our tools, and whether it is there at all.
 
 Nothing is written here: the wanted entries are returned, and `files` merges them into the settings.
 """
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.core.wanted import WantedEntry
+from holdfast.core.guidance import INSTRUCTIONS, SKILL
+from holdfast.core.wanted import Json, Wanted, WantedCopy, WantedEntry, WantedMember
 
 # Seconds. The hook itself gives up sooner; these only bound a machine that cannot even start it.
 # SessionEnd needs one of its own: without it the harness cancels the hook after 1.5 s.
@@ -34,6 +36,40 @@ def wanted(hook_command: str, harness_home: Path, config_dir: str = "") -> tuple
             identity=hook_command,
         )
         for event, seconds in _TIMEOUTS
+    )
+
+
+def wanted_mid_turn(hook_command: str, harness_home: Path, config_dir: str = "") -> tuple[WantedEntry, ...]:
+    """One more hook, behind every batch of tools."""
+    entry: Json = {"hooks": [{"type": "command", "command": hook_command, "timeout": 5}]}
+    settings = _folder(harness_home, config_dir) / "settings.json"
+    return (WantedEntry(settings, ("hooks", "PostToolBatch"), entry, hook_command),)
+
+
+def wanted_status_line(command: str, harness_home: Path, config_dir: str = "") -> tuple[WantedMember, ...]:
+    """The status line, if the user has none."""
+    value: dict[str, Json] = {"type": "command", "command": command}
+    settings = _folder(harness_home, config_dir) / "settings.json"
+    return (WantedMember(settings, ("statusLine",), value, command, yields=True),)
+
+
+def wanted_tools(relay: Sequence[str], harness_home: Path, config_dir: str = "") -> tuple[Wanted, ...]:
+    """The server of our tools, for all of the user's projects.
+
+    It stands in the file that Claude Code keeps its own state in; where its folder is moved, in that folder.
+    """
+    state = (Path(config_dir) if config_dir else harness_home) / ".claude.json"
+    program, *words = relay
+    value: dict[str, Json] = {"type": "stdio", "command": program, "args": [*words]}
+    return (WantedMember(state, ("mcpServers", "holdfast"), value, identity=relay[3]),)
+
+
+def guidance(harness_home: Path, config_dir: str = "") -> tuple[WantedCopy, ...]:
+    """A skill, and a file of instructions for every session."""
+    folder = _folder(harness_home, config_dir)
+    return (
+        WantedCopy(folder / "skills" / "holdfast" / "SKILL.md", SKILL.encode()),
+        WantedCopy(folder / "rules" / "holdfast.md", INSTRUCTIONS.encode()),
     )
 
 

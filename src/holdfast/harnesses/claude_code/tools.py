@@ -94,12 +94,15 @@ def returned(block: Block, result: msgspec.Raw, frame: Frame) -> Iterator[Event]
     if text(outcome, "backgroundTaskId") or outcome.get("status") == "async_launched":
         return
     output = _output(outcome)
+    kept = capped(said if output is None else without_ours(output))
     yield ToolReturned(
         **frame.told(Origin.TOOL),
         call=call,
         ok=ok and outcome.get("interrupted") is not True,
         exit_status=_exit_status(block, said, outcome),
-        text=capped(said if output is None else without_ours(output)),
+        text=kept,
+        # What the model was sent, which may be more than is kept, or less than was printed.
+        size=len(said) if len(said) != len(kept) else 0,
     )
     if outcome.get("status") == "completed" and "totalDurationMs" in outcome:
         yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=capped(said))

@@ -42,10 +42,12 @@ from holdfast.harnesses.claude_code.records import (
 )
 from holdfast.harnesses.fields import count, decoded, milliseconds
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.lines import Line, read_lines
+from holdfast.harnesses.lines import Line, files_below, read_lines
 
+_SUBAGENT = "agent-"
 _SUMMARISER = "agent-acompact-"
 """How the file of the agent that writes a compaction's summary is named: it does no work of its own."""
+_HEAD = 1 << 16
 
 
 class _Reached(msgspec.Struct, frozen=True):
@@ -78,12 +80,25 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
     return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
 
 
+def transcripts(folder: Path) -> Iterator[Path]:
+    """The files that may be a session's. Older versions kept those of subagents beside them."""
+    return (path for path in files_below(folder) if not path.name.startswith(_SUBAGENT))
+
+
+def session_of(path: Path) -> str:
+    """The session's key: its file is named after it. Empty where nothing at its start is such a record."""
+    lines = read_lines(path, "", _HEAD).lines
+    return path.stem if any(isinstance(_record(line), Record) for line in lines) else ""
+
+
 def subagent_transcripts(path: Path) -> tuple[Path, ...]:
     """The regular files beside a session's transcript in which its subagents' work stands."""
     folder = path.parent / path.stem / "subagents"
     try:
         found = [
-            entry for entry in folder.glob("agent-*.jsonl") if entry.is_file() and not entry.is_symlink()
+            entry
+            for entry in folder.glob(f"{_SUBAGENT}*.jsonl")
+            if entry.is_file() and not entry.is_symlink()
         ]
     except OSError:
         return ()
@@ -152,7 +167,7 @@ def _assistant(message: Message, frame: Frame) -> Iterator[Event]:
         elif block.type == "tool_use":
             yield from tools.called(block, frame.block(number))
     if message.usage is not None:
-        yield _usage(message.usage, message.id or frame.record, frame)
+        yield _usage(message.usage, message, frame)
 
 
 def _said(text: str, frame: Frame) -> Iterator[Event]:
@@ -161,16 +176,17 @@ def _said(text: str, frame: Frame) -> Iterator[Event]:
         yield AssistantText(**frame.told(Origin.ASSISTANT), text=text)
 
 
-def _usage(tokens: Tokens, request: str, frame: Frame) -> Usage:
+def _usage(tokens: Tokens, message: Message, frame: Frame) -> Usage:
     """The tokens of one request: each of its records carries them, a later one with more output."""
     output = count(tokens.output_tokens)
     return Usage(
-        **frame.told(Origin.HARNESS, f"usage:{request}"),
+        **frame.told(Origin.HARNESS, f"usage:{message.id or frame.record}"),
         revision=output,
         input=count(tokens.input_tokens),
         output=output,
         cache_read=count(tokens.cache_read_input_tokens),
         cache_written=count(tokens.cache_creation_input_tokens),
+        model=message.model or "",
     )
 
 
@@ -248,6 +264,7 @@ def _boundary(record: Record, frame: Frame) -> Compacted:
         sign=Sign.BOUNDARY,
         tokens_before=count(tokens.before if tokens else None),
         tokens_after=count(tokens.after if tokens else None),
+        trigger=(tokens.trigger or "") if tokens else "",
     )
 
 

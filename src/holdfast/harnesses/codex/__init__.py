@@ -1,23 +1,61 @@
 """Codex, as the rest of Holdfast sees it.
 
-Its rollouts can be read: `transcript` does the work. Hooks and setup are not here yet.
+The work is done by `hooks` (letters and replies), `transcript` (records) and `setup` (what to install);
+here they are only put together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from holdfast.core.events import Skipped
+from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import Kept
-from holdfast.harnesses.base import Batch, Reader
-from holdfast.harnesses.codex import threads, transcript
+from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
+from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle
+from holdfast.harnesses.codex import auto_compact, hooks, setup, threads, transcript, trust
+from holdfast.harnesses.fields import text
+from holdfast.harnesses.lines import files_below
 
 
 class Codex:
-    """The contract of a reader, kept for Codex."""
+    """The contract, kept for Codex."""
 
     name: str = "codex"
     title: str = "Codex"
     kept: Kept = Kept(prompts=True)
+    instruction_files: tuple[str, ...] = ("AGENTS.md",)
+    dated_sessions: str = ""
+    program: str = "codex"
+    recorded_with: str = "0.166.0"
+    carried: tuple[str, ...] = hooks.CARRIED
+    quiet: tuple[str, ...] = hooks.QUIET
+    answer_limit: int = hooks.ANSWER_LIMIT
+    stores_injected_text: bool = True
+
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+        return hooks.parse_hook(letter, envelope)
+
+    def render_reply(self, heard: Heard, brief: str) -> bytes:
+        return hooks.render_reply(heard, brief)
+
+    def answer_size(self, answer: str) -> int:
+        return hooks.answer_size(answer)
+
+    def is_shared(self, command: Sequence[str]) -> bool:
+        # Its terminal and its editors are served by one background process, which goes on when they close.
+        return "app-server" in command
+
+    def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+        folder = Path(environment.get("CODEX_HOME") or home / ".codex")
+        return folder / "sessions", folder / "archived_sessions"
+
+    def transcripts(self, folder: Path) -> Iterator[Path]:
+        return files_below(folder)
+
+    def session_of(self, path: Path) -> str:
+        return threads.session_of(path)
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
         return threads.subagent_transcripts(path)
@@ -28,5 +66,30 @@ class Codex:
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)
 
+    def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - it is told by the call alone
+        # A subagent's thread is its own; its session is that of the agent which started it.
+        return text(meta, "sessionId", "threadId")
 
-HARNESS: Reader = Codex()
+    def call_id(self, meta: Mapping[str, object]) -> str:
+        return text(meta, "callId")
+
+    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
+        return auto_compact.auto_compact(home, environment)
+
+    def present(self, home: Path, search_path: str) -> bool:
+        return setup.present(home / ".codex", search_path)
+
+    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
+        return trust.hurdle(home / ".codex", hook_command)
+
+    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+        return setup.wanted(hook_command, home / ".codex")
+
+    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+        return setup.wanted_tools(relay, home / ".codex")
+
+    def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
+        return setup.guidance(home / ".codex")
+
+
+HARNESS: Harness = Codex()

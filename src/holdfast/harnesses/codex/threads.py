@@ -63,15 +63,26 @@ def subagent_transcripts(path: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
+def session_of(path: Path) -> str:
+    """The thread that a rollout is of; empty where another agent started it, or it is no rollout."""
+    meta = _described(path, ("session_meta", ""))
+    return (meta.id or "") if meta is not None and not is_subagent(meta) else ""
+
+
 def head(path: Path) -> Meta | None:
     """What the first line of a rollout says about it; None if it says nothing."""
+    return _described(path, ("session_meta",))
+
+
+def _described(path: Path, kinds: tuple[str, ...]) -> Meta | None:
+    """What a first line of such a kind says; in the first generation it has no envelope, and no kind."""
     lines = read_lines(path, "", _HEAD).lines
     if not lines:
         return None
     record = decoded(RECORD, lines[0].content)
-    if isinstance(record, Skipped) or record.type != "session_meta":
+    if isinstance(record, Skipped) or record.type not in kinds:
         return None
-    meta = decoded(META, record.payload)
+    meta = decoded(META, record.payload if record.type else lines[0].content)
     return None if isinstance(meta, Skipped) else meta
 
 

@@ -249,10 +249,10 @@ def _token_count(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterab
     if seen == reached.tokens:
         return ()
     reached.tokens = seen
-    return (_usage(info.last, count(info.window), frame),)
+    return (_usage(info.last, count(info.window), reached.model, frame),)
 
 
-def _usage(tokens: Tokens, window: int, frame: Frame) -> Usage:
+def _usage(tokens: Tokens, window: int, model: str, frame: Frame) -> Usage:
     """The tokens of one request: Codex counts what came from the cache as input."""
     cached, stored = count(tokens.cached_input_tokens), count(tokens.cache_write_input_tokens)
     output = count(tokens.output_tokens)
@@ -265,4 +265,5 @@ def _usage(tokens: Tokens, window: int, frame: Frame) -> Usage:
         cache_read=cached,
         cache_written=stored,
         window=window,
+        model=model,
     )

@@ -95,12 +95,14 @@ def returned(message: Message, frame: Frame) -> Iterator[Event]:
     output = without_ours(content_text(message.content))
     exit_status = _exit_status(message.tool or "", output, details, is_error=message.is_error is True)
     failed = message.is_error is True or details.status in _FAILED
+    kept = capped(_without_status(output) if exit_status else output)
     yield ToolReturned(
         **frame.told(Origin.TOOL),
         call=message.call or "",
         ok=not failed and not exit_status,
         exit_status=exit_status,
-        text=capped(_without_status(output) if exit_status else output),
+        text=kept,
+        size=len(output) if len(output) != len(kept) else 0,
     )
 
 

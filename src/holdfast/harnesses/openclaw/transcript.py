@@ -12,8 +12,11 @@ Which records there are is in `records`, what the tools do in `tools`, whose wor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 
@@ -33,6 +36,7 @@ from holdfast.core.events import (
     Usage,
 )
 from holdfast.core.fence import is_ours, without_ours
+from holdfast.core.records import Record as KeptRecord
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.fields import count, decoded, milliseconds
@@ -59,6 +63,7 @@ _ROLES = frozenset(
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
 """Models that do not exist: OpenClaw writes down under their names what was shown to a person."""
 _CUT_OFF = frozenset({"aborted", "error"})
+_HEAD = 1 << 16
 _LATEST = 1 << 48
 """Milliseconds: a larger number is no time."""
 
@@ -84,6 +89,76 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
             )
     written = msgspec.json.encode((stretch.cursor, at)).decode()
     return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
+
+
+def session_of(path: Path) -> str:
+    """The session's id, as its first record gives it; the file's own name where that gives none."""
+    lines = read_lines(path, "", _HEAD).lines
+    first = _record(lines[0]) if lines else None
+    if not isinstance(first, Record):
+        return ""
+    return (first.id if first.type == "session" else None) or path.stem
+
+
+def events_of(session: str, record: KeptRecord) -> tuple[Event, ...]:
+    """What one record tells, wherever it is kept."""
+    told = _record(Line(0, record.line.encode()))
+    if not isinstance(told, Record):
+        return ()
+    return tuple(_told(told, Frame(session, record.id, record.at, parent=record.parent)))
+
+
+def sessions_in(database: Path) -> Iterator[tuple[str, str, str]]:
+    """The sessions in a database of OpenClaw's: the key, the id, and what is noted of it, as JSON."""
+    with _looking_into(database) as connection:
+        yield from connection.execute(_SESSIONS)
+
+
+def lines_in(database: Path, session: str) -> Iterator[bytes]:
+    """The records of a session in a database of OpenClaw's, in their order."""
+    with _looking_into(database) as connection:
+        for line, packed in connection.execute(_LINES, (session,)):
+            if line is not None:
+                yield line.encode() if isinstance(line, str) else bytes(line)
+            elif packed is not None:
+                yield _unpacked(packed)
+
+
+@contextmanager
+def _looking_into(database: Path) -> Generator[sqlite3.Connection]:
+    """A connection that changes nothing; where nobody has the database open, it makes no file beside it."""
+    alone = "" if Path(f"{database}-wal").exists() else "&immutable=1"
+    connection = sqlite3.connect(f"file:{quote(str(database))}?mode=ro{alone}", uri=True)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """A packed record; empty if it cannot be unpacked."""
+    # Only newer versions of OpenClaw pack, and only a few records.
+    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415
+
+    try:
+        return ZstdDecompressor().decompress(packed, max_output_size=_LARGEST_RECORD)
+    except ZstdError:
+        return b""
+
+
+_LARGEST_RECORD = 64 << 20
+
+_SESSIONS = """
+select session_key, current_session_id, entry_json
+  from session_nodes
+"""
+
+_LINES = """
+select event_json, event_zstd
+  from transcript_events
+ where session_id = ?
+ order by seq
+"""
 
 
 def _parsed(cursor: str) -> tuple[str, int]:
@@ -183,7 +258,7 @@ def _assistant(message: Message, frame: Frame) -> Iterable[Event]:
             # The calls of a message that was cut off are never made.
             told += tools.called(block, frame.block(number))
     if message.usage is not None:
-        told += _usage(message.usage, frame)
+        told += _usage(message.usage, message.model or "", frame)
     return told
 
 
@@ -192,7 +267,7 @@ def _said(text: str, frame: Frame) -> Iterable[Event]:
     return (AssistantText(**frame.told(Origin.ASSISTANT), text=text),) if text else ()
 
 
-def _usage(tokens: Tokens, frame: Frame) -> Iterable[Event]:
+def _usage(tokens: Tokens, model: str, frame: Frame) -> Iterable[Event]:
     """The tokens of one request; a request that failed has none, and says nothing about the window."""
     if not (tokens.input or tokens.output or tokens.cache_read or tokens.cache_written):
         return ()
@@ -202,6 +277,7 @@ def _usage(tokens: Tokens, frame: Frame) -> Iterable[Event]:
         output=count(tokens.output),
         cache_read=count(tokens.cache_read),
         cache_written=count(tokens.cache_written),
+        model=model,
     )
     return (usage,)
 

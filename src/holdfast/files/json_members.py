@@ -1,0 +1,99 @@
+"""One member of an object in a JSON settings file: ours goes in and comes out, every other byte stays.
+
+For places where others have members beside ours, each under a name of its own. Entries of lists are
+`json_text`'s, and so are the spans that both work on. No file is opened here.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import cast
+
+from holdfast.core.wanted import Json, KeyPath, Mark, WantedMember
+from holdfast.files.json_text import (
+    Edited,
+    Hollow,
+    Node,
+    Shape,
+    all_at,
+    appended,
+    dropped,
+    indent_at,
+    named,
+    refusal,
+    rendered,
+    scan,
+    style_of,
+    without,
+)
+
+
+def insert(text: str, wanted: WantedMember, mark: Mark) -> Edited:
+    """The text with the member at its place exactly once; one of ours that is there is renewed in place."""
+    root = scan(text, wanted.file)
+    depth, holder = _deepest(root, text, wanted)
+    if depth == len(wanted.path) and wanted.yields and not _is_ours(text, holder, mark):
+        return Edited(text, ())
+    if depth == len(wanted.path):
+        return Edited(_renewed(text, wanted, root, holder, mark), ())
+    value: Json = wanted.value
+    for key in reversed(wanted.path[depth + 1 :]):
+        value = {key: value}
+    grown = appended(text, holder, style_of(text, root), (wanted.path[depth],), value)
+    made = tuple(Hollow(wanted.path[:end], "") for end in range(depth + 1, len(wanted.path)))
+    if holder.items:
+        return Edited(grown, made)
+    return Edited(grown, (Hollow(wanted.path[:depth], text[holder.start : holder.end]), *made))
+
+
+def remove(text: str, paths: Iterable[KeyPath], mark: Mark, file: PurePath) -> str:
+    """The text without the objects at `paths` that are ours; what is emptied by that stays."""
+    for path in {path for path in paths if path}:
+        for parent in reversed([*all_at(scan(text, file), path[:-1])]):
+            text = without(text, dropped(parent, _ours(text, parent, path[-1], mark)))
+    return text
+
+
+def _ours(text: str, parent: Node, key: str, mark: Mark) -> set[int]:
+    """Which members of that name are objects of ours."""
+    objects = {nth: item for nth, item in enumerate(parent.items) if item.value.shape is Shape.OBJECT}
+    return {nth for nth, item in objects.items() if item.key == key and _is_ours(text, item.value, mark)}
+
+
+def _deepest(root: Node, text: str, wanted: WantedMember) -> tuple[int, Node]:
+    """How far the path exists, and what stands there; of doubled keys the last counts."""
+    node = root
+    for depth, key in enumerate(wanted.path):
+        if node.shape is not Shape.OBJECT:
+            raise refusal(wanted.file, text, node.start, f"{named(wanted.path[:depth])} should be an object")
+        values = [item.value for item in node.items if item.key == key]
+        if not values:
+            return depth, node
+        node = values[-1]
+    return len(wanted.path), node
+
+
+def _renewed(text: str, wanted: WantedMember, root: Node, present: Node, mark: Mark) -> str:
+    """The text with our member as it is wanted today; somebody else's of that name is not ours to change."""
+    if not _is_ours(text, present, mark):
+        told = f"{named(wanted.path)} is there already, and it is not ours"
+        raise refusal(wanted.file, text, present.start, told)
+    if json.loads(text[present.start : present.end]) == wanted.value:
+        return text
+    fresh = rendered(wanted.value, indent_at(text, present.start), style_of(text, root))
+    return text[: present.start] + fresh + text[present.end :]
+
+
+def _is_ours(text: str, node: Node, mark: Mark) -> bool:
+    return any(mark.owns(string) for string in _strings(json.loads(text[node.start : node.end])))
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in cast("dict[str, object]", value).values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in cast("list[object]", value):
+            yield from _strings(each)

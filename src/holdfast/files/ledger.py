@@ -1,0 +1,165 @@
+"""The ledger's file in a worktree, what of it is ours, and its past versions in our own home.
+
+All three are written together, so that they never disagree. What the Markdown says is `core.ledger`'s
+knowledge; which path it has, the settings'.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.ledger import STAMP, Ledger, conflict, is_ledger, parse
+from holdfast.core.ledger import read as read_ledger
+from holdfast.core.ledger import written as ledger_text
+from holdfast.errors import PathRefused
+from holdfast.files import atomic
+from holdfast.files.together import Change, Target, locked, write_together
+
+VERSIONS_KEPT: Final = 20
+LARGEST: Final = 256 * 1024
+BY_HAND: Final = "hand"
+"""Who wrote a version that we found and had not written."""
+_VERSION: Final = re.compile(r"(\d{15})-([0-9a-z]+)\.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a worktree's ledger stands: below the top of the worktree, and our own folder for it."""
+
+    root: Path
+    path: str
+    folder: Path
+
+    @property
+    def target(self) -> Target:
+        """The file itself."""
+        return Target(self.path, self.root)
+
+    @property
+    def own(self) -> Path:
+        """What of the file is ours."""
+        return self.folder / "ours.md"
+
+    def alone(self) -> AbstractContextManager[None]:
+        """With no other process of ours at the same ledger."""
+        return locked(self.folder / "journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One state of the file that was kept: when, and who wrote it, as `writer` names a session."""
+
+    at: int
+    writer: str
+    path: Path
+
+    def text(self) -> str:
+        """Its text; empty if it is gone by now."""
+        return (atomic.read(self.path) or b"").decode("utf-8", "replace")
+
+
+def place(home: Path, project_id: str, worktree_id: str, root: Path, path: str) -> Place:
+    """The place of one worktree's ledger."""
+    return Place(root, path, home / "projects" / project_id / "ledger" / worktree_id)
+
+
+def writer(session: str) -> str:
+    """How a version names the session that wrote it: keys may hold anything, file names may not."""
+    return hashlib.blake2s(session.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def read(place: Place) -> str | None:
+    """The ledger's text; None if there is none. PathRefused for a file that is something else."""
+    raw = place.target.read()
+    if raw is None:
+        return None
+    hint = "name another file by `session.ledger_path`, or put this one aside"
+    if len(raw) > LARGEST:
+        raise PathRefused(f"`{place.path}` is larger than a ledger can be ({LARGEST // 1024} KiB)", hint)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise PathRefused(f"`{place.path}` is not text in UTF-8", hint) from None
+    if not is_ledger(text):
+        raise PathRefused(f"`{place.path}` is there and is no ledger", hint)
+    return text
+
+
+def read_to_change(place: Place) -> str | None:
+    """The same; also refused while a merge conflict is in it."""
+    text = read(place)
+    if line := conflict(text or ""):
+        raise PathRefused(
+            f"`{place.path}` has a merge conflict in line {line}", "settle the conflict, then save again"
+        )
+    return text
+
+
+def ours(place: Place) -> Ledger:
+    """What of the file we had written when we last wrote it."""
+    raw = atomic.read(place.own)
+    return read_ledger(parse(raw.decode("utf-8", "replace"))) if raw else Ledger()
+
+
+def versions(place: Place) -> list[Version]:
+    """The states of the file that were kept, the newest first."""
+    return kept(place.folder)
+
+
+def folders(home: Path) -> list[Path]:
+    """Our own folders for all ledgers: below that of its project, one for each worktree."""
+    return sorted(folder for folder in home.glob("projects/*/ledger/*") if folder.is_dir())
+
+
+def project_of(folder: Path) -> str:
+    """The id of the project that a ledger's own folder is of."""
+    return folder.parent.parent.name
+
+
+def texts(folder: Path) -> list[Path]:
+    """The files of a ledger's own folder that hold any of its words."""
+    return sorted(folder.rglob("*.md"))
+
+
+def kept(folder: Path) -> list[Version]:
+    """The versions below a ledger's own folder, the newest first."""
+    found = [(path, _VERSION.fullmatch(path.name)) for path in (folder / "history").glob("*.md")]
+    rows = [Version(int(name[1]), name[2], path) for path, name in found if name]
+    return sorted(rows, key=lambda version: (version.at, version.writer), reverse=True)
+
+
+def write(place: Place, text: str, ours: Ledger, at: int, session: str, redact: Callable[[str], str]) -> None:
+    """Put the text in place, keep it as a version, and before it what someone else had made of the last one.
+
+    In our home nothing stands unredacted; the user's own file is the user's.
+    """
+    changes = [Change(place.target, text.encode(errors="replace"))]
+    changes.append(Change(Target(str(place.own)), ledger_text(ours, "").encode(errors="replace")))
+    before, past = read(place), versions(place)[:1]
+    last = "".join(version.text() for version in past)
+    if before and redact(before) != last:
+        changes.append(_version(place, at - 1, BY_HAND, redact(before)))
+    who = writer(session) if session else BY_HAND
+    changes.append(_version(place, at, who, redact(text)))
+    # What says the same again, only later, takes the place of what it repeats.
+    repeated = [version for version in past if _bare(last) == _bare(redact(text)) and version.at < at]
+    changes += [Change(Target(str(version.path)), None) for version in repeated]
+    write_together(place.folder / "journal", changes)
+    for version in versions(place)[VERSIONS_KEPT:]:
+        version.path.unlink(missing_ok=True)
+
+
+def _bare(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not STAMP.match(line)]
+
+
+def _version(place: Place, at: int, who: str, text: str) -> Change:
+    return Change(
+        Target(str(place.folder / "history" / f"{at:015d}-{who}.md")), text.encode(errors="replace")
+    )

@@ -1,0 +1,57 @@
+"""Instructions in Markdown, edited as text: a block of ours goes in and comes out, every other byte stays.
+
+The block stands between two comments by which it is known again. No file is opened here.
+"""
+
+import re
+from pathlib import PurePath
+
+from holdfast.core.wanted import WantedBlock
+from holdfast.errors import SettingsUnreadable
+
+_BEGIN = "<!-- holdfast:begin -->"
+_END = "<!-- holdfast:end -->"
+_BLOCK = re.compile(
+    rf"^{re.escape(_BEGIN)}[ \t]*\r?\n(?:.*?\r?\n)??{re.escape(_END)}[ \t]*(?:\r?\n|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def insert(text: str, wanted: WantedBlock) -> str:
+    """The text with the block in it exactly once; one that is there is renewed in place."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    block = f"{_BEGIN}\n{wanted.text.strip()}\n{_END}\n".replace("\n", newline)
+    found = _BLOCK.search(text)
+    if found:
+        rest = _BLOCK.sub("", text[found.end() :])
+        return text[: found.start()] + block + rest
+    if _BEGIN in text:
+        raise _refusal(wanted.file)
+    # Where the last line had no end, it gets one and no empty line: by this it is known that it had none.
+    return text + (newline if text else "") + block
+
+
+def remove(text: str, file: PurePath) -> str:
+    """The text without our block, and without the empty line that was put before it."""
+    while found := _BLOCK.search(text):
+        before, behind = text[: found.start()], text[found.end() :]
+        newline = "\r\n" if before.endswith("\r\n") else "\n"
+        is_below_an_empty_line = before == newline or before.endswith(("\n\n", "\n\r\n"))
+        if is_below_an_empty_line or (not behind and before.endswith("\n")):
+            before = before[: -len(newline)]
+        text = before + behind
+    if _BEGIN in text:
+        raise _refusal(file)
+    return text
+
+
+def holds_nothing(text: str) -> bool:
+    """Whether there is not a word in the text."""
+    return not text.strip()
+
+
+def _refusal(file: PurePath) -> SettingsUnreadable:
+    return SettingsUnreadable(
+        f"`{file}`: `{_BEGIN}` stands there without `{_END}` on a line of its own",
+        hint="the file was left as it is; mend it there and try again",
+    )

@@ -1,0 +1,273 @@
+"""Settings in TOML, edited as text: a table of ours goes in and comes out, every other byte stays.
+
+The text is read by the standard library, to know what it says, and split into statements, to know where. It
+is never written anew: that would lose comments, order and layout. No file is opened here.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import cast
+
+from holdfast.core.wanted import Json, KeyPath, Mark, WantedMember
+from holdfast.errors import SettingsUnreadable
+
+
+def insert(text: str, wanted: WantedMember, mark: Mark) -> str:
+    """The text with the table in it exactly once; one of ours that is there is renewed in place."""
+    present = _at(_parsed(text, wanted.file), wanted.path)
+    if present is None:
+        grown = _appended(text, wanted)
+    elif _is_ours(present, mark):
+        grown = _renewed(text, wanted)
+    elif wanted.yields:
+        return text
+    else:
+        raise _refusal(wanted.file, f"`{_named(wanted.path)}` is there already, and it is not ours")
+    _check(grown, wanted)
+    return grown
+
+
+def remove(text: str, paths: Iterable[KeyPath], mark: Mark, file: PurePath) -> str:
+    """The text without the tables at `paths` that are ours, with all that stands in them."""
+    for path in set(paths):
+        present = _at(_parsed(text, file), path)
+        if present is not None and _is_ours(present, mark):
+            text = _without(text, path)
+            if _at(_parsed(text, file), path) is not None:
+                raise _refusal(file, f"`{_named(path)}` stands inside another value")
+    return text
+
+
+def holds_nothing(text: str) -> bool:
+    """Whether the text says nothing at all, not even in a comment."""
+    return not text.removeprefix(_BYTE_ORDER_MARK).strip()
+
+
+# ---------------------------------------------------------------- what it says
+
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def _parsed(text: str, file: PurePath) -> dict[str, object]:
+    try:
+        return tomllib.loads(text.removeprefix(_BYTE_ORDER_MARK))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise _refusal(file, str(error) or "nested too deeply") from error
+
+
+def _at(value: object, path: KeyPath) -> object | None:
+    """What stands at the path; None if nothing does."""
+    for key in path:
+        value = cast("dict[str, object]", value).get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _is_ours(value: object, mark: Mark) -> bool:
+    return any(mark.owns(text) for text in _texts(value))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in cast("dict[str, object]", value).values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in cast("list[object]", value):
+            yield from _texts(each)
+
+
+def _check(text: str, wanted: WantedMember) -> None:
+    """Refuse where the table could not be put behind what is there, or not all of it was renewed."""
+    try:
+        found = _at(_parsed(text, wanted.file), wanted.path)
+    except SettingsUnreadable as error:
+        told = f"`{_named(wanted.path[:-1])}` is written so that nothing can be added to it"
+        raise _refusal(wanted.file, told) from error
+    values = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    if any(values.get(key) != value for key, value in wanted.value.items()):
+        raise _refusal(wanted.file, f"`{_named(wanted.path)}` is written so that it cannot be renewed")
+
+
+def _refusal(file: PurePath, reason: str) -> SettingsUnreadable:
+    return SettingsUnreadable(
+        f"`{file}`: {reason}", hint="the file was left as it is; mend it there and try again"
+    )
+
+
+def _named(path: KeyPath) -> str:
+    return ".".join(path)
+
+
+# ---------------------------------------------------------------- where it stands
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A header, or a key with its value, from the start of its first line to behind the last.
+
+    `path` is the whole way to what it names; the value alone stands from `value` to `stop`.
+    """
+
+    path: KeyPath
+    start: int
+    end: int
+    is_header: bool
+    value: int = 0
+    stop: int = 0
+
+
+_IDLE = re.compile(r"[ \t\r]*(?:#[^\n]*)?(?:\n|\Z)")
+_KEY = re.compile(r"""[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[A-Za-z0-9_-]+)[ \t]*(\.?)""")
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""(?:"{0,2})'
+    r"|'''.*?'''(?:'{0,2})"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*|\n|[\[\]{}]|[^\"'#\n\[\]{}]+",
+    re.DOTALL,
+)
+_BLANKS = re.compile(r"[ \t]*")
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    """The statements of a text that is known to be TOML."""
+    at = len(_BYTE_ORDER_MARK) * text.startswith(_BYTE_ORDER_MARK)
+    table: KeyPath = ()
+    while at < len(text):
+        idle = _IDLE.match(text, at)
+        if idle is not None:
+            at = idle.end()
+            continue
+        statement = _statement(text, at, table)
+        table = statement.path if statement.is_header else table
+        at = statement.end
+        yield statement
+
+
+def _statement(text: str, start: int, table: KeyPath) -> _Statement:
+    at = _behind_blanks(text, start)
+    brackets = len(text[at : at + 2]) - len(text[at : at + 2].lstrip("["))
+    path, at = _keys(text, at + brackets)
+    if brackets:
+        return _Statement(path, start, _line_end(text, at), is_header=True)
+    value = _behind_blanks(text, _behind_blanks(text, at) + len("="))
+    stop = _value_end(text, value)
+    return _Statement((*table, *path), start, _line_end(text, stop), is_header=False, value=value, stop=stop)
+
+
+def _keys(text: str, at: int) -> tuple[KeyPath, int]:
+    keys: list[str] = []
+    dot = "."
+    while dot and (found := _KEY.match(text, at)):
+        raw, dot = found.groups()
+        keys.append(str(tomllib.loads(f"key = {raw}")["key"]) if raw[0] in "\"'" else raw)
+        at = found.end()
+    return tuple(keys), at
+
+
+def _value_end(text: str, value: int) -> int:
+    """Behind the last character of a value, and before what may follow it on its line."""
+    depth, stop = 0, value
+    for token in _TOKEN.finditer(text, value):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        if token[0] == "\n" and not depth:
+            break
+        if not token[0].startswith("#"):
+            stop = token.start() + len(token[0].rstrip())
+    return stop
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return end + 1 if end >= 0 else len(text)
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return found.end() if found else at
+
+
+# ---------------------------------------------------------------- splices
+
+
+def _appended(text: str, wanted: WantedMember) -> str:
+    """The text with the table at its end, an empty line below what is there.
+
+    Where the last line had no end, it gets one and no empty line: by this it is known that it had none.
+    """
+    newline = _newline(text)
+    lines = [f"[{'.'.join(map(_key, wanted.path))}]", *_lines(wanted.value)]
+    block = "".join(line + newline for line in lines)
+    return text + ("" if text in ("", _BYTE_ORDER_MARK) else newline) + block
+
+
+def _renewed(text: str, wanted: WantedMember) -> str:
+    """The text with the keys of our table as they are wanted today; others that stand in it stay."""
+    for key, value in reversed(wanted.value.items()):
+        statements = {one.path: one for one in _statements(text)}
+        header, known = statements.get(wanted.path), statements.get((*wanted.path, key))
+        if known is not None and not known.is_header:
+            if tomllib.loads(f"value = {text[known.value : known.stop]}")["value"] != value:
+                text = text[: known.value] + _rendered(value) + text[known.stop :]
+        elif header is not None and header.is_header:
+            line = f"{_key(key)} = {_rendered(value)}{_newline(text)}"
+            text = text[: header.end] + line + text[header.end :]
+    return text
+
+
+def _without(text: str, path: KeyPath) -> str:
+    """The text without all statements that stand at or below the path."""
+    ours = [one for one in _statements(text) if one.path[: len(path)] == path]
+    for start, end in reversed(_blocks(text, ours)):
+        before = text[:start]
+        newline = "\r\n" if before.endswith("\r\n") else "\n"
+        is_below_an_empty_line = before == newline or before.endswith(("\n\n", "\n\r\n"))
+        # The end of the line before is ours too where it had none: then nothing of anybody's follows.
+        if is_below_an_empty_line or (end == len(text) and before.endswith("\n")):
+            before = before[: -len(newline)]
+        text = before + text[end:]
+    return text
+
+
+def _blocks(text: str, statements: Sequence[_Statement]) -> list[tuple[int, int]]:
+    """Where the statements stand, those together that have nothing but blanks between them."""
+    blocks: list[tuple[int, int]] = []
+    for one in statements:
+        if blocks and not text[blocks[-1][1] : one.start].strip():
+            blocks[-1] = blocks[-1][0], one.end
+        else:
+            blocks.append((one.start, one.end))
+    return blocks
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _lines(value: dict[str, Json]) -> Iterator[str]:
+    for key, each in value.items():
+        yield f"{_key(key)} = {_rendered(each)}"
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _rendered(key)
+
+
+def _rendered(value: Json) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case list():
+            return f"[{', '.join(map(_rendered, value))}]"
+        case str():
+            # What JSON escapes TOML reads alike; it wants one character more.
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case int() | float():
+            return repr(value)
+        case _:
+            raise TypeError(f"TOML has no {value!r}")

@@ -1,0 +1,87 @@
+"""Hooks: Codex's letters in, its replies out.
+
+A letter is one hook's JSON. Before a compaction Codex takes no words of ours; it takes the brief with the
+start that follows. Nothing here looks at a file.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from holdfast.core.events import (
+    Compacted,
+    CompactionImminent,
+    Event,
+    Origin,
+    Prompt,
+    Sign,
+    Skipped,
+    TurnEnded,
+)
+from holdfast.harnesses import letters
+from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.codex.prompts import typed
+from holdfast.harnesses.letters import Letter, Said
+
+CARRIED = ("CODEX_HOME",)
+QUIET = ("Stop", "PostCompact", "SessionEnd", "Interrupt")
+ANSWER_LIMIT = 10_000
+"""Bytes: Codex takes 2,500 tokens, counts four bytes as one, and cuts the middle out of what is longer."""
+
+_ROLLOUT = re.compile(r"rollout-[0-9T-]+-(?P<thread>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
+
+
+def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
+    opened = letters.opened(letter, envelope)
+    if isinstance(opened, Skipped):
+        return opened
+    if _is_subagents(opened):
+        # It says which session, but neither its prompt nor its compaction nor its file is the session's.
+        return letters.understood(opened, Said(), opened.text("cwd"), "")
+    return letters.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
+
+
+def render_reply(heard: Heard, brief: str) -> bytes:
+    """The hook's answer; anything else than these fields would make Codex refuse the whole of it."""
+    return letters.go_on(brief) if heard.ask is Ask.STOP else letters.context(heard, brief)
+
+
+def answer_size(answer: str) -> int:
+    """How many bytes an answer takes."""
+    return len(answer.encode(errors="replace"))
+
+
+def _is_subagents(letter: Letter) -> bool:
+    """Whether an agent that another one started rang: it gives the session of that one as its own."""
+    rollout = _ROLLOUT.fullmatch(PurePath(letter.transcript).name)
+    return bool(letter.text("agent_id")) or (rollout is not None and rollout["thread"] != letter.session)
+
+
+def _said(letter: Letter) -> Said:
+    match letter.event:
+        case "SessionStart":
+            return letters.started(letter)
+        case "UserPromptSubmit":
+            return Said(Ask.PROMPT, stand_ins=_prompt(letter))
+        case "Stop":
+            return letters.turn_ended(letter)
+        case "Interrupt":
+            return Said(events=(TurnEnded(**letter.common("stop")),))
+        case "PreCompact":
+            trigger = letter.text("trigger") or "auto"
+            return Said(events=(CompactionImminent(**letter.common("imminent"), trigger=trigger),))
+        case "PostCompact":
+            return Said(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK),))
+        case "SessionEnd":
+            return letters.session_ended(letter)
+        case _:
+            return Said()
+
+
+def _prompt(letter: Letter) -> tuple[Event, ...]:
+    prompt = typed([(letter.text("prompt"), "")])
+    if not prompt:
+        return ()
+    return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt, turn=letter.text("turn_id")),)

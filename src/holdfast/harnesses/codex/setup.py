@@ -1,0 +1,58 @@
+"""Setup: which hooks Codex is asked to call, how it gets our tools, and whether it is there at all.
+
+Nothing is written here: the wanted entries are returned, and `files` merges them into its own files.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.core.guidance import INSTRUCTIONS, SKILL
+from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedEntry, WantedMember
+
+# Seconds. The hook itself gives up sooner; these only bound a machine that cannot even start it. To the last
+# two Codex gives three at most, and complains about more.
+TIMEOUTS = (
+    ("SessionStart", 5),
+    ("UserPromptSubmit", 5),
+    ("Stop", 5),
+    ("PreCompact", 10),
+    ("PostCompact", 5),
+    ("SessionEnd", 3),
+    ("Interrupt", 3),
+)
+
+
+def wanted(hook_command: str, folder: Path) -> tuple[WantedEntry, ...]:
+    """One hook for each event; without a matcher it is called for every source."""
+    return tuple(
+        WantedEntry(
+            file=folder / "hooks.json",
+            path=("hooks", event),
+            value={"hooks": [{"type": "command", "command": hook_command, "timeout": seconds}]},
+            identity=hook_command,
+        )
+        for event, seconds in TIMEOUTS
+    )
+
+
+def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:
+    """The server of our tools, and a word about them in the instructions that every session gets."""
+    program, *words = relay
+    value: dict[str, Json] = {"command": program, "args": [*words]}
+    return (
+        WantedMember(folder / "config.toml", ("mcp_servers", "holdfast"), value, identity=relay[3]),
+        WantedBlock(folder / "AGENTS.md", INSTRUCTIONS),
+    )
+
+
+def guidance(folder: Path) -> tuple[WantedCopy, ...]:
+    """A skill."""
+    return (WantedCopy(folder / "skills" / "holdfast" / "SKILL.md", SKILL.encode()),)
+
+
+def present(folder: Path, search_path: str) -> bool:
+    """Whether Codex seems to be installed: it has its folder, or the program is on the search path."""
+    return folder.is_dir() or shutil.which("codex", path=search_path) is not None

@@ -1,0 +1,90 @@
+"""Trust: which of our hooks Codex passes over, because its user has not reviewed them or has turned them off.
+
+Codex runs a hook only if its settings hold the hash of the very definition that a person has looked at, and
+says nothing where it runs none. That is read here and never written: to review is the user's part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.core.events import Skipped
+from holdfast.harnesses.base import Hurdle
+from holdfast.harnesses.fields import items, mapping, read_object, text
+
+_REMEDY = "start `codex`, look at the hooks in its review dialog (or by `/hooks`) and trust them"
+_ENABLE = "start `codex` and turn them on again by `/hooks`"
+_SHORT = ("session_end", "interrupt")
+"""Events to which Codex gives three seconds at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Handler:
+    """A hook of ours as it stands in `hooks.json`, and under which names Codex keeps what it knows of it."""
+
+    keys: tuple[str, ...]
+    hash: str
+    """Empty where somebody gave it fields of which we cannot tell how they count."""
+
+
+def hurdle(folder: Path, command: str) -> Hurdle | None:
+    """What keeps Codex from calling our hooks; None if nothing does."""
+    states = _states(folder / "config.toml")
+    unknown = changed = off = 0
+    for handler in _handlers(folder / "hooks.json", command):
+        state = mapping(next((states[key] for key in handler.keys if key in states), None))
+        trusted = text(state, "trusted_hash")
+        off += state.get("enabled") is False
+        unknown += not trusted
+        changed += bool(trusted) and handler.hash not in ("", trusted)
+    if unknown or changed:
+        what = f"{unknown} of our hooks wait" if unknown else f"{changed} of our hooks changed and wait again"
+        return Hurdle(f"{what} for a review, and until then Codex passes them over in silence", _REMEDY)
+    return Hurdle(f"{off} of our hooks are turned off", _ENABLE) if off else None
+
+
+def _handlers(file: Path, command: str) -> Iterator[_Handler]:
+    """Every hook that runs this command."""
+    try:
+        read = read_object(file.read_bytes())
+    except OSError:
+        return
+    hooks = mapping({} if isinstance(read, Skipped) else read.get("hooks"))
+    paths = dict.fromkeys((str(file), str(file.resolve())))
+    for event, groups in hooks.items():
+        label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+        for number, group in enumerate(items(groups)):
+            for nth, one in enumerate(items(mapping(group).get("hooks"))):
+                if text(mapping(one), "command") == command:
+                    keys = tuple(f"{path}:{label}:{number}:{nth}" for path in paths)
+                    yield _Handler(keys, _hash(label, mapping(group), mapping(one)))
+
+
+def _hash(label: str, group: Mapping[str, object], handler: Mapping[str, object]) -> str:
+    """The hash by which Codex knows a definition: of its canonical JSON, with defaults filled in."""
+    timeout = handler.get("timeout", 600)
+    is_plain = set(group) == {"hooks"} and set(handler) <= {"type", "command", "timeout"}
+    if not is_plain or type(timeout) is not int:
+        return ""
+    seconds = max(1, min(timeout, 3) if label in _SHORT else timeout)
+    ours = {"type": "command", "command": handler["command"], "timeout": seconds, "async": False}
+    whole = json.dumps(
+        {"event_name": label, "hooks": [ours]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    return f"sha256:{hashlib.sha256(whole.encode(errors='replace')).hexdigest()}"
+
+
+def _states(file: Path) -> Mapping[str, Mapping[str, object]]:
+    """What Codex keeps of each hook, by its key."""
+    try:
+        settings = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    states = mapping(mapping(settings.get("hooks")).get("state"))
+    return {key: mapping(state) for key, state in states.items()}

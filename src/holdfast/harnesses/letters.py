@@ -1,0 +1,140 @@
+"""Letters: what the JSON letters of several harnesses have in common.
+
+Each names its session and its event, and many name both alike. What an event means is for each harness to
+say; nothing here looks at a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from holdfast.core.events import (
+    AssistantText,
+    Compacted,
+    Event,
+    Origin,
+    SessionEnded,
+    SessionStarted,
+    Sign,
+    Skipped,
+    Source,
+    TurnEnded,
+)
+from holdfast.core.fence import without_ours
+from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.fields import read_object, text
+from holdfast.harnesses.frame import Common, Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A letter that names its session."""
+
+    session: str
+    fields: Mapping[str, object]
+    envelope: Envelope
+
+    @property
+    def event(self) -> str:
+        return self.text("hook_event_name", "hookEventName")
+
+    @property
+    def previous(self) -> str:
+        """The session that this one is said to continue."""
+        return self.text("previousSessionKey", "previous_session_key") or self.envelope.previous
+
+    @property
+    def transcript(self) -> str:
+        return self.text("transcript_path", "transcriptPath")
+
+    def text(self, *names: str) -> str:
+        return text(self.fields, *names)
+
+    def common(self, kind: str, origin: Origin = Origin.HARNESS) -> Common:
+        """The arguments of an event that this letter tells; one letter tells at most one of each kind."""
+        frame = Frame(self.session, self.envelope.id, self.envelope.at)
+        return frame.told(origin, f"{kind}:{self.envelope.id}")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one letter says beside where it comes from."""
+
+    ask: Ask = Ask.NOTHING
+    events: tuple[Event, ...] = ()
+    stand_ins: tuple[Event, ...] = ()
+    source: Source | None = None
+
+
+def opened(raw: bytes, envelope: Envelope) -> Letter | Skipped:
+    """The letter in these bytes."""
+    fields = read_object(raw, "letter")
+    if isinstance(fields, Skipped):
+        return fields
+    session = text(fields, "session_id", "sessionId", "session_key", "sessionKey")
+    return Letter(session, fields, envelope) if session else Skipped("no session id", "letter")
+
+
+def understood(letter: Letter, said: Said, cwd: str, transcript: str) -> Heard:
+    """The letter, understood."""
+    return Heard(
+        session=letter.session,
+        cwd=cwd,
+        transcript=transcript,
+        ask=said.ask,
+        events=said.events,
+        stand_ins=said.stand_ins,
+        source=said.source,
+        previous=letter.previous,
+    )
+
+
+def context(heard: Heard, brief: str) -> bytes:
+    """The answer that puts a text before the model at one of these moments; empty where nothing can be."""
+    event = _MOMENTS.get(heard.ask)
+    if event is None or not brief:
+        return b""
+    return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": event, "additionalContext": brief}})
+
+
+def go_on(reason: str) -> bytes:
+    """The answer that keeps an agent from stopping and tells it why; empty without a reason."""
+    return msgspec.json.encode({"decision": "block", "reason": reason}) if reason else b""
+
+
+_MOMENTS: Final[Mapping[Ask, str]] = {
+    Ask.START: "SessionStart",
+    Ask.PROMPT: "UserPromptSubmit",
+    Ask.STOP: "Stop",
+    Ask.TOOLS: "PostToolBatch",
+}
+
+
+def started(letter: Letter) -> Said:
+    """A session starts, anew or again."""
+    named = letter.text("source")
+    source = Source(named) if named in frozenset(Source) else Source.STARTUP
+    start = SessionStarted(
+        **letter.common("start"), source=source, model=letter.text("model"), previous=letter.previous
+    )
+    events: tuple[Event, ...] = (start,)
+    if source is Source.COMPACT:
+        events = (start, Compacted(**letter.common("compacted"), sign=Sign.START))
+    return Said(Ask.START, events, source=source)
+
+
+def turn_ended(letter: Letter) -> Said:
+    """The agent stopped, and these were its last words. One that a hook just had go on may stop now."""
+    ask = Ask.NOTHING if letter.fields.get("stop_hook_active") is True else Ask.STOP
+    words = without_ours(letter.text("last_assistant_message")).strip()
+    said = (AssistantText(**letter.common("letter", Origin.ASSISTANT), text=words),) if words else ()
+    return Said(ask, events=(TurnEnded(**letter.common("stop")),), stand_ins=said)
+
+
+def session_ended(letter: Letter) -> Said:
+    """The session is over."""
+    return Said(events=(SessionEnded(**letter.common("end"), reason=letter.text("reason") or "other"),))

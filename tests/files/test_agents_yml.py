@@ -1,0 +1,59 @@
+"""Which files say something of the ledger, and that none of them can do harm."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.core.agents_yml import Asked
+from holdfast.files.agents_yml import LARGEST, read
+
+ON = "session:\n  ledger: true\n"
+
+
+def test_without_files_nothing_is_said(tmp_path: Path) -> None:
+    found = read(tmp_path, {})
+    assert (found.asked, found.warnings) == (Asked(), ())
+
+
+def test_the_local_file_wins(tmp_path: Path) -> None:
+    (tmp_path / ".agents.yml").write_text(f"{ON}  ledger_path: a.md\n")
+    (tmp_path / ".agents.local.yml").write_text("session:\n  ledger: false\n")
+    assert read(tmp_path, {}).asked == Asked(ledger=False, ledger_path="a.md")
+
+
+@pytest.mark.parametrize("named", ["config/agents.yml", "{root}/elsewhere.yml", "~/agents.yml"])
+def test_the_environment_names_another_file(tmp_path: Path, named: str) -> None:
+    (tmp_path / ".agents.yml").write_text("session:\n  ledger: false\n")
+    home = tmp_path / "home"
+    for file in (tmp_path / "config" / "agents.yml", tmp_path / "elsewhere.yml", home / "agents.yml"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(ON)
+    environment = {"AGENTS_CONFIG": named.format(root=tmp_path), "HOME": str(home)}
+    assert read(tmp_path, environment).asked == Asked(ledger=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no FIFOs, and links need a privilege")
+@pytest.mark.parametrize("kind", ["fifo", "link", "directory", "large", "binary", "unclear"])
+def test_what_cannot_be_used_is_named_and_ignored(tmp_path: Path, kind: str) -> None:
+    file, outside = tmp_path / ".agents.yml", tmp_path / "outside"
+    outside.write_text(ON)
+    match kind:
+        case "fifo":
+            os.mkfifo(file)
+        case "link":
+            file.symlink_to(outside)
+        case "directory":
+            file.mkdir()
+        case "large":
+            file.write_text(ON + "#" * LARGEST)
+        case "binary":
+            file.write_bytes(b"\xff\xfe\x00")
+        case _:
+            file.write_text("session:\n  ledger: perhaps\n")
+    found = read(tmp_path, {})
+    assert found.asked == Asked()
+    assert len(found.warnings) == 1
+    assert str(file) in found.warnings[0]

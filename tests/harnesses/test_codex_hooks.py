@@ -1,0 +1,160 @@
+"""Each of Codex's letters says what it says, and only a start and a prompt are answered."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.core.events import (
+    AssistantText,
+    Compacted,
+    CompactionImminent,
+    Event,
+    Origin,
+    Prompt,
+    SessionEnded,
+    SessionStarted,
+    Sign,
+    Skipped,
+    Source,
+    TurnEnded,
+)
+from holdfast.core.fence import fence
+from holdfast.harnesses import get
+from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.frame import Common
+from tests.harnesses.codex_records import AT, CHILD, CWD, THREAD, letter, rollout_path
+
+CODEX = get("codex")
+ENVELOPE = Envelope("e1", "codex", AT)
+
+
+def heard(raw: bytes) -> Heard:
+    understood = CODEX.parse_hook(raw, ENVELOPE)
+    assert isinstance(understood, Heard)
+    return understood
+
+
+def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
+    return {"session": THREAD, "record": record, "at": AT, "origin": origin, "agent": "main", "parent": ""}
+
+
+@pytest.mark.parametrize(
+    ("raw", "ask", "events"),
+    [
+        *(
+            (
+                letter("SessionStart", source=source, model="model-x", permission_mode="default"),
+                Ask.START,
+                (SessionStarted(**common("start:e1"), source=Source(source), model="model-x"),),
+            )
+            for source in ("startup", "resume", "clear", "fork")
+        ),
+        (
+            letter("SessionStart", source="compact", model="model-x"),
+            Ask.START,
+            (
+                SessionStarted(**common("start:e1"), source=Source.COMPACT, model="model-x"),
+                Compacted(**common("compacted:e1"), sign=Sign.START),
+            ),
+        ),
+        (letter("UserPromptSubmit", prompt="Fix it", turn_id="t1"), Ask.PROMPT, ()),
+        (letter("Stop", stop_hook_active=False), Ask.STOP, (TurnEnded(**common("stop:e1")),)),
+        (letter("Interrupt", turn_id="t1"), Ask.NOTHING, (TurnEnded(**common("stop:e1")),)),
+        (
+            letter("PreCompact", trigger="manual"),
+            Ask.NOTHING,
+            (CompactionImminent(**common("imminent:e1"), trigger="manual"),),
+        ),
+        (
+            letter("PostCompact", trigger="auto"),
+            Ask.NOTHING,
+            (Compacted(**common("compacted:e1"), sign=Sign.HOOK),),
+        ),
+        (
+            letter("SessionEnd", reason="other"),
+            Ask.NOTHING,
+            (SessionEnded(**common("end:e1"), reason="other"),),
+        ),
+        (letter("PostToolUse", tool_name="Bash"), Ask.NOTHING, ()),
+    ],
+)
+def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
+    understood = heard(raw)
+    assert (understood.ask, understood.events) == (ask, events)
+    assert (understood.cwd, understood.transcript) == (CWD, str(rollout_path(THREAD)))
+
+
+@pytest.mark.parametrize(
+    ("raw", "stand_ins"),
+    [
+        (
+            letter("UserPromptSubmit", prompt="Fix it", turn_id="t1"),
+            (Prompt(**common("letter:e1", Origin.HUMAN), text="Fix it", turn="t1"),),
+        ),
+        (letter("UserPromptSubmit", prompt="<environment_context>\n…</environment_context>"), ()),
+        (letter("UserPromptSubmit", prompt=f" {fence('ours')} "), ()),
+        (
+            letter("Stop", last_assistant_message=f"Done. {fence('ours')}"),
+            (AssistantText(**common("letter:e1", Origin.ASSISTANT), text="Done."),),
+        ),
+    ],
+)
+def test_what_the_rollout_tells_too_only_stands_in(raw: bytes, stand_ins: tuple[Event, ...]) -> None:
+    assert heard(raw).stand_ins == stand_ins
+
+
+def test_a_session_that_is_not_written_down_names_no_rollout_path() -> None:
+    understood = heard(letter("UserPromptSubmit", prompt="Fix it", transcript_path=None))
+    assert (understood.transcript, len(understood.stand_ins)) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        letter("UserPromptSubmit", prompt="child task", agent_id=CHILD, agent_type="default"),
+        letter("UserPromptSubmit", prompt="child task", transcript_path=str(rollout_path(CHILD))),
+        letter("PreCompact", trigger="auto", agent_id=CHILD, transcript_path=str(rollout_path(CHILD))),
+        letter("SessionStart", source="compact", transcript_path=str(rollout_path(CHILD))),
+        letter("SubagentStop", agent_id=CHILD, last_assistant_message="Found it"),
+    ],
+)
+def test_a_subagents_letter_is_only_a_bell_of_the_session_that_started_it(raw: bytes) -> None:
+    understood = heard(raw)
+    assert understood.session == THREAD
+    assert (understood.ask, understood.events, understood.stand_ins) == (Ask.NOTHING, (), ())
+    assert understood.transcript == ""
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b'{"hook_event_name":"Stop"}'])
+def test_a_letter_that_cannot_be_read_is_skipped(raw: bytes) -> None:
+    assert isinstance(CODEX.parse_hook(raw, ENVELOPE), Skipped)
+
+
+def test_nothing_but_the_context_goes_back_for_codex_refuses_what_it_does_not_know() -> None:
+    reply = CODEX.render_reply(heard(letter("SessionStart", source="compact")), "the brief")
+    assert json.loads(reply) == {
+        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "the brief"}
+    }
+    assert CODEX.render_reply(heard(letter("PreCompact", trigger="auto")), "keep this") == b""
+
+
+@given(st.text())
+def test_the_size_of_an_answer_is_counted_in_bytes(answer: str) -> None:
+    assert CODEX.answer_size(answer) == len(answer.encode(errors="replace"))
+
+
+@pytest.mark.parametrize(
+    ("command", "shared"),
+    [
+        (("codex",), False),
+        (("/usr/bin/codex", "exec", "fix the app-server please"), False),
+        (("/home/you/.codex/packages/bin/codex", "app-server", "--listen", "unix://"), True),
+        ((), False),
+    ],
+)
+def test_the_background_process_is_known_by_its_words(command: tuple[str, ...], *, shared: bool) -> None:
+    assert CODEX.is_shared(command) is shared
