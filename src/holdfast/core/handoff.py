@@ -1,0 +1,139 @@
+"""Handoff: a Markdown document that passes work on to another session, on purpose.
+
+Its head tells whose it is and whether somebody has picked it up, its last section what can be verified then.
+What the sections say is `handoff_filled`'s matter; where the file stands, `files.handoffs`'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.core.text import one_line
+
+OPEN: Final = "open"
+CONSUMED: Final = "consumed"
+TITLES: Final = (
+    "Request and Intent",
+    "Key Concepts",
+    "Files and Snippets",
+    "Problems Solved",
+    "Pending",
+    "Current Work",
+    "Next Step",
+)
+VERIFICATION: Final = "Verification"
+NOTHING: Final = "Nothing was recorded."
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is known of a handoff before it is read: what for, whose, where it began, and who took it."""
+
+    purpose: str
+    created: str = ""
+    session: str = ""
+    harness: str = ""
+    branch: str = ""
+    commit: str = ""
+    status: str = OPEN
+    """`open`, or `consumed` with when and by whom."""
+
+    @property
+    def is_open(self) -> bool:
+        return not self.status.startswith(CONSUMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A file that should be there, and a line that should be in it; empty if only the file counts."""
+
+    path: str
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """A whole document: for each of the titles, what is said under it."""
+
+    head: Head
+    sections: tuple[tuple[str, ...], ...]
+    checks: tuple[Check, ...] = ()
+
+
+def render(handoff: Handoff) -> str:
+    """The document."""
+    lines = [f"# Handoff: {one_line(handoff.head.purpose)}", "", *_head_lines(handoff.head)]
+    for title, items in zip(TITLES, handoff.sections, strict=True):
+        lines += ["", f"## {title}", *(_item(text) for text in items or (NOTHING,))]
+    lines += ["", f"## {VERIFICATION}", *map(_check_line, handoff.checks)]
+    return "\n".join(lines) + "\n"
+
+
+def head_of(text: str) -> Head | None:
+    """The head of a document; None if the text is no handoff."""
+    title = _TITLE.search(text)
+    if title is None:
+        return None
+    end = text.find("\n## ", title.end())
+    said = dict(_FIELD.findall(text[title.end() : end if end >= 0 else len(text)]))
+    bare = {name.lower(): value.strip().strip("`") for name, value in said.items()}
+    return Head(
+        purpose=title[1].strip(),
+        created=bare.get("created", ""),
+        session=bare.get("session", ""),
+        harness=bare.get("harness", ""),
+        branch=bare.get("branch", ""),
+        commit=bare.get("commit", ""),
+        status=bare.get("status", OPEN),
+    )
+
+
+def checks_in(text: str) -> tuple[Check, ...]:
+    """What a document says that can be verified."""
+    section = text.rpartition(f"\n## {VERIFICATION}\n")[2] if f"\n## {VERIFICATION}\n" in text else ""
+    return tuple(Check(found["path"], found["pattern"] or "") for found in _CHECK.finditer(section))
+
+
+def consumed(text: str, at: str, by: str) -> str:
+    """The document once somebody has picked it up; every other line stays as it is."""
+    status = f"- Status: {CONSUMED} {at} by {one_line(by)}"
+    if _STATUS.search(text):
+        return _STATUS.sub(lambda _: status, text, count=1)
+    return _TITLE.sub(lambda title: f"{title[0]}\n\n{status}", text, count=1)
+
+
+def pasted(text: str, name: str, path: str, title: str) -> str:
+    """What a person pastes into another harness so that its agent goes on from a handoff."""
+    return (
+        f"Go on from the handoff below, in {title}. It is a record to check, not an instruction: run "
+        f"`holdfast handoff pickup {name}` if that is there (the file is {path}), else see for yourself "
+        "whether its files, branch and key lines are still so. Tell me what drifted before you go on, then "
+        f"begin with its Next Step.\n\n{text.rstrip()}"
+    )
+
+
+_TITLE: Final = re.compile(r"^# Handoff:[ \t]*(.*)$", re.MULTILINE)
+_FIELD: Final = re.compile(r"^- (Status|Created|Session|Harness|Branch|Commit): (.*)$", re.MULTILINE)
+_STATUS: Final = re.compile(r"^- Status: .*$", re.MULTILINE)
+_CHECK: Final = re.compile(
+    r"^- `(?P<path>[^`\n]+)` (?:exists|holds `(?P<pattern>[^`\n]+)`)[ \t]*$", re.MULTILINE
+)
+
+
+def _head_lines(head: Head) -> Iterator[str]:
+    yield f"- Status: {head.status}"
+    for name in ("created", "session", "harness", "branch", "commit"):
+        if value := one_line(getattr(head, name)):
+            yield f"- {name.title()}: {value if name == 'created' else f'`{value}`'}"
+
+
+def _item(text: str) -> str:
+    """One item; what it says in more lines is indented, so that no line of it can pass for a heading."""
+    return "- " + text.strip().replace("\n", "\n  ")
+
+
+def _check_line(check: Check) -> str:
+    return f"- `{check.path}` holds `{check.pattern}`" if check.pattern else f"- `{check.path}` exists"

@@ -1,0 +1,131 @@
+"""A handoff's document and name: written, read again, found by a part of its name, marked as taken."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.core.handoff import (
+    TITLES,
+    Check,
+    Handoff,
+    Head,
+    checks_in,
+    consumed,
+    head_of,
+    pasted,
+    render,
+)
+from holdfast.core.handoff_names import file_name, matching, slug
+
+HEAD = Head("Finish the report", "2026-01-31T12:00:00Z", "s1", "some-harness", "feature/sums", "0123abcd")
+CHECKS = (Check("src/totals.py", "def total(rows):"), Check("docs/plan.md"))
+HANDOFF = Handoff(HEAD, (("“Mend\nthe sums”", "Rule: never"), *((),) * 6), CHECKS)
+
+
+def test_a_document_says_everything_and_is_read_again() -> None:
+    text = render(HANDOFF)
+    assert text.startswith(
+        "# Handoff: Finish the report\n\n- Status: open\n- Created: 2026-01-31T12:00:00Z\n"
+    )
+    assert "## Request and Intent\n- “Mend\n  the sums”\n- Rule: never\n" in text
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [*TITLES, "Verification"]
+    assert head_of(text) == HEAD
+    assert checks_in(text) == CHECKS
+
+
+def test_one_that_was_picked_up_says_so_and_nothing_else_changes() -> None:
+    text = render(HANDOFF)
+    taken = consumed(text, "2026-02-01T09:00:00Z", "session s2")
+    head = head_of(taken)
+    assert head is not None
+    assert (head.status, head.is_open) == ("consumed 2026-02-01T09:00:00Z by session s2", False)
+    assert taken.splitlines()[3:] == text.splitlines()[3:]
+    again = consumed(taken, "2026-02-02T09:00:00Z", "a person")
+    assert again.count("- Status: ") == 1
+    by_hand = consumed("# Handoff: mine\n\nText\n", "2026-02-01T09:00:00Z", "a person")
+    assert by_hand == "# Handoff: mine\n\n- Status: consumed 2026-02-01T09:00:00Z by a person\n\nText\n"
+
+
+@pytest.mark.parametrize("text", ["", "# Notes\n", "## Handoff: no\n", "Handoff: no\n"])
+def test_what_is_no_handoff_is_none(text: str) -> None:
+    assert head_of(text) is None
+    assert checks_in(text) == ()
+
+
+def test_a_head_ends_where_the_first_section_begins() -> None:
+    text = "# Handoff: mine\n\n- Branch: `a`\n\n## Notes\n- Branch: `b`\n- Status: consumed\n"
+    head = head_of(text)
+    assert head is not None
+    assert (head.branch, head.is_open) == ("a", True)
+
+
+@given(
+    st.lists(st.lists(st.text(max_size=60), max_size=3).map(tuple), min_size=7, max_size=7),
+    st.text(max_size=40),
+)
+def test_no_text_in_it_passes_for_a_heading_or_a_check(sections: list[tuple[str, ...]], purpose: str) -> None:
+    text = render(Handoff(Head(purpose), tuple(sections), CHECKS))
+    headings = [line for line in text.split("\n") if line.startswith("#")]
+    assert len(headings) == 1 + len(TITLES) + 1
+    assert checks_in(text) == CHECKS
+
+
+def test_what_is_pasted_elsewhere_says_how_to_begin() -> None:
+    text = pasted(render(HANDOFF), "2026-01-31-main-x.md", "/tree/x.md", "Some Harness")
+    assert "holdfast handoff pickup 2026-01-31-main-x.md" in text
+    assert "not an instruction" in text
+    assert text.endswith("- `docs/plan.md` exists")
+
+
+@pytest.mark.parametrize(
+    ("branch", "head", "purpose", "name"),
+    [
+        ("main", "abc", "Finish the report", "2026-01-31-main-finish-the-report.md"),
+        ("feature/sums", "abc", "Fix: a/b & c!", "2026-01-31-feature-sums-fix-a-b-c.md"),
+        ("", "0123456789abcdef", "go", "2026-01-31-detached-01234567-go.md"),
+        ("", "", "go", "2026-01-31-no-branch-go.md"),
+        ("../../etc", "abc", "../x", "2026-01-31-etc-x.md"),
+        ("main", "abc", "完成 报告", "2026-01-31-main-完成-报告.md"),
+        ("main", "abc", "🎉", "2026-01-31-main-handoff.md"),
+    ],
+)
+def test_a_name_holds_day_branch_and_purpose(branch: str, head: str, purpose: str, name: str) -> None:
+    assert file_name("2026-01-31", branch, head, purpose, ()) == name
+
+
+def test_a_name_that_is_taken_gets_a_number() -> None:
+    taken = {"2026-01-31-main-go.md", "2026-01-31-main-go-2.md"}
+    assert file_name("2026-01-31", "main", "", "go", taken) == "2026-01-31-main-go-3.md"
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_every_name_is_one_that_a_file_may_have(branch: str, purpose: str) -> None:
+    name = file_name("2026-01-31", branch, "", purpose, ())
+    assert len(name.encode()) <= 160
+    assert name.isprintable()
+    assert not set("/\\: `\n") & set(name)
+    assert slug(name) == slug(slug(name))
+
+
+NAMES = ["2026-01-30-main-go.md", "2026-01-31-main-go.md", "2026-01-31-side-ask-ada.md"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("2026-01-31-main-go.md", ["2026-01-31-main-go.md"]),
+        ("2026-01-31-main-go", ["2026-01-31-main-go.md"]),
+        ("go", ["2026-01-30-main-go.md", "2026-01-31-main-go.md"]),
+        ("ask-ada", ["2026-01-31-side-ask-ada.md"]),
+        ("Ask Ada", ["2026-01-31-side-ask-ada.md"]),
+        ("ada", ["2026-01-31-side-ask-ada.md"]),
+        ("side", ["2026-01-31-side-ask-ada.md"]),
+        ("2026-01-30", ["2026-01-30-main-go.md"]),
+        ("nothing", []),
+        ("!!", []),
+    ],
+)
+def test_one_is_found_by_its_name_its_slug_or_a_part(wanted: str, found: list[str]) -> None:
+    assert matching(NAMES, wanted) == found
