@@ -5,11 +5,17 @@ A model that cannot answer says so; that it was asked is never the reason why so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from holdfast.errors import ModelBusy, ModelError
 
 Vector: TypeAlias = tuple[float, ...]
 """Where a text points, at length one; empty where it says nothing that the model knows."""
+
+Count: TypeAlias = Callable[[Iterable[str]], int]
+"""How many tokens these texts have together, as o200k counts them."""
 
 
 class Embedder(Protocol):
@@ -36,3 +42,50 @@ class Embedder(Protocol):
         it is for the few texts that a search has found.
         """
         ...
+
+
+REFUSED: Final = "it refused to answer"
+CUT_OFF: Final = "its answer was cut off"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model wrote, and how many tokens it was sent and gave back, as it counted them."""
+
+    text: str
+    sent: int
+    given: int
+    trouble: str = ""
+    """Why the text is of no use, although it was paid for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an API is and how to be let in; an empty address is the vendor's own."""
+
+    key: str
+    base_url: str = ""
+    timeout: float = 60.0
+
+
+class Writer(Protocol):
+    """Answers one question with one text. Safe to use from several threads."""
+
+    @property
+    def name(self) -> str:
+        """Which model it is, for a person."""
+        ...
+
+    def write(self, question: str, most_tokens: int) -> Answer:
+        """The answer, of at most so many tokens. ModelBusy if it is worth asking again, else ModelError."""
+        ...
+
+
+def status_error(status: int, message: str, retry_after: str) -> ModelError:
+    """What an HTTP status says about asking again; `retry_after` is the header of that name."""
+    if status in _PASSING or status >= 500:
+        return ModelBusy(f"HTTP {status}", after=float(retry_after) if retry_after.isdecimal() else 0.0)
+    return ModelError(f"HTTP {status}: {message}")
+
+
+_PASSING: Final = frozenset({408, 409, 429})

@@ -1,0 +1,75 @@
+"""A model behind a command: the question goes to its standard input, its standard output is the answer.
+
+It runs in a directory of ours with an environment that was chosen for it, and is ended when its time is up.
+What such a program starts by itself, a session say, is known by that directory.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from holdfast.errors import ModelBusy, ModelError
+from holdfast.models.base import Answer
+
+CHARS_PER_TOKEN: Final = 4
+"""What one says where nothing counts."""
+_SAID: Final = 300
+
+
+class CommandWriter:
+    """One command."""
+
+    def __init__(
+        self, words: Sequence[str], directory: Path, environment: Mapping[str, str], timeout: float
+    ) -> None:
+        self._words = tuple(words)
+        self._directory = directory
+        self._environment = dict(environment)
+        self._timeout = timeout
+
+    @property
+    def name(self) -> str:
+        return f"command/{Path(self._words[0]).name}"
+
+    def write(self, question: str, most_tokens: int) -> Answer:  # noqa: ARG002 - a command has its own limit
+        try:
+            answer, said, status = self._run(question)
+        except OSError as error:
+            raise ModelError(f"`{self._words[0]}` cannot be run: {error.strerror or error}") from error
+        if status != 0:
+            told = " ".join(said.split())[-_SAID:]
+            raise ModelError(f"`{self._words[0]}` ended with {status}: {told}")
+        return Answer(answer.strip(), len(question) // CHARS_PER_TOKEN, len(answer) // CHARS_PER_TOKEN)
+
+    def _run(self, question: str) -> tuple[str, str, int]:
+        with subprocess.Popen(
+            self._words,
+            cwd=self._directory,
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        ) as process:
+            try:
+                answer, said = process.communicate(question, timeout=self._timeout)
+            except subprocess.TimeoutExpired as error:
+                _end(process)
+                raise ModelBusy("no answer in time") from error
+            return answer, said, process.returncode
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a command and all that it started: it leads a group of its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()

@@ -1,0 +1,26 @@
+"""Known models: how large their windows are and how they count, as the table beside this file says.
+
+A table, not code: what vendors sell changes more often than what is done with it.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Final
+
+import msgspec
+
+from holdfast.core.pressure import KnownModel
+
+
+class _Table(msgspec.Struct, forbid_unknown_fields=True):
+    models: tuple[KnownModel, ...]
+
+
+def read() -> tuple[KnownModel, ...]:
+    """Every model in the table that comes with the package."""
+    text = files("holdfast.models").joinpath("known.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=_Table).models
+
+
+KNOWN: Final = read()

@@ -1,0 +1,227 @@
+"""Records: any line is read or skipped, a log is a tree, and what is not known keeps its bytes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.core import bodies
+from holdfast.core.bodies import Body, body
+from holdfast.core.events import Skipped
+from holdfast.core.records import (
+    Log,
+    Record,
+    header,
+    iso,
+    made,
+    milliseconds,
+    parsed,
+    path_to,
+    read_log,
+    record_id,
+)
+from tests.core.logs import LOGS, NOON, answered, asked
+
+
+def test_an_id_is_the_time_and_what_keeps_two_apart() -> None:
+    assert record_id(1_706_803_200_000, bytes.fromhex("a1b2c3d4")) == "1706803200000_a1b2c3d4"
+
+
+def test_a_new_record_says_where_it_hangs_and_when() -> None:
+    record = made("custom", "2", "1", NOON, {"customType": "x", "data": {"ü": [1]}})
+    assert record.line == (
+        '{"type":"custom","id":"2","parentId":"1","timestamp":"2026-01-01T12:00:00.000Z",'
+        '"customType":"x","data":{"ü":[1]}}'
+    )
+    assert parsed(record.line, "", "") == record
+
+
+def test_a_root_has_no_parent() -> None:
+    record = made("custom", "1", "", NOON, {})
+    assert json.loads(record.line)["parentId"] is None
+    assert parsed(record.line, "0", "") == record
+
+
+def test_the_header_names_the_format() -> None:
+    first = header("s", NOON, "/home/you/shop")
+    assert json.loads(first.line) == {
+        "type": "session",
+        "version": 3,
+        "id": "s",
+        "timestamp": "2026-01-01T12:00:00.000Z",
+        "cwd": "/home/you/shop",
+    }
+    assert body(first) == bodies.Header("s", 3, "/home/you/shop")
+
+
+# What each type says, in the words of the format
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (
+            """{"type": "checkpoint", "id": "1706803200000_c1a2", "parentId": "previousRecordId",
+            "timestamp": "2026-02-01T12:00:00Z", "checkpoint": {"summary": "A rewrite...",
+            "tokensAtCheckpoint": 50000, "messageCountAtCheckpoint": 45, "topics": ["persistence"],
+            "openQuestions": ["How to handle concurrent writes?"], "keyDecisions": ["Use JSONL"]}}""",
+            bodies.Checkpoint(
+                bodies.Rolling(
+                    summary="A rewrite...",
+                    tokens=50000,
+                    messages=45,
+                    topics=["persistence"],
+                    questions=["How to handle concurrent writes?"],
+                    decisions=["Use JSONL"],
+                )
+            ),
+        ),
+        (
+            """{"type": "compaction", "id": "1706803200000_0b72", "parentId": "06856efc",
+            "timestamp": "2026-02-01T16:10:50.414Z", "summary": "Working on...",
+            "firstKeptEntryId": "2ca436a6", "tokensBefore": 186673, "fromCheckpoint": true}""",
+            bodies.Compaction("Working on...", "2ca436a6", None, 186673, from_checkpoint=True),
+        ),
+        (
+            '{"type": "model_change", "provider": "local", "modelId": "small"}',
+            bodies.ModelChange("local", "small"),
+        ),
+        (
+            '{"type": "thinking_level_change", "thinkingLevel": "high"}',
+            bodies.ThinkingLevelChange("high"),
+        ),
+        ('{"type": "reset", "reason": "new"}', bodies.Reset()),
+        ('{"type": "compaction", "summary": 5}', bodies.Unknown()),
+        ('{"type": "surprise", "summary": "x"}', bodies.Unknown()),
+    ],
+)
+def test_a_type_says_its_own_fields(line: str, says: Body) -> None:
+    record = parsed(line, "", "")
+    assert isinstance(record, Record)
+    assert body(record) == says
+
+
+def test_a_message_says_who_and_what_it_took() -> None:
+    usage = {"input": 10, "output": 2, "cacheRead": 30, "cacheWrite": 5, "totalTokens": 99}
+    said = body(answered("1", "", "hello", "c1", usage=usage))
+    assert isinstance(said, bodies.Message)
+    assert said.message.usage is not None
+    assert said.message.usage.total == 47
+    assert bodies.text_of(said.message.content) == "hello"
+
+
+def test_the_oldest_compactions_name_a_place() -> None:
+    log = read_log(
+        [
+            '{"type":"session","id":"s"}',
+            '{"type":"message","message":{"role":"user","content":"one"}}',
+            "no JSON, and no place",
+            '{"type":"message","message":{"role":"user","content":"two"}}',
+            '{"type":"compaction","summary":"so far","firstKeptEntryIndex":2}',
+        ]
+    )
+    assert [(record.id, record.parent) for record in log.records] == [
+        ("s", ""),
+        ("@1", ""),
+        ("@2", "@1"),
+        ("@3", "@2"),
+    ]
+    compaction = body(log.records[-1])
+    assert isinstance(compaction, bodies.Compaction)
+    assert compaction.first_kept == "@2"
+    assert log.skipped == (Skipped("not JSON"),)
+
+
+# The tree
+
+
+def test_a_path_leads_from_the_root_to_the_leaf_and_passes_branches_by() -> None:
+    log = [
+        asked("a", "", "root"),
+        answered("b", "a", "left"),
+        asked("c", "b", "on"),
+        answered("d", "a", "right"),
+    ]
+    assert [record.id for record in path_to(log)] == ["a", "d"]
+    assert [record.id for record in path_to(log, "c")] == ["a", "b", "c"]
+    assert path_to(log, "nobody") == ()
+    assert path_to([]) == ()
+
+
+def test_a_header_is_no_leaf() -> None:
+    log = [asked("a", "", "hi"), header("s", NOON, "")]
+    assert [record.id for record in path_to(log)] == ["a"]
+
+
+def test_a_record_behind_nothing_that_is_there_follows_the_one_before() -> None:
+    log = read_log(record.line for record in [asked("a", "", "x"), asked("b", "gone", "y")])
+    assert [record.parent for record in log.records] == ["", "a"]
+
+
+def test_the_same_id_again_is_the_same_record() -> None:
+    twice = [asked("a", "", "first"), asked("a", "", "second")]
+    assert read_log(record.line for record in twice).records == (twice[0],)
+
+
+def test_no_way_leads_in_a_circle() -> None:
+    log = [asked("a", "b", "x"), asked("b", "a", "y")]
+    assert [record.id for record in path_to(log)] == ["a", "b"]
+
+
+@given(LOGS)
+def test_in_any_log_every_parent_stands_before(log: Log) -> None:
+    seen: set[str] = set()
+    for record in log.records:
+        assert record.id not in seen
+        assert not record.parent or record.parent in seen
+        seen.add(record.id)
+
+
+@given(LOGS)
+def test_a_log_told_twice_is_the_same(log: Log) -> None:
+    told = [record.line for record in log.records if not record.id.startswith("@")]
+    assert read_log([*told, *told]) == read_log(told)
+
+
+@given(st.text())
+def test_any_text_is_a_record_or_skipped(line: str) -> None:
+    record = parsed(line, "", "@0")
+    assert isinstance(record, Skipped) or record.line == line
+
+
+@given(
+    st.binary(max_size=40), st.sampled_from(['{"type":"message","x":', '{"type":', '{"type":"custom","id":'])
+)
+def test_a_line_that_was_cut_off_is_skipped(rest: bytes, start: str) -> None:
+    assert isinstance(parsed(start + rest.decode("latin-1").replace("}", ""), "", ""), Skipped)
+
+
+def test_a_line_nested_without_end_is_skipped() -> None:
+    assert parsed('{"type":"custom","data":' + "[" * 100_000, "", "") == Skipped("nested too deeply")
+
+
+@pytest.mark.parametrize(
+    ("moment", "at"),
+    [
+        ("2026-01-01T12:00:00Z", NOON),
+        ("2026-01-01T13:00:00.000+01:00", NOON),
+        ("2026-01-01T12:00:00", NOON),
+        (NOON, NOON),
+        (float(NOON), NOON),
+        ("soon", 0),
+        (-5, 0),
+        (1e300, 0),
+        (float("nan"), 0),
+        ("0001-01-01T00:00:00", 0),
+    ],
+)
+def test_a_time_is_milliseconds_however_it_is_written(moment: str | float, at: int) -> None:
+    assert milliseconds(moment) == at
+
+
+@given(st.integers(0, 1 << 45))
+def test_a_time_is_read_as_it_was_written(at: int) -> None:
+    assert milliseconds(iso(at)) == at
