@@ -28,6 +28,7 @@ class Lodging:
         self.home = root / "holdfast"
         self.home.mkdir(mode=0o700)
         self._started: list[subprocess.Popen[bytes]] = []
+        self._adopted: set[int] = set()
 
     def start(self, **environment: str) -> subprocess.Popen[bytes]:
         """A daemon that has opened its door."""
@@ -76,7 +77,15 @@ class Lodging:
     def log(self) -> str:
         return (self.home / "logs" / "daemon.log").read_text()
 
+    def adopt(self) -> None:
+        """End a daemon that something else started here, too."""
+        with contextlib.suppress(OSError, ValueError):
+            self._adopted.add(int((self.home / "run" / "lock").read_text()))
+
     def end(self) -> None:
+        for pid in self._adopted:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         for daemon in self._started:
             if daemon.poll() is None:
                 daemon.send_signal(signal.SIGCONT)

@@ -49,7 +49,7 @@ def close_door(home: Path, door: Door) -> None:
 
 
 def _noted(home: Path, door: Door) -> Door:
-    _write(home / "run" / "door", door.note)
+    write_note(home / "run" / "door", door.note)
     return door
 
 
@@ -82,7 +82,7 @@ def _unix(path: Path) -> Door:
 
 def _tcp(run: Path) -> Door:
     token = secrets.token_hex(32)
-    _write(run / "token", token)
+    write_note(run / "token", token)
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind(("127.0.0.1", 0))
     listener.listen(128)
@@ -102,8 +102,8 @@ def _refuse_if_shared(directory: Path) -> None:
         raise PermissionError(f"{directory} is not ours alone")
 
 
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all: a hook may be reading."""
+def write_note(path: Path, text: str) -> None:
+    """Write a note for its owner's eyes only, whole or not at all: a hook may be reading."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.write_text(text + "\n", encoding="utf-8")
     beside.chmod(0o600)

@@ -1,7 +1,7 @@
 """Housekeeping: the loop that does what time alone calls for, and knows when to go.
 
-Due checkpoints, the spool, orphaned sessions, pruning, what an older redactor wrote; and the end of the
-daemon when nobody needs it, its home is gone, or a newer version was installed.
+Due checkpoints, the spool, orphaned sessions, pruning; what an older redactor wrote, and what is to be found
+again; and the end of the daemon when nobody needs it, its home is gone, or a newer version was installed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import logging
 import re
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import holdfast
@@ -21,8 +22,9 @@ from holdfast.engine.maintain import DEBOUNCE_MS
 BEAT = 1.0
 ORPHANS_EVERY = 15.0
 PRUNE_EVERY = 3_600.0
-REWRITING_TIME = 0.5
-"""How much of a beat may go into redacting once more what an older redactor wrote."""
+EMBED_EVERY = 60.0
+BACKGROUND_TIME = 0.5
+"""How much of a beat may go into what nobody waits for."""
 
 
 class House:
@@ -41,7 +43,7 @@ class House:
 
     async def keep(self) -> None:
         """One beat after the other."""
-        orphans_at = prune_at = 0.0
+        orphans_at = prune_at = embed_at = 0.0
         while not self._stop.is_set():
             try:
                 await self._beat()
@@ -50,10 +52,15 @@ class House:
                     await self._reception.finalise_orphans()
                     # What was too long to read while a hook waited is read now.
                     await self._reception.catch_up()
+                # Before anything is pruned: what was said is to be found longer than the session is kept.
+                await self._steps(self._reception.index)
                 if time.monotonic() >= prune_at:
                     prune_at = time.monotonic() + PRUNE_EVERY
                     await self._reception.prune()
-                await self._rewrite()
+                    await self._steps(self._reception.prune_records)
+                await self._steps(self._reception.rewrite)
+                if time.monotonic() >= embed_at and not await self._steps(self._reception.embed):
+                    embed_at = time.monotonic() + EMBED_EVERY
             except Exception:  # A door: what fails now is tried again at the next beat.
                 self._log.exception("housekeeping failed")
             with contextlib.suppress(TimeoutError):
@@ -76,12 +83,13 @@ class House:
             self.handing_over = True
             self._leave(f"it hands over to version {installed}")
 
-    async def _rewrite(self) -> None:
-        """Step by step: whoever waits is served between two of them."""
-        until = time.monotonic() + REWRITING_TIME
+    async def _steps(self, step: Callable[[], Awaitable[bool]]) -> bool:
+        """Step by step, so that whoever waits is served between two of them; whether there is more to do."""
+        until = time.monotonic() + BACKGROUND_TIME
         while not self._stop.is_set() and time.monotonic() < until:
-            if not await self._reception.rewrite():
-                return
+            if not await step():
+                return False
+        return True
 
     def _leave(self, reason: str) -> None:
         self._log.info("the daemon stops: %s", reason)

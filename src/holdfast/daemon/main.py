@@ -17,8 +17,11 @@ from pathlib import Path
 from holdfast import config
 from holdfast.daemon.door import Door, close_door, open_door, open_tcp_door
 from holdfast.daemon.housekeeping import House
+from holdfast.daemon.http import HttpDoor, open_http_door
+from holdfast.daemon.http import serve as serve_http
 from holdfast.daemon.lock import Lock, take_lock
 from holdfast.daemon.log import open_log
+from holdfast.daemon.mcp import Mcp
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.socket import serve
 from holdfast.daemon.watch import Watch
@@ -53,13 +56,16 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     door = open_tcp_door(home) if os.environ.get("HOLDFAST_DOOR") == "tcp" else open_door(home)
     worker = Worker(loop)
     reception = Reception(home, worker, stop, log, door.note)
-    server = await _listen(door, reception, log)
+    mcp = Mcp(reception, log)
+    server = await _listen(door, reception, mcp, log)
     log.info("listening at %s, process %d", door.note, os.getpid())
+    http = _http_door(home, reception, log)
     try:
         await worker.do(Urgency.LETTER, functools.partial(reception.open, time.time_ns() // 1_000_000))
         watch = Watch(reception.transcript_changed, log)
         house = House(home, reception, watch, stop, log)
-        await asyncio.gather(house.keep(), watch.run(stop))
+        answering = (serve_http(http, mcp, stop, log),) if http else ()
+        await asyncio.gather(house.keep(), watch.run(stop), *answering)
     finally:
         server.close()
         close_door(home, door)
@@ -72,11 +78,25 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     return 0
 
 
-async def _listen(door: Door, reception: Reception, log: logging.Logger) -> asyncio.AbstractServer:
-    greet = functools.partial(serve, token=door.token, answer=reception.answer, log=log)
+async def _listen(door: Door, reception: Reception, mcp: Mcp, log: logging.Logger) -> asyncio.AbstractServer:
+    greet = functools.partial(
+        serve, token=door.token, answer=reception.answer, converse=mcp.converse, log=log
+    )
     if door.socket_path is None:
         return await asyncio.start_server(greet, sock=door.listener)
     return await asyncio.start_unix_server(greet, sock=door.listener)
+
+
+def _http_door(home: Path, reception: Reception, log: logging.Logger) -> HttpDoor | None:
+    """The other door, if it is wanted and can be had: hooks do not need it."""
+    port = reception.http_port()
+    try:
+        door = open_http_door(home, port) if port else None
+    except OSError as error:
+        log.warning("the HTTP door cannot be opened: %s", error)
+        return None
+    reception.http = f"{door.address}/mcp" if door else ""
+    return door
 
 
 def _note_interpreter(home: Path) -> None:

@@ -11,11 +11,13 @@ import logging
 import os
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
-from holdfast import __version__, config, harnesses
+from holdfast import __version__, config, harnesses, models
 from holdfast.config import Config
 from holdfast.core.session import Process, Session
 from holdfast.core.world import Project
@@ -23,17 +25,25 @@ from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
 from holdfast.engine import forget, maintain
 from holdfast.engine.desk import Desk
+from holdfast.engine.index import embed_backlog, index
 from holdfast.engine.processes import start_of
-from holdfast.engine.receive import listen, receive
+from holdfast.engine.receive import listen, receive_if_settled
 from holdfast.engine.redactor import FOR_TAGS, Redactor, lists_of
 from holdfast.engine.rewrite import rewrite
+from holdfast.engine.status import show_status
 from holdfast.engine.transcripts import Readable, find, read_on
-from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, StoreCorrupt
+from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, ModelError, StoreCorrupt
 from holdfast.harnesses.base import Envelope
+from holdfast.models.base import Count
 from holdfast.stores.sqlite import drop_copies, open_store, set_aside
+
+T = TypeVar("T")
 
 ANSWER_TIME = 0.6
 """How long a letter may read its transcript before it is answered with what is known; the hook waits 1 s."""
+SETTLING_TIME = 0.18
+"""How long an answer may wait for a record that its transcript is about to show; the hook waits 0.3 s."""
+LOOK_AGAIN = 0.03
 
 
 class Reception:
@@ -49,6 +59,7 @@ class Reception:
         self._note = note
         self._desk: Desk | None = None
         self._opened_at = 0
+        self.http = ""
         self.last_letter_at = time.monotonic()
 
     def open(self, at: int) -> None:
@@ -68,7 +79,17 @@ class Reception:
             user_home=Path.home(),
             clock=_now,
             new_id=lambda: str(uuid.uuid4()),
+            home=self._home,
+            embedder=cache(models.embedder),
+            counter=cache(self._counter),
         )
+
+    def _counter(self) -> Count | None:
+        try:
+            return models.counter()
+        except ModelError as error:
+            self._log.warning("%s; what is about to be sent is not counted", error.message)
+            return None
 
     def close(self) -> None:
         """Let go of the store. Worker's thread."""
@@ -86,13 +107,28 @@ class Reception:
         """The answer to a request."""
         if request.kind == "control":
             return json.dumps(await self._control(request)).encode()
+        if request.kind == "status":
+            harness = request.fields.get("harness", "")
+            return await self._worker.do(
+                Urgency.LETTER, lambda: show_status(self.desk, harness, request.body)
+            )
         self.last_letter_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
         envelope = envelope_of(request)
-        return await self._worker.do(
-            Urgency.LETTER,
-            lambda: receive(self.desk, envelope, request.body, lambda: time.monotonic() < until),
-        )
+
+        def work() -> bytes | None:
+            return receive_if_settled(self.desk, envelope, request.body, lambda: time.monotonic() < until)
+
+        settled_by = time.monotonic() + SETTLING_TIME
+        while (answer := await self._worker.do(Urgency.LETTER, work)) is None:
+            if time.monotonic() >= settled_by:
+                return b""
+            await asyncio.sleep(LOOK_AGAIN)
+        return answer
+
+    async def do(self, urgency: Urgency, work: Callable[[], T]) -> T:
+        """The result of work that uses the desk."""
+        return await self._worker.do(urgency, work)
 
     async def transcript_changed(self, path: Path) -> None:
         """Read a transcript on, when nothing more urgent is to be done."""
@@ -126,6 +162,22 @@ class Reception:
         """Redact some of what an older redactor wrote; whether there may be more of it."""
         return await self._worker.do(Urgency.HOUSEKEEPING, self._rewrite)
 
+    async def index(self) -> bool:
+        """Make findable some of what sessions said; whether there may be more of it."""
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: index(self.desk))
+
+    async def embed(self) -> bool:
+        """Give some documents their vectors, if very many have none; whether there may be more of them."""
+        if not self._loaded(None).recall.vectors:
+            return False
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: embed_backlog(self.desk))
+
+    async def prune_records(self) -> bool:
+        """Remove some of what sessions said, if it has served its time; whether there may be more of it."""
+        records = self._loaded(None).records
+        gone = await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.prune_records(self.desk, records))
+        return gone == maintain.PASSAGES_AT_ONCE
+
     async def live_sessions(self) -> list[Session]:
         """The sessions that are not over."""
         return await self._worker.do(Urgency.HOUSEKEEPING, self._live)
@@ -140,6 +192,10 @@ class Reception:
         """After how long without sessions the daemon ends."""
         return self._loaded(None).daemon.idle_exit_minutes
 
+    def http_port(self) -> int:
+        """Where the HTTP door is wanted; 0 for nowhere."""
+        return self._loaded(None).daemon.http_port
+
     async def _control(self, request: wire.Request) -> dict[str, object]:
         match request.fields.get("verb"):
             case "status":
@@ -147,6 +203,7 @@ class Reception:
                     "pid": os.getpid(),
                     "version": __version__,
                     "door": self._note,
+                    "http": self.http,
                     "started_at": self._opened_at,
                     "spooled": spool.waiting(self._home),
                 }
@@ -224,14 +281,14 @@ def envelope_of(request: wire.Request) -> Envelope:
         id=fields.get("id", ""),
         harness=fields.get("harness", ""),
         at=int(at) if at.isdigit() else _now(),
-        process=_process(pid, start),
+        process=process_of(pid, start),
         previous=fields.get("previous", ""),
         environment={name[4:]: value for name, value in fields.items() if name.startswith("env.")},
     )
 
 
-def _process(pid: str, start: str) -> Process | None:
-    """The harness's process; where the hook could not tell when it started, we ask while it still lives."""
+def process_of(pid: str, start: str) -> Process | None:
+    """The harness's process; where it was not told when it started, we ask while it still lives."""
     if not pid.isdigit():
         return None
     return Process(int(pid), int(start) if start.isdigit() and int(start) else start_of(int(pid)))

@@ -1,4 +1,4 @@
-"""The socket: one request, one answer, then the connection closes.
+"""The socket: one request, one answer, then the connection closes; only an agent's tools stay on the line.
 
 Nothing that a letter holds or that goes wrong with it may stop the daemon; a request that cannot be answered
 is closed without an answer, and the hook keeps its letter in the spool.
@@ -16,6 +16,7 @@ from holdfast.daemon import wire
 READ_TIME = 5.0
 
 Answer = Callable[[wire.Request], Awaitable[bytes]]
+Converse = Callable[[wire.Request, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 async def serve(
@@ -24,14 +25,19 @@ async def serve(
     *,
     token: str,
     answer: Answer,
+    converse: Converse,
     log: logging.Logger,
 ) -> None:
     """Answer one connection."""
     try:
         request = await asyncio.wait_for(_read(reader), READ_TIME)
-        if request is not None and _allowed(request, token):
-            writer.write(wire.answer(await answer(request)))
-            await writer.drain()
+        if request is None or not _allowed(request, token):
+            return
+        if request.kind == "mcp":
+            await converse(request, reader, writer)
+            return
+        writer.write(wire.answer(await answer(request)))
+        await writer.drain()
     except (ConnectionError, TimeoutError):
         log.info("a connection was dropped")
     except Exception:  # A door: one bad request must not take the daemon down with it.
@@ -46,6 +52,8 @@ async def _read(reader: asyncio.StreamReader) -> wire.Request | None:
         received += chunk
         if len(received) > wire.BODY_LIMIT:
             return None
+        if received.startswith(wire.GREETING) and (greeting := wire.opening(bytes(received))):
+            return greeting
     return wire.parse(bytes(received))
 
 

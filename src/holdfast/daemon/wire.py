@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 PROTOCOL = "HOLDFAST/1"
+GREETING = f"{PROTOCOL} mcp\n".encode()
+"""How a connection begins that stays open, for messages of the tools' protocol in both directions."""
 HEADER_LIMIT = 64 * 1024
 BODY_LIMIT = 17 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as it came: `letter` or `control`, its fields, and its body."""
+    """A request as it came: `letter`, `status`, `control` or `mcp`, its fields, and its body."""
 
     kind: str
     fields: Mapping[str, str]
@@ -25,6 +27,14 @@ class Request:
 
 def parse(received: bytes) -> Request | None:
     """The request, or None if it is not one of ours or not all of it came."""
+    request = opening(received)
+    length = request.fields.get("length", "") if request else ""
+    whole = request and length.isascii() and length.isdigit() and int(length) == len(request.body)
+    return request if whole else None
+
+
+def opening(received: bytes) -> Request | None:
+    """The request as far as it came, or None if it is not one of ours or its head is not whole yet."""
     head, gap, body = received.partition(b"\n\n")
     if not gap or len(head) > HEADER_LIMIT:
         return None
@@ -36,9 +46,6 @@ def parse(received: bytes) -> Request | None:
     for line in lines:
         name, _, value = line.partition(": ")
         fields[name] = value
-    length = fields.get("length", "")
-    if not length.isascii() or not length.isdigit() or int(length) != len(body):
-        return None
     return Request(kind, fields, body)
 
 

@@ -1,0 +1,99 @@
+"""HTTP, the heavy half: the routes, and the server that answers them. Loaded at the first request."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Generator
+
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from holdfast.daemon.http import App
+from holdfast.daemon.mcp_server import LINE_LIMIT, Answering, Context, make_server
+from holdfast.engine.caller import Call
+
+CONNECTIONS = 128
+HEAD_TIME = 10.0
+"""Seconds in which a new connection must have asked for something."""
+LAST_ANSWERS_TIME = 2
+PROJECT = "x-holdfast-project"
+"""The header by which a client says which directory its agent works in, where nothing else does."""
+
+
+def make_app(answering: Answering) -> Starlette:
+    """Everything that can be asked over HTTP: MCP, at `/mcp`."""
+    # Each request stands for itself: what a client was told stays true when the daemon is another one. So
+    # there is no stream to wait on either, which would cost a connection for as long as the client lives.
+    sessions = StreamableHTTPSessionManager(
+        make_server(answering, _who), stateless=True, json_response=True, max_request_body_size=LINE_LIMIT
+    )
+    routes = [Route("/mcp", StreamableHTTPASGIApp(sessions), methods=["POST"])]
+    return Starlette(routes=routes, lifespan=lambda _: sessions.run())
+
+
+async def serve(app: App, listener: socket.socket, stop: asyncio.Event, log: logging.Logger) -> None:
+    """Answer on the listener until told to stop."""
+    _log_to(log)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=_Timely,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_graceful_shutdown=LAST_ANSWERS_TIME,
+        )
+    )
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    server.should_exit = True
+    await serving
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the daemon."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+class _Timely(H11Protocol):
+    """Hangs up on who connects and then asks nothing."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(HEAD_TIME, self._hang_up_if_silent)
+
+    def _hang_up_if_silent(self) -> None:
+        if not self.headers:
+            self.transport.close()
+
+
+def _who(context: Context) -> Call:
+    """All that an HTTP request says of who sends it: a header, if the client was told to send it."""
+    request = context.request
+    named = request.headers.get(PROJECT, "") if isinstance(request, Request) else ""
+    return Call(cwd=named if named.startswith("/") else "")
+
+
+def _log_to(log: logging.Logger) -> None:
+    """Have what these libraries complain of in our log, which redacts it."""
+    for name in ("uvicorn", "mcp"):
+        theirs = logging.getLogger(name)
+        theirs.setLevel(logging.WARNING)
+        theirs.propagate = False
+        theirs.handlers = log.handlers

@@ -1,0 +1,109 @@
+"""MCP, the light half: who is on the line, and how a tool's call reaches the engine.
+
+The protocol itself is the SDK's, which costs a second and 60 MB. So `mcp_server`, which is all that knows it,
+is loaded by a thread of its own when the first agent connects; until then a daemon pays nothing for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+
+from holdfast import harnesses
+from holdfast.daemon import wire
+from holdfast.daemon.reception import Reception, process_of
+from holdfast.daemon.worker import Urgency
+from holdfast.engine import tools
+from holdfast.engine.caller import Call, find_caller, seen_calling
+from holdfast.engine.tools import Answer
+from holdfast.errors import HoldfastError
+from holdfast.harnesses.base import Reader
+
+SHOWN_WITHIN = 2.0
+"""A transcript shows a call some 100 ms late; where nothing else tells the session, we wait for that."""
+LOOK_EVERY = 0.1
+FAILED = "Holdfast itself failed; go on without it, and tell the user to look at `holdfast logs`"
+
+
+class Mcp:
+    """Answers the calls of agents' tools, whichever way they come."""
+
+    def __init__(self, reception: Reception, log: logging.Logger) -> None:
+        self._reception = reception
+        self._log = log
+        self._loading = asyncio.Lock()
+        self._loaded: ModuleType | None = None
+
+    async def converse(
+        self, greeting: wire.Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Serve one relay until it hangs up."""
+        writer.write(wire.answer(b""))
+        await writer.drain()
+        server = await self.load()
+        await server.converse(self.call, call_of(greeting), greeting.body, reader, writer)
+
+    async def load(self) -> ModuleType:
+        """The heavy half; other connections are served while a thread loads it."""
+        async with self._loading:
+            if self._loaded is None:
+                self._loaded = await asyncio.to_thread(import_module, "holdfast.daemon.mcp_server")
+                self._log.info("the first agent's tools are connected")
+        return self._loaded
+
+    async def call(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
+        """What a tool answers; a failure of ours is one sentence to the model, and all of it to the log."""
+        self._reception.last_letter_at = time.monotonic()
+        try:
+            call = await self._seen(call)
+            return await self._reception.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
+        except Exception:  # A door: one call that fails must neither end the connection nor go unanswered.
+            self._log.exception("the tool %s failed", name)
+            return Answer(
+                problem="Holdfast itself failed; go on without it, and tell the user of `holdfast logs`"
+            )
+
+    def _answer(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
+        desk = self._reception.desk
+        try:
+            caller = find_caller(desk, call, _readers())
+        except HoldfastError as error:
+            return tools.refused(error)
+        return tools.call(desk, caller, name, arguments)
+
+    async def _seen(self, call: Call) -> Call:
+        """The call with the session whose transcript shows it, where neither process nor call names one."""
+        if call.process or call.environment or any(one.caller({}, call.meta) for one in _readers()):
+            return call
+        id = next((id for one in _readers() if (id := one.call_id(call.meta))), "")
+        until = time.monotonic() + SHOWN_WITHIN
+        while id and time.monotonic() < until:
+            await self._reception.catch_up()
+            if key := await self._reception.do(Urgency.CONTROL, partial(self._shown, id)):
+                return replace(call, seen=key)
+            await asyncio.sleep(LOOK_EVERY)
+        return call
+
+    def _shown(self, id: str) -> str:
+        return seen_calling(self._reception.desk, id)
+
+
+def call_of(greeting: wire.Request) -> Call:
+    """What a relay says of the process that it stands in."""
+    fields = greeting.fields
+    pid, _, start = fields.get("process", "").partition(" ")
+    return Call(
+        environment={name[4:]: value for name, value in fields.items() if name.startswith("env.")},
+        cwd=fields.get("cwd", ""),
+        process=process_of(pid, start),
+    )
+
+
+def _readers() -> list[Reader]:
+    return [harnesses.reader(name) for name in harnesses.readable()]

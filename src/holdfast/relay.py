@@ -1,0 +1,294 @@
+"""The relay: carries the messages of an agent's tools between its harness and the daemon, line by line.
+
+A harness starts this file once for a session and speaks MCP with it over stdin and stdout. It doesn't
+interpret messages, the daemon does; it only knows which of them wait for an answer. When the daemon goes
+away, it is started again, told what it missed, and asked once more; what then still has no answer gets an
+error that says so.
+
+Like the hook it is copied out of the package: the standard library alone, and the hook beside it.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+
+TYPE_CHECKING = False  # `typing` would cost more than the rest
+if TYPE_CHECKING:
+    from typing import Any
+if TYPE_CHECKING or __name__ != "__main__":
+    from holdfast import hook
+else:
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    hook = __import__("hook")
+
+LINE_LIMIT = 16 * 1024 * 1024
+STARTING_TIME = 10.0  # seconds, like all times here
+GREETING_TIME = 5.0
+LAST_ANSWERS_TIME = 10.0
+TRIES = 2
+
+PARSE_ERROR = -32700
+METHOD_UNKNOWN = -32601
+DAEMON_AWAY = -32000
+AWAY = "the Holdfast daemon cannot be reached or started; ask the user to run `holdfast doctor`"
+LOST = "the Holdfast daemon stopped twice while it worked on this; ask the user to look at `holdfast logs`"
+TOO_LONG = f"this line is longer than {LINE_LIMIT} bytes"
+OFF = "Holdfast is turned off for this session"
+
+
+def main() -> None:
+    """Run with the words of the command line: a harness's name, the variables to carry, and the home."""
+    told = sys.argv[1:4]
+    harness, carried, home = [*told, *("-", "-", "")[len(told) :]]
+    home = home or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    run(home, harness, tuple(carried.split(",")))
+    os._exit(0)  # Threads that wait for a daemon have nothing left to do.
+
+
+def run(home: str, harness: str, carried: tuple[str, ...]) -> None:
+    """Relay until stdin ends."""
+    # HOLDFAST_INTERNAL marks the sessions that Holdfast itself starts: they have no use for tools.
+    off = os.environ.get("HOLDFAST_DISABLE") == "1" or os.environ.get("HOLDFAST_INTERNAL") == "1"
+    relay = Relay(home, greeting(harness, carried))
+    try:
+        while line := sys.stdin.buffer.readline(LINE_LIMIT):
+            if len(line) == LINE_LIMIT and not line.endswith(b"\n"):
+                skip_line()
+                relay.refuse(None, PARSE_ERROR, TOO_LONG)
+            elif off:
+                relay.decline(line)
+            elif line.strip():
+                relay.take(line)
+        relay.finish()
+    except (BrokenPipeError, KeyboardInterrupt):
+        pass  # The harness is gone, and nobody reads us any more.
+
+
+def greeting(harness: str, carried: tuple[str, ...]) -> bytes:
+    """What the daemon is told of us first: whose tools these are, where, and by which process's wish."""
+    parent = str(os.getppid())
+    lines = {"harness": harness, "cwd": working_directory(), "process": f"{parent} {hook.start_of(parent)}"}
+    lines |= {f"env.{name}": os.environ[name] for name in carried if name in os.environ}
+    told = [os.fsencode(f"{key}: {value}").translate(hook.CONTROLS_TO_SPACES) for key, value in lines.items()]
+    return b"\n".join([b"HOLDFAST/1 mcp", *told, b""])
+
+
+def working_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""  # It was deleted.
+
+
+def skip_line() -> None:
+    while (rest := sys.stdin.buffer.readline(LINE_LIMIT)) and not rest.endswith(b"\n"):
+        pass
+
+
+def read_message(line: bytes) -> "dict[str, Any]":
+    """The message in a line; an empty one for what is none, which the daemon will say."""
+    try:
+        return {**json.loads(line.decode("utf-8", "replace"), strict=False)}
+    except (ValueError, TypeError, RecursionError):
+        return {}
+
+
+def params_of(message: "dict[str, Any]") -> "dict[str, Any]":
+    try:
+        return {**message["params"]}
+    except (KeyError, TypeError):
+        return {}
+
+
+class Line:
+    """An open connection to the daemon, and how to read it line by line."""
+
+    def __init__(self, home: str, greeting: bytes) -> None:
+        """Knock and greet; `ConnectionRefusedError` where there is no daemon."""
+        self._rest = b""
+        self._socket, proof = hook.knock(home, time.monotonic() + GREETING_TIME)
+        try:
+            self._socket.sendall(b"%b%b\n" % (greeting, proof))
+            if self.read() != b"HOLDFAST/1 ok 0\n":
+                raise ConnectionRefusedError("it was about to go, or is of a version that knows no tools")
+            self._socket.settimeout(None)
+        except OSError:
+            self._socket.close()
+            raise
+
+    def sent(self, line: bytes) -> bool:
+        """Whether the line could be sent: the daemon may be gone."""
+        try:
+            self._socket.sendall(line)
+        except OSError:
+            return False
+        return True
+
+    def read(self) -> bytes:
+        """The next line; empty at the end, however that came."""
+        chunks = [self._rest]
+        while b"\n" not in chunks[-1]:
+            try:
+                chunk = self._socket.recv(1 << 16)
+            except ConnectionError:
+                return b""
+            if not chunk:
+                return b""
+            chunks.append(chunk)
+        line, _, self._rest = b"".join(chunks).partition(b"\n")
+        return line + b"\n"
+
+
+def connect(home: str, greeting: bytes) -> Line:
+    """A connection to the daemon, which is started if it is away; `OSError` if there is none to be had."""
+    until = time.monotonic() + STARTING_TIME
+    daemon = None
+    while True:
+        try:
+            return Line(home, greeting)
+        except ConnectionRefusedError:
+            if time.monotonic() > until:
+                raise
+        # One that ended well found another there, which may have been about to go.
+        if daemon is None or daemon.poll() == 0:
+            daemon = hook.start_daemon(home)
+            # It may end before we do, and nobody else would take note of that.
+            threading.Thread(target=daemon.wait, daemon=True).start()
+        elif daemon.poll():
+            raise ConnectionRefusedError("it could not be started")
+        time.sleep(0.02)
+
+
+class Relay:
+    """What must be known to go on with another daemon: the handshake, and which messages wait for an answer.
+
+    The main thread takes what the harness says, and one thread for each connection what the daemon says.
+    """
+
+    def __init__(self, home: str, greeting: bytes) -> None:
+        self._home = home
+        self._greeting = greeting
+        self._line: Line | None = None
+        self._connecting = threading.Lock()
+        self._printing = threading.Lock()
+        self._settled = threading.Condition()
+        self._handshake: list[bytes] = []
+        self._waiting: dict[object, bytes] = {}
+        self._tries: dict[object, int] = {}
+        self._repeated: object = None
+        """The id of a handshake whose answer the harness has, where it was told to another daemon again."""
+
+    def take(self, line: bytes) -> None:
+        """Carry one line of the harness's to the daemon."""
+        line = line.rstrip(b"\r\n") + b"\n"
+        message = read_message(line)
+        method, id = message.get("method"), message.get("id")
+        if method == "initialize":
+            self._handshake = [line]
+        elif method == "notifications/initialized":
+            self._handshake.append(line)
+        elif method == "notifications/cancelled":
+            self._settle(params_of(message).get("requestId"))
+        asks = bool(method) and isinstance(id, str | int)
+        if asks:
+            with self._settled:
+                self._waiting[id] = line
+                self._tries[id] = 1
+        self._send(line, asks=asks)
+
+    def finish(self) -> None:
+        """Wait for the last answers: the harness has nothing more to say, and may still listen."""
+        with self._settled:
+            self._settled.wait_for(lambda: not self._waiting, LAST_ANSWERS_TIME)
+
+    def decline(self, line: bytes) -> None:
+        """Answer as a server that has no tools."""
+        message = read_message(line)
+        id, version = message.get("id"), params_of(message).get("protocolVersion")
+        if message.get("method") == "initialize":
+            server = {"name": "holdfast", "version": "off"}
+            result = {"protocolVersion": version, "capabilities": {}, "serverInfo": server}
+            self._print(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}).encode() + b"\n")
+        elif id is not None:
+            self.refuse(id, METHOD_UNKNOWN, OFF)
+
+    def refuse(self, id: object, code: int, why: str) -> None:
+        """Answer with an error."""
+        error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}}
+        self._print(json.dumps(error).encode() + b"\n")
+        self._settle(id)
+
+    def _send(self, line: bytes, *, asks: bool) -> None:
+        with self._connecting:
+            if self._line is not None and self._line.sent(line):
+                return
+            opened = self._reopen()  # Its reader will find that another line has taken its place.
+            if opened is not None and not asks:  # What asks was sent with all that waits.
+                opened.sent(line)
+
+    def _reopen(self) -> Line | None:
+        """A new connection on which the daemon was told all that it must know; None if there is none."""
+        self._line = None
+        try:
+            opened = connect(self._home, self._greeting)
+        except OSError:
+            for id in [*self._waiting]:
+                self.refuse(id, DAEMON_AWAY, AWAY)
+            return None
+        self._line, missed = opened, self._missed()
+        threading.Thread(target=self._listen, args=(opened,), daemon=True).start()
+        opened.sent(b"".join(missed))
+        return opened
+
+    def _missed(self) -> "list[bytes]":
+        """The handshake, if it was answered, and all that waits."""
+        first = read_message(self._handshake[0]).get("id") if self._handshake else None
+        answered = bool(self._handshake) and first not in self._waiting
+        self._repeated = first if answered else None
+        return [*(self._handshake if answered else ()), *self._waiting.values()]
+
+    def _listen(self, line: Line) -> None:
+        """Print what the daemon says until it goes away; then ask another one what it left unanswered."""
+        while said := line.read():
+            self._hear(said)
+        with self._connecting:
+            if self._line is not line:
+                return
+            self._line = None
+            with self._settled:  # The harness may cancel one of them meanwhile.
+                self._tries = {id: self._tries[id] + 1 for id in self._waiting}
+                given_up = [id for id, tries in self._tries.items() if tries > TRIES]
+            for id in given_up:
+                self.refuse(id, DAEMON_AWAY, LOST)
+            if self._waiting:
+                self._reopen()
+
+    def _hear(self, said: bytes) -> None:
+        message = read_message(said)
+        id = message.get("id") if "method" not in message else None
+        if id is not None and id == self._repeated and id not in self._waiting:
+            self._repeated = None  # The harness had its answer from the daemon before.
+            return
+        self._print(said)
+        self._settle(id)
+
+    def _settle(self, id: object) -> None:
+        if isinstance(id, str | int):
+            with self._settled:
+                self._waiting.pop(id, None)
+                self._tries.pop(id, None)
+                self._settled.notify_all()
+
+    def _print(self, line: bytes) -> None:
+        try:
+            with self._printing:
+                sys.stdout.buffer.write(line)
+                sys.stdout.buffer.flush()
+        except OSError:
+            os._exit(0)  # The harness is gone.
+
+
+if __name__ == "__main__":
+    main()

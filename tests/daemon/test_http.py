@@ -1,0 +1,261 @@
+"""The HTTP door: who is let in, on which port, and what nobody can do to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.daemon.http import HOST, Guard, Message, Receive, Send, open_http_door
+from tests.daemon.conftest import LIMIT_S, Lodging
+
+PORT = 7433
+TOKEN = "t" * 43
+RIGHT = (("host", f"127.0.0.1:{PORT}"), ("authorization", f"Bearer {TOKEN}"))
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
+def knock(*headers: tuple[str, str], kind: str = "http") -> int:
+    """The status that a guard answers a request with these headers with; 200 where it lets it in."""
+    said: list[Message] = []
+
+    async def app(scope: Message, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200})
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        said.append(message)
+
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers]
+    scope = {"type": kind, "headers": raw}
+    asyncio.run(Guard(app, PORT, TOKEN)(scope, receive, send))
+    return int(said[0]["status"]) if said else 0
+
+
+class TestGuard:
+    @pytest.mark.parametrize(
+        ("headers", "status"),
+        [
+            (RIGHT, 200),
+            ((("host", f"localhost:{PORT}"), RIGHT[1]), 200),
+            ((("host", f"LOCALHOST:{PORT}"), RIGHT[1]), 200),
+            ((*RIGHT, ("origin", f"http://127.0.0.1:{PORT}")), 200),
+            ((*RIGHT, ("origin", f"http://localhost:{PORT}")), 200),
+            # Another name for the loopback address: a page whose name was bound to it anew.
+            ((RIGHT[1],), 421),
+            ((("host", f"evil.example:{PORT}"), RIGHT[1]), 421),
+            ((("host", "127.0.0.1"), RIGHT[1]), 421),
+            ((("host", f"127.0.0.1:{PORT + 1}"), RIGHT[1]), 421),
+            ((("host", f"127.0.0.1:{PORT}.evil.example"), RIGHT[1]), 421),
+            ((*RIGHT, ("host", "evil.example")), 421),
+            # Another site.
+            ((*RIGHT, ("origin", "http://evil.example")), 403),
+            ((*RIGHT, ("origin", "null")), 403),
+            ((*RIGHT, ("origin", f"https://127.0.0.1:{PORT}")), 403),
+            ((*RIGHT, ("origin", f"http://127.0.0.1:{PORT}"), ("origin", "http://evil.example")), 403),
+            ((*RIGHT, ("origin", "")), 403),
+            # No proof.
+            ((RIGHT[0],), 401),
+            ((RIGHT[0], ("authorization", TOKEN)), 401),
+            ((RIGHT[0], ("authorization", f"Bearer {TOKEN}x")), 401),
+            ((RIGHT[0], ("authorization", f"Bearer {TOKEN[:-1]}")), 401),
+            ((RIGHT[0], ("authorization", "Bearer ")), 401),
+            ((RIGHT[0], ("authorization", "Bearer \xff")), 401),
+            ((*RIGHT, ("authorization", f"Bearer {TOKEN}")), 401),
+        ],
+    )
+    def test_only_who_knows_name_and_token_and_comes_from_no_other_site_is_let_in(
+        self, headers: tuple[tuple[str, str], ...], status: int
+    ) -> None:
+        assert knock(*headers) == status
+
+    def test_nothing_but_http_is_let_in_without_proof(self) -> None:
+        assert knock(RIGHT[0], kind="websocket") == 0
+
+
+class TestPort:
+    def test_the_wanted_one_if_it_can_be_had(self, tmp_path: Path) -> None:
+        port = free_port()
+        door = open_http_door(tmp_path, port)
+        door.listener.close()
+        assert (door.port, door.address) == (port, f"http://127.0.0.1:{port}")
+
+    def test_another_if_it_is_taken_and_that_one_again_after_a_restart(self, tmp_path: Path) -> None:
+        with socket.create_server((HOST, 0)) as other:
+            taken: int = other.getsockname()[1]
+            first = open_http_door(tmp_path, taken)
+            first.listener.close()
+            assert first.port != taken
+        again = open_http_door(tmp_path, taken)
+        again.listener.close()
+        assert again.port == first.port
+
+    def test_the_wanted_one_again_if_another_is_wanted_now(self, tmp_path: Path) -> None:
+        with socket.create_server((HOST, 0)) as other:
+            open_http_door(tmp_path, other.getsockname()[1]).listener.close()
+        port = free_port()
+        door = open_http_door(tmp_path, port)
+        door.listener.close()
+        assert door.port == port
+
+    @pytest.mark.parametrize("note", ["", "x y", "1", "1 2 3", "7433 99999999", "7433 -1"])
+    def test_a_note_that_makes_no_sense_is_none(self, tmp_path: Path, note: str) -> None:
+        (tmp_path / "http").mkdir()
+        (tmp_path / "http" / "port").write_text(note)
+        port = free_port()
+        door = open_http_door(tmp_path, port)
+        door.listener.close()
+        assert door.port == port
+
+
+class TestToken:
+    def test_it_stays_the_same_and_is_its_owners_secret(self, tmp_path: Path) -> None:
+        first, second = (open_http_door(tmp_path, free_port()) for _ in range(2))
+        for door in (first, second):
+            door.listener.close()
+        assert first.token == second.token == (tmp_path / "http" / "token").read_text().strip()
+        assert len(first.token) >= 32
+        assert stat.S_IMODE((tmp_path / "http" / "token").stat().st_mode) == 0o600
+
+    @pytest.mark.parametrize(("text", "mode"), [("", 0o600), ("short", 0o600), ("x" * 43, 0o644)])
+    def test_one_that_is_no_secret_is_replaced(self, tmp_path: Path, text: str, mode: int) -> None:
+        (tmp_path / "http").mkdir()
+        path = tmp_path / "http" / "token"
+        path.write_text(text)
+        path.chmod(mode)
+        door = open_http_door(tmp_path, free_port())
+        door.listener.close()
+        assert len(door.token) >= 32
+        assert door.token != text
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lodging]:
+    """A home whose daemon nothing is going to happen to."""
+    lodging = Lodging(tmp_path_factory.mktemp("standing"))
+    try:
+        lodging.start()
+        yield lodging
+    finally:
+        lodging.end()
+
+
+def post(
+    lodging: Lodging, body: object, path: str = "/mcp", method: str = "POST", **headers: str
+) -> tuple[int, Any]:
+    """The status and the body of an answer."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    usual = {
+        "Authorization": f"Bearer {(lodging.home / 'http' / 'token').read_text().strip()}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+    with closing(HTTPConnection(HOST, port_of(lodging), timeout=LIMIT_S)) as connection:
+        connection.request(method, path, raw, usual | headers)
+        answer = connection.getresponse()
+        said = answer.read()
+    return answer.status, json.loads(said) if said.startswith(b"{") else said
+
+
+def port_of(lodging: Lodging) -> int:
+    return int((lodging.home / "http" / "port").read_text().split()[1])
+
+
+class TestDoor:
+    def test_whoever_comes_first_is_answered_too(self, standing: Lodging) -> None:
+        status, answer = post(standing, LIST)
+        assert status == 200
+        assert "session_digest" in [tool["name"] for tool in answer["result"]["tools"]]
+
+    def test_the_address_is_in_the_daemons_status(self, standing: Lodging) -> None:
+        assert standing.ask("status")["http"] == f"http://127.0.0.1:{port_of(standing)}/mcp"
+
+    @pytest.mark.parametrize(
+        ("path", "method", "body", "headers", "status"),
+        [
+            ("/mcp", "POST", LIST, {"Authorization": "Bearer wrong"}, 401),
+            ("/mcp", "POST", LIST, {"Origin": "http://evil.example"}, 403),
+            ("/mcp", "POST", LIST, {"Host": "evil.example"}, 421),
+            ("/", "GET", b"", {}, 404),
+            ("/../run/token", "GET", b"", {}, 404),
+            ("/mcp", "GET", b"", {}, 405),
+            ("/mcp", "DELETE", b"", {}, 405),
+            ("/mcp", "POST", b"nonsense", {}, 400),
+            ("/mcp", "POST", b"\xff\xfe", {}, 400),
+            ("/mcp", "POST", LIST, {"Content-Type": "text/plain"}, 400),
+        ],
+    )
+    def test_what_it_does_not_answer_it_refuses(
+        self,
+        standing: Lodging,
+        path: str,
+        method: str,
+        body: object,
+        headers: dict[str, str],
+        status: int,
+    ) -> None:
+        assert post(standing, body, path, method, **headers)[0] == status
+
+    def test_more_than_it_takes_is_refused(self, standing: Lodging) -> None:
+        assert post(standing, b"[" + b" " * (16 << 20) + b"]")[0] == 413
+
+    def test_who_says_nothing_is_in_nobodys_way(self, standing: Lodging) -> None:
+        silent = [socket.create_connection((HOST, port_of(standing)), LIMIT_S) for _ in range(20)]
+        try:
+            assert post(standing, LIST)[0] == 200
+            assert standing.ask("status")["spooled"] == 0
+        finally:
+            for connection in silent:
+                connection.close()
+
+    def test_a_project_must_be_known(self, standing: Lodging) -> None:
+        call = {**LIST, "method": "tools/call", "params": {"name": "session_recover", "arguments": {}}}
+        _, nowhere = post(standing, call)
+        _, relative = post(standing, call, **{"X-Holdfast-Project": "../somewhere"})
+        _, here = post(standing, call, **{"X-Holdfast-Project": str(standing.root)})
+        told = [one["result"]["isError"] for one in (nowhere, relative, here)]
+        assert told == [True, True, False]
+        assert "which project" in nowhere["result"]["content"][0]["text"]
+
+
+def test_a_daemon_that_is_not_to_listen_does_not(lodging: Lodging) -> None:
+    lodging.start(HOLDFAST_DAEMON_HTTP_PORT="0")
+    assert lodging.ask("status")["http"] == ""
+    assert not (lodging.home / "http").exists()
+
+
+def test_a_daemon_nobody_spoke_to_has_loaded_nothing_heavy(lodging: Lodging) -> None:
+    daemon = lodging.start()
+    loaded = Path(f"/proc/{daemon.pid}/maps").read_text()
+    assert "pydantic_core" not in loaded
+    assert post(lodging, LIST)[0] == 200
+    assert "pydantic_core" in Path(f"/proc/{daemon.pid}/maps").read_text()
+
+
+def test_the_same_port_and_token_after_a_restart(lodging: Lodging) -> None:
+    told: list[list[bytes]] = []
+    for _ in range(2):
+        daemon = lodging.start()
+        assert post(lodging, LIST)[0] == 200
+        told.append([(lodging.home / "http" / name).read_bytes() for name in ("port", "token")])
+        lodging.ask("stop")
+        assert daemon.wait(LIMIT_S) == 0
+    assert told[0] == told[1]
