@@ -4,6 +4,8 @@
 PYTHON ?= python3
 # More arguments for pytest: `make test ARGS="-k brief -x"`
 ARGS ?=
+# Which real harnesses `make test-clients` installs, all if none is named; without one its tests are skipped.
+CLIENTS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,7 +33,7 @@ test: $(STAMP) ## Run the tests
 	@$(BIN)/python -m pytest --quiet --numprocesses 2 $(ARGS)
 
 test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
-	@$(BIN)/python tests/clients/install.py
+	@$(BIN)/python tests/clients/install.py $(CLIENTS)
 	@tests/clients/run $(ARGS)
 
 check: $(STAMP) ## Check style and types: ruff, mypy, pyright

@@ -58,6 +58,7 @@ def measure(rounds: int) -> Report:
             "/bin/true": true_floor(),
             "python -I -S -c pass": python_floor(),
             "daemon up": daemon_up(cleanup, place / "up"),
+            "status line": status_line(place / "up"),
             "daemon down": daemon_down(place / "down"),
             "daemon busy": daemon_busy(cleanup, place / "busy"),
             "daemon hung": daemon_hung(cleanup, place / "hung", "UserPromptSubmit"),
@@ -86,6 +87,14 @@ def python_floor() -> Probe:
 def daemon_up(cleanup: contextlib.ExitStack, home: Path) -> Probe:
     cleanup.enter_context(running_daemon(home))
     return hook_probe(home, "UserPromptSubmit")
+
+
+def status_line(home: Path) -> Probe:
+    """The same daemon, asked for the status line of the session that it knows."""
+    words = shlex.split(hook.status_command(BASE_PYTHON, str(home / "bin" / "hook.py"), HARNESS))
+    window = {"context_window_size": 200_000, "current_usage": {"input_tokens": 50_000}}
+    body = json.dumps({"session_id": f"session-{home.name}", "cwd": str(home), "context_window": window})
+    return lambda: timed(words, body.encode(), environment(home))
 
 
 def daemon_down(home: Path) -> Probe:
@@ -140,7 +149,7 @@ def cold_start(cleanup: contextlib.ExitStack, home: Path) -> float:
 def saturate(home: str) -> None:
     """Send one letter after the other, as a client of its own, until somebody ends us."""
     while True:
-        header = hook.write_header(f"{time.time_ns()}-{os.getpid()}", HARNESS, ())
+        header = hook.write_header(f"{time.time_ns()}-{os.getpid()}", HARNESS, (), "")
         body = letter("UserPromptSubmit", f"client-{os.getpid()}", Path(home))
         with contextlib.suppress(OSError, ValueError):
             hook.ask(home, header, body, time.monotonic() + 10)

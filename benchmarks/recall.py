@@ -1,8 +1,9 @@
-"""What recall costs: a query among 1,000, 10,000 and 100,000 memories, and loading the embedder.
+"""What recall costs: a query among 1,000, 10,000 and 100,000 memories, remembering them, and the embedder.
 
-A query is measured whole and in its parts, in turn, beside a floor: looking for one word in the texts of all
-memories, which are in memory already. The memories are made up, the same in every run, and like each other at
-every size, so that sizes can be compared.
+Memories are remembered as `holdfast remember --jsonl` does it. A query is measured whole, as `engine.recall`
+answers it, and in its parts, in turn, beside a floor: looking for one word in the texts of all memories,
+which are in memory already. The memories are made up, the same in every run, and like each other at every
+size, so that sizes can be compared.
 """
 
 from __future__ import annotations
@@ -13,19 +14,33 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+import uuid
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import accumulate, islice
+from pathlib import Path
 from typing import Final
 
-from holdfast.core.rank import POOL, SEEDS, Pool, query_words
-from holdfast.engine.retrieval import FINDERS, OURS, Collection, Library, Turn, shelved
+from holdfast import harnesses
+from holdfast.config import Config
+from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Pool, query_words
+from holdfast.core.world import Project
+from holdfast.engine.desk import Desk
+from holdfast.engine.recall import Query, recall
+from holdfast.engine.remember import Wish, remember_all
+from holdfast.engine.scope import within
+from holdfast.engine.vectors import catch_up
 from holdfast.models import embedder
+from holdfast.models.base import Embedder
+from holdfast.stores.sqlite import open_store
 
 SIZES: Final = (1_000, 10_000, 100_000)
 LOADS: Final = 5
-LONGEST_SESSION: Final = 40
+LINES_AT_ONCE: Final = 500
+PROJECT: Final = Project("", "", "benchmark", "", "")
 
 # ---------------------------------------------------------------- what is remembered
 
@@ -85,8 +100,19 @@ class Loading:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembering:
+    """How many memories a second were kept, how many a second got their vectors, and the store's size."""
+
+    memories: int
+    kept_a_second: float
+    vectors_a_second: float
+    megabytes: float
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     loading: Loading
+    remembering: list[Remembering]
     parts: list[Part]
 
 
@@ -97,43 +123,89 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args()
     sizes = SIZES[:1] if options.quick else SIZES
-    parts = [part for size in sizes for part in measured(size, options.rounds)]
-    report = Report(loading(), parts)
+    measurements = [measured(size, options.rounds) for size in sizes]
+    report = Report(
+        loading(), [one for one, _ in measurements], [part for _, parts in measurements for part in parts]
+    )
     if options.json:
         print(json.dumps(asdict(report), indent=2))
     else:
         show(report)
 
 
-def measured(size: int, rounds: int) -> list[Part]:
+def measured(size: int, rounds: int) -> tuple[Remembering, list[Part]]:
     print(f"\r{size:,} memories", end="", file=sys.stderr, flush=True)
-    collection = Collection(f"{size}", tuple(islice(turns(), size)), ())
-    questions = islice(queries(), rounds)
-    with shelved(collection, embedder()) as library:
-        times = [[seconds(run) * 1000 for run in probes(library, question)] for question in questions]
+    texts, questions = list(islice(memories(), size)), islice(queries(), rounds)
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder, opened(Path(folder)) as desk:
+        remembering = remembered(desk, texts, Path(folder, "store.db"))
+        recall(desk, PROJECT, Query("what is read into memory is read before"))
+        times = [[seconds(run) * 1000 for run in probes(desk, texts, question)] for question in questions]
     print("\r", end="\033[K", file=sys.stderr)
     columns = [sorted(column) for column in zip(*times, strict=True)]
     floor = statistics.median(columns[0])
-    return [
+    return remembering, [
         Part(size, name, statistics.median(column), percentile(column), statistics.median(column) / floor)
         for name, column in zip(PARTS, columns, strict=True)
     ]
 
 
+@contextmanager
+def opened(folder: Path) -> Generator[Desk]:
+    """A desk over a new store, with everything that a command would have."""
+    store, loaded = open_store(folder / "store.db", folder / "backups", 0), embedder()
+    try:
+        yield Desk(
+            store=store,
+            harness=harnesses.get,
+            config=lambda _: Config(),
+            user_home=folder,
+            clock=lambda: time.time_ns() // 1_000_000,
+            new_id=lambda: str(uuid.uuid4()),
+            embedder=lambda: loaded,
+        )
+    finally:
+        store.close()
+
+
+def remembered(desk: Desk, texts: Sequence[str], path: Path) -> Remembering:
+    def keep() -> None:
+        for start in range(0, len(texts), LINES_AT_ONCE):
+            wishes = [Wish(text) for text in texts[start : start + LINES_AT_ONCE]]
+            remember_all(desk, PROJECT, wishes, source="cli")
+
+    kept = len(texts) / seconds(keep)
+    given = len(texts) / seconds(lambda: catch_up(desk, loaded(desk), len(texts)))
+    return Remembering(len(texts), kept, given, path.stat().st_size / 1e6)
+
+
 PARTS: Final = ("floor: one word in every text", "keywords", "meaning", "word by word", "whole query")
 
 
-def probes(library: Library, question: str) -> Sequence[Callable[[], object]]:
-    words = query_words(question)
-    pool = Pool(library.by_words(question, POOL), library.by_meaning(question, POOL))
-    near = [turn.text for turn in library.around(pool.seeds(SEEDS))]
+def probes(desk: Desk, texts: Sequence[str], question: str) -> Sequence[Callable[[], object]]:
+    words, where, model = query_words(question), within(PROJECT), loaded(desk)
+
+    def by_words() -> dict[str, float]:
+        return {hit.id: hit.score for hit in desk.store.search(words, where, POOL)}
+
+    def by_meaning() -> dict[str, float]:
+        (vector,) = model.embed([question])
+        return {hit.id: hit.score for hit in desk.store.nearest(vector, where, POOL)}
+
+    seeds = Pool(by_words(), by_meaning()).seeds(SEEDS)
+    near = [document.text for document in desk.store.around(seeds, len(NEIGHBOURS), where)]
     return (
-        lambda: sum(words[0] in turn.text for turn in library.turns.values()),
-        lambda: library.by_words(question, POOL),
-        lambda: library.by_meaning(question, POOL),
-        lambda: library.embedder.nearness(words, near),
-        lambda: FINDERS[OURS](library, question),
+        lambda: sum(words[0] in text for text in texts),
+        by_words,
+        by_meaning,
+        lambda: model.nearness(words, near),
+        lambda: recall(desk, PROJECT, Query(question, kinds=("memory",))),
     )
+
+
+def loaded(desk: Desk) -> Embedder:
+    model = desk.embedder()
+    assert model is not None
+    return model
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -154,14 +226,14 @@ def loading() -> Loading:
     return Loading(*(statistics.median(column) for column in zip(*runs, strict=True)))
 
 
-def turns() -> Iterator[Turn]:
-    """Memories without an end, in sessions of up to `LONGEST_SESSION`."""
-    draw, number, session = random.Random(1), 0, 0
+def memories() -> Iterator[str]:
+    """Memories without an end, no two alike."""
+    draw, given = random.Random(1), set[str]()
     while True:
-        session += 1
-        for place in range(draw.randint(1, LONGEST_SESSION)):
-            number += 1
-            yield Turn(f"m{number}", said(draw, draw.randint(8, 40)), f"s{session}", place, "")
+        text = said(draw, draw.randint(8, 40))
+        if text not in given:
+            given.add(text)
+            yield text
 
 
 def queries() -> Iterator[str]:
@@ -180,7 +252,13 @@ def show(report: Report) -> None:
     for part in report.parts:
         print(f"{part.memories:9,}  {part.part:30} {part.p50:8.2f} {part.p95:8.2f} {part.to_floor:8.1f}")
     one = report.loading
-    print(f"\nthe embedder: loaded in {one.load_ms:.0f} ms with {one.megabytes:.1f} MB", end="; ")
+    for run in report.remembering:
+        print(
+            f"\n{run.memories:,} memories: {run.kept_a_second:,.0f} a second are kept, "
+            f"{run.vectors_a_second:,.0f} a second get their vectors; {run.megabytes:.0f} MB",
+            end="",
+        )
+    print(f"\n\nthe embedder: loaded in {one.load_ms:.0f} ms with {one.megabytes:.1f} MB", end="; ")
     print(f"numpy before it in {one.numpy_ms:.0f} ms", end="; ")
     print(f"first query {one.first_query_ms:.2f} ms, then {one.query_ms:.3f} ms")
 

@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="how often each side is measured")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     arguments = parser.parse_args()
-    binary = install.install()
+    binary = install.CLAUDE_CODE.install()
     without: list[Measured] = []
     with_it: list[Measured] = []
     for number in range(arguments.rounds):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from holdfast import config
 from holdfast.config import Loaded, excluded, load
 from holdfast.errors import ConfigError
-from holdfast.settings import Brief, Capture, Config, Continuity, Daemon
+from holdfast.settings import TABLE, Brief, Capture, Config, Continuity, Daemon
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = "p1"
@@ -140,19 +139,16 @@ SHARED_SETTINGS = {
     "continuity.recovery_budget_chars",
     "capture.exclude",
 }
-ALL_SETTINGS = [
-    (section.name, row.name, row.default)
-    for section in fields(Config())
-    for row in fields(getattr(Config(), section.name))
-]
+ALL_SETTINGS = [(*setting.key.rsplit(".", 1), setting.default) for setting in TABLE.values()]
 
 
 @pytest.mark.parametrize(("section", "name", "default"), ALL_SETTINGS)
 def test_a_repository_may_set_what_is_harmless_and_nothing_else(
     place: Place, section: str, name: str, default: object
 ) -> None:
-    changed = {bool: "false", int: str(int(default) + 1) if isinstance(default, int) else "", tuple: '["x"]'}
-    place.shared.write_text(f"[{section}]\n{name} = {changed[type(default)]}\n")
+    number = str(int(default) + 1) if isinstance(default, int) else ""
+    other = {bool: str(not default).lower(), int: number, str: '"x"', tuple: '["x"]'}
+    place.shared.write_text(f"[{section}]\n{name} = {other[type(default)]}\n")
     loaded = place.load()
     if f"{section}.{name}" in SHARED_SETTINGS:
         assert loaded.sources == {f"{section}.{name}": str(place.shared)}

@@ -11,15 +11,18 @@ import os
 import stat
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from holdfast.errors import ConfigError
 from holdfast.settings import TABLE, Config, Setting, Value
+from holdfast.settings_lists import checked_list, list_in_text, quoted, toml_list
 
 __all__ = ["Config", "Loaded", "excluded", "home", "load", "reference"]
+
+_Table = TypeVar("_Table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +120,14 @@ class _Loading:
             elif value is None:
                 self.warnings.append(f"{path}: `{key}` must be {setting.allowed}; it is ignored")
             elif isinstance(value, tuple):
-                self._add(key, value, str(path))
+                self._add(key, cast("tuple[str, ...]", value), str(path))
             else:
                 self.values[key] = value
                 self.sources[key] = str(path)
 
     def _add(self, key: str, more: tuple[str, ...], source: str) -> None:
         present = self.values.get(key, ())
-        self.values[key] = (*present, *more) if isinstance(present, tuple) else more
+        self.values[key] = (*cast("tuple[str, ...]", present), *more)
         self.sources[key] = f"{self.sources[key]}, {source}" if key in self.sources else source
 
     def read_environment(self, environment: Mapping[str, str]) -> None:
@@ -152,11 +155,17 @@ def _keys_of(path: Path, flags: int) -> Iterator[tuple[str, object]]:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", "mend the line that is named") from error
-    for section, content in document.items():
-        if isinstance(content, dict):
-            yield from ((f"{section}.{key}", raw) for key, raw in cast("dict[str, object]", content).items())
+    yield from _flat("", document)
+
+
+def _flat(above: str, table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The full keys of a table and of the tables in it, but for a table that is a setting's own value."""
+    for name, raw in table.items():
+        key = f"{above}{name}"
+        if isinstance(raw, dict) and (not above or any(each.startswith(f"{key}.") for each in TABLE)):
+            yield from _flat(f"{key}.", cast("dict[str, object]", raw))
         else:
-            yield section, content
+            yield key, raw
 
 
 def _text_of(path: Path, flags: int) -> str:
@@ -180,10 +189,7 @@ def _checked(setting: Setting, raw: object) -> Value | None:
         return raw if isinstance(raw, int) and fits else None
     if isinstance(setting.default, str):
         return raw if isinstance(raw, str) and (not setting.choices or raw in setting.choices) else None
-    if not isinstance(raw, list):
-        return None
-    texts = [item for item in cast("list[object]", raw) if isinstance(item, str) and item.strip()]
-    return tuple(texts) if len(texts) == len(cast("list[object]", raw)) else None
+    return checked_list(setting, raw)
 
 
 def _raw_of_text(setting: Setting, text: str) -> object:
@@ -195,14 +201,14 @@ def _raw_of_text(setting: Setting, text: str) -> object:
         return int(text) if text.removeprefix("-").isdecimal() else None
     if isinstance(setting.default, str):
         return text
-    return [item.strip() for item in text.split(",")] if text else []
+    return list_in_text(setting, text)
 
 
 def _out_of_bounds(where: Path | str, setting: Setting, raw: object) -> ConfigError:
     found = "" if setting.private else f", not {raw!r}"
     return ConfigError(
         f"{where}: `{setting.key}` must be {setting.allowed}{found}",
-        f"set it to {_toml(setting.default)}, the default, or leave it out",
+        f"set it to {_toml(setting)}, the default, or leave it out",
     )
 
 
@@ -210,14 +216,21 @@ def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) ->
     config = Config()
     user = environment.get("HOME") or str(Path.home())
     for key, value in values.items():
-        section, name = key.split(".")
         settled = (
-            tuple(_at_home(item, user).rstrip("/") or "/" for item in value)
-            if isinstance(value, tuple) and not TABLE[key].private
+            tuple(_at_home(str(item), user).rstrip("/") or "/" for item in value)
+            if isinstance(value, tuple) and TABLE[key].of is str and not TABLE[key].private
             else value
         )
-        config = replace(config, **{section: replace(getattr(config, section), **{name: settled})})
+        config = _replaced(config, key.split("."), settled)
     return config
+
+
+def _replaced(table: _Table, names: Sequence[str], value: object) -> _Table:
+    """The table with another value at the end of these names."""
+    name, *below = names
+    new = _replaced(getattr(table, name), below, value) if below else value
+    changed: _Table = replace(cast("Any", table), **{name: new})
+    return changed
 
 
 def _at_home(path: str, user: str) -> str:
@@ -234,7 +247,7 @@ Settings are read from these places; a later one wins.
 3. `holdfast.toml` in a project's root: shared with the repository, so a stranger may have written it. Only
    the settings marked *shared* count there; the others are ignored and named by `holdfast doctor`
 4. `$HOLDFAST_HOME/projects/<id>/config.toml`: yours, for one project
-5. environment variables, as named below; a list is separated by commas
+5. environment variables, as named below; a list is separated by commas, what holds tables is JSON
 
 A value of the wrong type or out of bounds in 1, 2, 4 or 5 is an error that names the place and the setting. A
 key that is no setting is ignored and named by `holdfast doctor`. `holdfast config` shows what is in effect,
@@ -257,19 +270,19 @@ def _described(setting: Setting) -> str:
 
 {setting.doc}
 
-- default `{_toml(setting.default)}`; {setting.allowed}{shared}
+- default `{_toml(setting)}`; {setting.allowed}{shared}
 - environment: `{setting.variable}`
 """
 
 
-def _toml(value: Value) -> str:
+def _toml(setting: Setting) -> str:
+    """A setting's default, as a file holds it."""
+    value = setting.default
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):
         return f"{value:_}"
-    if isinstance(value, str):
-        return f'"{value}"'
-    return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+    return quoted(value) if isinstance(value, str) else toml_list(setting)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,15 @@ HoldfastError
 ├── StoreError             the store refused
 │   ├── StoreLocked        someone else is writing; try again
 │   ├── StoreTooNew        written by a later version
-│   └── StoreCorrupt       the database cannot be read
+│   ├── StoreCorrupt       the database cannot be read
+│   └── StoreReadOnly      it belongs to another program
 ├── HarnessUnknown         no such harness; lists those there are
 ├── TranscriptUnreadable   a transcript named by a person cannot be read
 ├── SettingsUnreadable     a harness's settings file is not valid; it was left alone
 ├── ManifestUnreadable     our record of what setup did cannot be read
+├── ModelError             a model cannot answer; never fatal, something simpler stands in
+│   └── ModelBusy          it may be able to in a moment
+├── PathRefused            a file of the project may not be read or written there; says why
 └── DaemonAway             the daemon does not answer
 """
 
@@ -43,6 +47,10 @@ class StoreCorrupt(StoreError):
     """The database cannot be read."""
 
 
+class StoreReadOnly(StoreError):
+    """The sessions belong to another program, and are only looked at."""
+
+
 class HarnessUnknown(HoldfastError):
     """There is no harness of that name."""
 
@@ -59,5 +67,21 @@ class ManifestUnreadable(HoldfastError):
     """Our record of what setup did cannot be read."""
 
 
+class ModelError(HoldfastError):
+    """A model, or what stands in for one, cannot answer; nobody's work depends on it."""
+
+
+class ModelBusy(ModelError):
+    """A model cannot answer now; `after` is in how many seconds it may, 0 if it did not say."""
+
+    def __init__(self, message: str, hint: str = "", after: float = 0.0) -> None:
+        super().__init__(message, hint)
+        self.after = after
+
+
 class DaemonAway(HoldfastError):
     """The daemon does not answer."""
+
+
+class PathRefused(HoldfastError):
+    """A file of the project may not be read or written at that path."""

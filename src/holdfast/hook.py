@@ -39,29 +39,31 @@ CONTROLS_TO_SPACES = bytes.maketrans(bytes(range(32)) + b"\x7f", b" " * 33)
 
 def main(path: str) -> None:
     """Run the copy at `path`, in the home's bin, with the words of the command line that `command` builds."""
-    harness, carried, quiet = [*sys.argv[1:], "-", "-", "-"][:3]
-    run(os.path.dirname(os.path.dirname(path)), harness, tuple(carried.split(",")), tuple(quiet.split(",")))
+    harness, carried, quiet, caller = [*sys.argv[1:], "-", "-", "-", "-"][:4]
+    home = os.path.dirname(os.path.dirname(path))
+    run(home, harness, tuple(carried.split(",")), tuple(quiet.split(",")), caller)
     os._exit(0)  # Nothing is buffered, so the interpreter's tidy end can be spared.
 
 
-def run(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...]) -> int:
+def run(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...], caller: str = "-") -> int:
     """Carry the letter on stdin to the daemon of `home` and print its answer; always 0, the exit status.
 
     Only the environment variables named in `carried` travel. Nobody waits for the answer to a `quiet` event.
+    `caller` is the process that called the shell we run in; empty if that shell could not tell.
     """
     # HOLDFAST_INTERNAL marks the sessions that Holdfast itself starts: they are not the user's work.
     if os.environ.get("HOLDFAST_DISABLE") != "1" and os.environ.get("HOLDFAST_INTERNAL") != "1":
         try:
-            carry(home, harness, carried, quiet)
+            carry(home, harness, carried, quiet, caller)
         except (Exception, KeyboardInterrupt):
             pass  # A door: whatever failed must neither stop the user's work nor be shown to them.
     return 0
 
 
-def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...]) -> None:
+def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...], caller: str) -> None:
     letter = read_letter(time.monotonic() + READING_TIME)
     name = f"{time.time_ns()}-{os.getpid()}"
-    header = write_header(name, harness, carried)
+    header = write_header(name, harness, carried, caller)
     is_quiet = event_name(letter) in quiet
     answer = b""
     try:
@@ -75,6 +77,27 @@ def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, .
             discard(f"{home}/spool/{name}.letter")
     except (OSError, ValueError):
         keep(home, name, header, letter)  # There is a daemon, but it is stuck: a second one would not help.
+    say(answer)
+
+
+def status(path: str) -> None:
+    """Print what the daemon of the copy at `path` has for the status line of the harness in the first word.
+
+    A status line is drawn again and again: nothing is spooled for it, and no daemon is started.
+    """
+    header = os.fsencode(f"HOLDFAST/1 status\nharness: {sys.argv[1]}\n")
+    letter = read_letter(time.monotonic() + READING_TIME)
+    if os.environ.get("HOLDFAST_DISABLE") != "1":
+        try:
+            home = os.path.dirname(os.path.dirname(path))
+            say(ask(home, header, letter, time.monotonic() + QUIET_TIME))
+        except (OSError, ValueError):
+            pass  # Nobody is there, or is too slow: then there is nothing to show.
+    os._exit(0)
+
+
+def say(answer: bytes) -> None:
+    """Print all of it."""
     while answer:
         answer = answer[os.write(1, answer) :]
 
@@ -111,13 +134,14 @@ def event_name(letter: bytes) -> str:
     return value.partition(b'"')[0].decode("utf-8", "replace") if before.strip() == b":" else ""
 
 
-def write_header(name: str, harness: str, carried: tuple[str, ...]) -> bytes:
+def write_header(name: str, harness: str, carried: tuple[str, ...], caller: str) -> bytes:
     """The lines that precede a letter, all but its length."""
     found = {variable: os.environ[variable] for variable in carried if variable in os.environ}
-    pids = [value for variable, value in found.items() if variable.endswith("_PID") and value.isdecimal()]
-    pid = pids[0] if pids else str(os.getppid())
+    told = [value for variable, value in found.items() if variable.endswith("_PID")]
+    pid = next((value for value in (*told, caller) if value.isdecimal()), str(os.getppid()))
     lines = {"id": name, "harness": harness, "at": f"{time.time_ns() // 1_000_000}"}
-    lines["process"] = f"{pid} {start_of(pid)}"
+    if told or caller:
+        lines["process"] = f"{pid} {start_of(pid)}"
     if "HOLDFAST_PREVIOUS_SESSION" in os.environ:
         lines["previous"] = os.environ["HOLDFAST_PREVIOUS_SESSION"]
     lines |= {f"env.{variable}": value for variable, value in found.items()}
@@ -290,14 +314,26 @@ def command(python: str, path: str, harness: str, carried: tuple[str, ...], quie
 
     It exits 0 when the file is gone: `python <file>` would exit 2, by which a hook forbids what it was told.
     """
+    words = f"{harness} {','.join(carried) or '-'} {','.join(quiet) or '-'}"
+    if os.name != "nt" and not any(variable.endswith("_PID") for variable in carried):
+        words += ' "$PPID"'  # The harness does not name its process: it is what started the shell.
+    return line_that_calls("main", python, path, words)
+
+
+def status_command(python: str, path: str, harness: str) -> str:
+    """The command line by which a harness has its status line written."""
+    return line_that_calls("status", python, path, harness)
+
+
+def line_that_calls(function: str, python: str, path: str, words: str) -> str:
     import shlex
 
     program = f'"{python}"' if os.name == "nt" else shlex.quote(python)
     # Escaped for Python, a path holds nothing that a shell would take for its own.
     plain = (c if c.isascii() and (c.isalnum() or c in "/._- ") else f"\\U{ord(c):08x}" for c in path)
     # Imported, not executed: so Python keeps it compiled, which is most of what a call would cost.
-    load = "os.path.exists(p) and (sys.path.append(os.path.dirname(p)),__import__('hook').main(p))"
+    load = f"os.path.exists(p) and (sys.path.append(os.path.dirname(p)),__import__('hook').{function}(p))"
     code = f"import os,sys;p='{''.join(plain)}';{load}"
-    line = f'{program} -I -S -c "{code}" {harness} {",".join(carried) or "-"} {",".join(quiet) or "-"}'
+    line = f'{program} -I -S -c "{code}" {words}'
     # Without its interpreter not even this line can exit 0 by itself; see docs/decisions/0004.
     return line if os.name == "nt" else f"{line} 2>/dev/null || :"

@@ -6,11 +6,17 @@ Where a value comes from is `config`'s work, and what it does is that of whoever
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Final, TypeAlias, TypeVar, cast
 
-Value: TypeAlias = bool | int | str | tuple[str, ...]
+from holdfast.core.flush import THRESHOLDS, Delivery, Threshold
+from holdfast.core.pressure import KnownModel
+
+Value: TypeAlias = (
+    bool | int | str | tuple[str, ...] | tuple[int, ...] | tuple[Threshold, ...] | tuple[KnownModel, ...]
+)
 _Default = TypeVar("_Default", bool, int, str, tuple[str, ...])
+_Item = TypeVar("_Item")
 
 
 def _setting(
@@ -35,10 +41,20 @@ def _setting(
             "doc": doc,
             "low": low,
             "high": high,
+            "of": str,
             "choices": choices,
             "shared": shared,
             "private": private,
         },
+    )
+    return described
+
+
+def _list(default: tuple[_Item, ...], of: type[_Item], doc: str, low: int, high: int) -> tuple[_Item, ...]:
+    """One row of the table whose value is a list of something else than texts."""
+    marks: dict[str, object] = {"choices": (), "shared": False, "private": False}
+    described: tuple[_Item, ...] = field(
+        default=default, metadata={"doc": doc, "low": low, "high": high, "of": of, **marks}
     )
     return described
 
@@ -62,6 +78,12 @@ class Continuity:
     recovery_window_hours: int = _setting(
         4, "Hours in which another session's work is still picked up.", 1, 720
     )
+    local_path_style: str = _setting(
+        "holdfast",
+        "How a worktree's own continuity is kept: `holdfast` for one file in `.holdfast/sessions/`, or the "
+        "name of a harness whose users keep a file for each day.",
+    )
+    startup_lines: int = _setting(60, "Lines of the block that `session load` prints for a start.", 5, 500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +103,12 @@ class Daemon:
 
     idle_exit_minutes: int = _setting(
         120, "Minutes without a session after which the daemon exits.", 1, 10_080
+    )
+    http_port: int = _setting(
+        7_433,
+        "The port of the HTTP door on the loopback address; another if it is taken, 0 for none.",
+        0,
+        65_535,
     )
 
 
@@ -104,6 +132,171 @@ class Redact:
 
 
 @dataclass(frozen=True, slots=True)
+class Inherit:
+    """Sessions that another program kept, as the beginning of one whose log is kept here."""
+
+    enabled: bool = _setting(
+        default=False, doc="Whether a new session begins with the log of the one it is named after."
+    )
+    source: str = _setting(
+        "", "The folder, file or database that holds these logs; empty: where that program keeps them."
+    )
+    format: str = _setting(
+        "", "How they are kept; empty: whatever is found.", choices=("", "jsonl", "sqlite")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The ledger: a worktree's state, in a file that a person may edit."""
+
+    ledger: bool = _setting(
+        default=False,
+        doc="Whether the ledger is saved before a compaction and on `/clear`, and leads the next brief. "
+        "`session.ledger` in a project's `.agents.yml` allows the commands alone.",
+    )
+    default_key: str = _setting(
+        "agent:main:main",
+        "The session that is inherited where none is named; what is written goes to the same key under "
+        "`holdfast:`.",
+    )
+    inherit: Inherit = Inherit()
+    ledger_path: str = _setting(
+        "", "The ledger, below the worktree; empty: what `.agents.yml` says, or `.agents/session_ledger.md`."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """What was said in past sessions, for recall."""
+
+    retention_days: int = _setting(365, "Days that what a session said can be found.", 1, 3_650)
+    max_mb: int = _setting(
+        200, "Megabytes of text kept for that; beyond, what is oldest goes first.", 1, 100_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """How what was said before is found again."""
+
+    vectors: bool = _setting(
+        default=True, doc="Whether texts are found by what they mean too, not by their words alone."
+    )
+    inject: bool = _setting(
+        default=False,
+        doc="Whether a prompt is given up to 500 characters of memories that fit it well, unasked.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """How full the context window is."""
+
+    show_in_context: bool = _setting(
+        default=True, doc="Whether the model is told with every prompt how full its window is."
+    )
+    advice: bool = _setting(
+        default=True, doc="Whether the agent is told when a fresh start would serve it better."
+    )
+    mid_turn: bool = _setting(
+        default=False,
+        doc="Whether `setup` adds a hook behind every batch of tools, so that a threshold that is passed in "
+        "the middle of a turn is not told only with the next prompt.",
+    )
+    windows: tuple[KnownModel, ...] = _list(
+        (),
+        KnownModel,
+        "How many tokens the windows of models hold that Holdfast does not know, or knows wrongly, by how "
+        "their names begin.",
+        1_000,
+        100_000_000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Checkpoints while the window fills."""
+
+    enabled: bool = _setting(default=True, doc="Whether checkpoints are taken while the window fills.")
+    token_threshold_percents: tuple[int, ...] = _list(
+        (25, 50, 75), int, "At which shares of the window one is taken, once in each window.", 1, 100
+    )
+    turn_threshold: int = _setting(
+        15, "Prompts after which one is taken, however full the window is.", 1, 1_000
+    )
+    model: str = _setting(
+        "",
+        "The model that writes them better in the background: `anthropic/NAME`, `openai/NAME`, or `command`; "
+        "empty: none, they are made by rule.",
+    )
+    fallback_to_main: bool = _setting(
+        default=True, doc="Whether the session's own model is asked where that one cannot answer."
+    )
+    min_tokens_for_gen: int = _setting(
+        10_000, "With fewer tokens in the window none is taken.", 0, 10_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFlush:
+    """Asking the agent to write down what must last."""
+
+    enabled: bool = _setting(default=True, doc="Whether the agent is asked at all.")
+    show_in_system_prompt: bool = _setting(
+        default=True, doc="Whether what is to be given as `system` is given; the rest always is."
+    )
+    once_per_window: bool = _setting(
+        default=True, doc="Whether each is given once in a window, not with every prompt."
+    )
+    thresholds: tuple[Threshold, ...] = _list(
+        THRESHOLDS,
+        Threshold,
+        "From which share of the window on the agent is asked what, and how: `system` beside the user's "
+        "words, `user` so that it has to answer, `marked` the same behind `[SYSTEM: memory flush]`.",
+        1,
+        100,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """When a session whose log is kept here is compacted, and what stays of it."""
+
+    reserve_tokens: int = _setting(4_000, "Tokens of the window that stay free for an answer.", 0, 1_000_000)
+    prefer_checkpoint: bool = _setting(
+        default=True,
+        doc="Whether a checkpoint that covers more than half of the window stands for a new summary.",
+    )
+    keep_percent: int = _setting(20, "How many of the window's messages stay as they are, in percent.", 0, 90)
+    keep_messages: int = _setting(6, "And at least so many of them.", 0, 1_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """How a model is asked, where `checkpoint.model` names one."""
+
+    base_url: str = _setting("", "Where its API is; empty: at the vendor's. Any server that speaks like it.")
+    key: str = _setting("", "The key to that API.", private=True)
+    key_variable: str = _setting(
+        "HOLDFAST_MODEL_KEY", "The environment variable that holds the key where `models.key` is empty."
+    )
+    command: tuple[str, ...] = _setting(
+        (),
+        "The command that is asked for `command`, word by word; it reads the question, and prints the answer.",
+    )
+    timeout_seconds: int = _setting(60, "Seconds until an answer must be there.", 1, 600)
+    retries: int = _setting(2, "How often a model that is busy is asked again.", 0, 10)
+    answer_tokens: int = _setting(2_000, "Tokens that an answer may have.", 100, 32_000)
+    daily_tokens: int = _setting(
+        1_000_000, "Tokens a day, sent and given back; then everything is made by rule.", 0, 1_000_000_000
+    )
+    daily_cents: int = _setting(100, "Cents a day, where the prices below are set.", 0, 1_000_000)
+    sent_cents: int = _setting(0, "What a million tokens cost that are sent, in cents.", 0, 1_000_000)
+    given_cents: int = _setting(0, "What a million tokens cost that are given back, in cents.", 0, 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings, each with a value."""
 
@@ -112,6 +305,14 @@ class Config:
     daemon: Daemon = Daemon()
     brief: Brief = Brief()
     redact: Redact = Redact()
+    records: Records = Records()
+    recall: Recall = Recall()
+    session: Session = Session()
+    pressure: Pressure = Pressure()
+    checkpoint: Checkpoint = Checkpoint()
+    memory_flush: MemoryFlush = MemoryFlush()
+    compaction: Compaction = Compaction()
+    models: Models = Models()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +324,7 @@ class Setting:
     doc: str
     low: int
     high: int
+    of: type
     choices: tuple[str, ...]
     shared: bool
     private: bool
@@ -139,13 +341,27 @@ class Setting:
             return f"a whole number from {self.low:_} to {self.high:_}"
         if isinstance(self.default, str):
             return " or ".join(f'"{choice}"' for choice in self.choices) or "a text"
+        return self._list_allowed
+
+    @property
+    def _list_allowed(self) -> str:
+        bounds = f"from {self.low:_} to {self.high:_}"
+        if self.of is int:
+            return f"a list of whole numbers {bounds}"
+        if self.of is KnownModel:
+            return f"a table that gives each name a whole number {bounds}"
+        if self.of is Threshold:
+            kinds = ", ".join(f"`{kind}`" for kind in Delivery)
+            return f"a list of tables, each with `percent` ({bounds}), `prompt` and `inject_as` ({kinds})"
         return "a list of texts that are not empty"
 
 
-def _rows() -> Iterator[Setting]:
-    for section in fields(Config):
-        for row in fields(cast("Any", section.default)):
-            yield Setting(f"{section.name}.{row.name}", cast("Value", row.default), **row.metadata)
+def _rows(table: type, above: str = "") -> Iterator[Setting]:
+    for row in fields(table):
+        if is_dataclass(row.default):
+            yield from _rows(type(row.default), f"{above}{row.name}.")
+        else:
+            yield Setting(f"{above}{row.name}", cast("Value", row.default), **row.metadata)
 
 
-TABLE: Final[Mapping[str, Setting]] = {setting.key: setting for setting in _rows()}
+TABLE: Final[Mapping[str, Setting]] = {setting.key: setting for setting in _rows(Config)}

@@ -127,3 +127,71 @@ def test_nothing_to_undo_is_no_error(person: Person) -> None:
     done = person.types("unsetup", "--yes")
     assert (done.status, done.out) == (0, "")
     assert "nothing to undo" in done.err
+
+
+def test_the_status_line_is_ours_only_where_there_was_none(settled: Person) -> None:
+    settled.types("setup", "--yes")
+    line = json.loads(settled.settings.read_text())["statusLine"]
+    assert line["type"] == "command"
+    assert "__import__('hook').status(p)" in line["command"]
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == SETTINGS
+
+
+@pytest.mark.parametrize("theirs", ['{"type": "command", "command": "my-line"}', "null", '"x"'])
+def test_a_status_line_that_is_there_stays(settled: Person, theirs: str) -> None:
+    own = SETTINGS.removesuffix("}") + f',\n\t"statusLine": {theirs}\n}}'
+    settled.settings.write_text(own)
+    assert settled.types("setup", "--yes").status == 0
+    assert json.loads(settled.settings.read_text())["statusLine"] == json.loads(theirs)
+    assert commands_in(settled.settings)
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == own
+
+
+def test_what_others_changed_since_stays_when_the_status_line_goes(settled: Person) -> None:
+    settled.types("setup", "--yes")
+    changed = settled.settings.read_text().replace('"model": "x"', '"model": "y"')
+    settled.settings.write_text(changed)
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == SETTINGS.replace('"model": "x"', '"model": "y"')
+
+
+def test_a_hook_in_the_middle_of_a_turn_is_there_as_long_as_it_is_wanted(settled: Person) -> None:
+    settled.home.mkdir()
+    config = settled.home / "config.toml"
+    config.write_text("[pressure]\nmid_turn = true\n")
+    settled.types("setup", "--yes")
+    assert "PostToolBatch" in json.loads(settled.settings.read_text())["hooks"]
+    config.write_text("")
+    settled.types("setup", "--yes")
+    assert "PostToolBatch" not in json.loads(settled.settings.read_text())["hooks"]
+
+
+def test_the_installed_status_line_says_how_a_session_stands(settled: Person) -> None:
+    settled.types("setup", "--yes")
+    settled.prompts("mend the parser")
+    settled.types("sessions")  # A daemon that was slow to start has taken the prompt in by then.
+    command = json.loads(settled.settings.read_text())["statusLine"]["command"]
+    window = {"context_window_size": 500_000, "current_usage": {"input_tokens": 100_000, "output_tokens": 20}}
+    letter = {"session_id": "s1", "cwd": str(settled.project), "context_window": window}
+    drawn = subprocess.run(
+        ["/bin/sh", "-c", command],
+        input=json.dumps(letter).encode(),
+        capture_output=True,
+        check=False,
+        env=settled.environment,
+    )
+    assert (drawn.returncode, drawn.stderr) == (0, b"")
+    assert (
+        drawn.stdout.decode() == "project · ██░░░░░░░░ 21% 100k/467k · no checkpoint yet · unsaved: 1 prompt"
+    )
+    shown = settled.types("statusline")
+    assert shown.status == 0
+    assert shown.out == "project · no checkpoint yet · unsaved: 1 prompt\n"
+
+
+def test_without_a_session_there_is_no_line(settled: Person) -> None:
+    done = settled.types("statusline")
+    assert (done.status, done.out) == (0, "")
+    assert "no session of this project" in done.err

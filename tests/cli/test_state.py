@@ -29,6 +29,7 @@ COLUMNS = {
     "recent_remembers",
     "created_at",
     "window",
+    "checkpoint",
 }
 LONG_AGO = 1_700_000_000_000
 
@@ -43,6 +44,7 @@ def test_ten_prompts_with_no_transcript_make_one_periodic_checkpoint(person: Per
     assert (row["session_key"], row["harness"], row["trigger"]) == ("s1", HARNESS, "periodic")
     assert (row["project"], row["prompt_count"], row["window"]) == (str(person.project), 10, 0)
     assert row["memory_queries"][0] == "mend parser_0 src/reader_0.py"
+    assert (row["checkpoint"]["tokensAtCheckpoint"], row["checkpoint"]["messageCountAtCheckpoint"]) == (0, 10)
     assert "mend parser_9 in src/reader_9.py" in row["digest"]
     assert row["created_at"].endswith("Z")
     assert person.types("down").status == 0
@@ -200,9 +202,12 @@ def test_a_rehearsed_pruning_removes_nothing(person: Person) -> None:
             )
     store.close()
     # Asked before the daemon's own pruning could come round again; it prunes once an hour.
-    assert person.types("prune", "--dry-run").out == "3 checkpoints and 0 sessions would be removed\n"
+    assert (
+        person.types("prune", "--dry-run").out
+        == "3 checkpoints, 0 sessions and 0 passages would be removed\n"
+    )
     assert len(person.types("checkpoints", "--all", "--json").json) == 4
-    assert person.types("prune").out == "3 checkpoints and 0 sessions removed\n"
+    assert person.types("prune").out == "3 checkpoints, 0 sessions and 0 passages removed\n"
     assert [row["digest"] for row in person.types("checkpoints", "--all", "--json").json] == ["new"]
 
 

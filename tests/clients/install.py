@@ -1,4 +1,4 @@
-"""Install the pinned Claude Code into a cache outside the repository and print where its binary is.
+"""Install the pinned harnesses into a cache outside the repository and print where their binaries are.
 
 A prepared copy is used as it is. A new one is installed beside its final place and renamed into it, so an
 interrupted run leaves nothing that looks finished, and two runs at once end with one whole installation.
@@ -7,59 +7,121 @@ interrupted run leaves nothing that looks finished, and two runs at once end wit
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGE = "@anthropic-ai/claude-code"
-VERSION = "2.1.325"
 NPM_LIMIT_S = 600.0
+MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 
 class InstallError(Exception):
-    """The client could not be installed; the message says what the person can do."""
+    """A client could not be installed; the message says what the person can do."""
 
 
-def prefix() -> Path:
-    """Where the pinned client lives: each version in its own directory, so that pins never mix."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    clients = os.environ.get("HOLDFAST_CLIENTS") or Path(cache) / "holdfast-clients"
-    return Path(clients) / f"claude-code-{VERSION}"
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A harness as npm has it: `binary` is found below the directory that it is installed into."""
+
+    name: str
+    title: str
+    package: str
+    version: str
+    binary: str
+    also: tuple[str, ...] = ()
+    """What is installed with it, each at its version."""
+
+    def prefix(self) -> Path:
+        """Where it lives: each version in its own directory, so that pins never mix."""
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        clients = os.environ.get("HOLDFAST_CLIENTS") or Path(cache) / "holdfast-clients"
+        return Path(clients) / f"{self.name}-{self.version}"
+
+    def installed(self) -> Path | None:
+        """The binary of a finished installation, or None where there is none yet."""
+        found = self._binary(self.prefix())
+        return found if found is not None and os.access(found, os.X_OK) else None
+
+    def install(self) -> Path:
+        """The binary, installed first if need be."""
+        present = self.installed()
+        if present is not None:
+            return present
+        npm = shutil.which("npm")
+        if npm is None:
+            raise InstallError("npm is not on PATH; install Node.js with npm to run the real-client tests")
+        target = self.prefix()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".installing-", dir=target.parent) as scratch:
+            fresh = Path(scratch) / "fresh"
+            fresh.mkdir()
+            _run_npm(npm, fresh, f"{self.package}@{self.version}", *self.also)
+            self._check_version(self._binary(fresh), home=Path(scratch))
+            self._move_into_place(fresh, target)
+        return self.install()
+
+    def _binary(self, root: Path) -> Path | None:
+        return next(iter(sorted(root.glob(self.binary))), None)
+
+    def _check_version(self, binary: Path | None, home: Path) -> None:
+        # npm may skip the script that puts the real binary in the place of a stub; only running it tells.
+        if binary is None:
+            raise InstallError(f"npm finished, but {self.package} has no `{self.binary}`")
+        try:
+            answer = subprocess.run(
+                [binary, "--version"],
+                env={"PATH": "/usr/bin:/bin", "HOME": str(home)},
+                capture_output=True,
+                encoding="utf-8",
+                timeout=60,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise InstallError(f"npm finished, but {binary} does not run: {error}") from error
+        if self.version not in answer.stdout.split():
+            said = (answer.stdout + answer.stderr).strip()
+            raise InstallError(f"the installed client should be {self.version} but says: {said}")
+
+    def _move_into_place(self, fresh: Path, target: Path) -> None:
+        try:
+            fresh.rename(target)
+        except OSError as error:
+            # Another run that finished first is as good; anything else there is not ours to remove.
+            if self.installed() is None:
+                raise InstallError(
+                    f"{target} is in the way and holds no working client; remove it"
+                ) from error
 
 
-def installed() -> Path | None:
-    """The binary of a finished installation, or None where there is none yet."""
-    binary = _binary(prefix())
-    return binary if os.access(binary, os.X_OK) else None
+CLAUDE_CODE = Client(
+    "claude-code", "Claude Code", "@anthropic-ai/claude-code", "2.1.325", "node_modules/.bin/claude"
+)
+# The native binary itself: what npm puts in front of it costs another start of Node each time.
+CODEX = Client(
+    "codex",
+    "Codex",
+    "@openai/codex",
+    "0.166.0",
+    f"node_modules/@openai/codex-*-{MACHINES.get(platform.machine().lower(), '*')}/vendor/*/bin/codex",
+)
+# Programs that check any server of MCP, and the Node.js that they need.
+MCP_CHECKS = Client(
+    "mcp-inspector-2.12.0-conformance-0.2.0-alpha.12-node",
+    "MCP Inspector, and the conformance suite, on Node.js",
+    "node",
+    "v24.21.0",
+    "node_modules/node/bin/node",
+    ("@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12"),
+)
+CLIENTS = (CLAUDE_CODE, CODEX, MCP_CHECKS)
 
 
-def install() -> Path:
-    """The binary of the pinned client, installed first if need be."""
-    present = installed()
-    if present is not None:
-        return present
-    npm = shutil.which("npm")
-    if npm is None:
-        raise InstallError("npm is not on PATH; install Node.js with npm to run the real-client tests")
-    target = prefix()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".installing-", dir=target.parent) as scratch:
-        fresh = Path(scratch) / "fresh"
-        fresh.mkdir()
-        _run_npm(npm, fresh)
-        _check_version(_binary(fresh), home=Path(scratch))
-        _move_into_place(fresh, target)
-    return _binary(target)
-
-
-def _binary(root: Path) -> Path:
-    return root / "node_modules" / ".bin" / "claude"
-
-
-def _run_npm(npm: str, root: Path) -> None:
-    command = [npm, "install", "--prefix", str(root), "--no-audit", "--no-fund", f"{PACKAGE}@{VERSION}"]
+def _run_npm(npm: str, root: Path, *packages: str) -> None:
+    command = [npm, "install", "--prefix", str(root), "--no-audit", "--no-fund", *packages]
     try:
         done = subprocess.run(
             command,
@@ -77,43 +139,22 @@ def _run_npm(npm: str, root: Path) -> None:
         raise InstallError(f"`{' '.join(command)}` failed:\n{done.stdout}")
 
 
-def _check_version(binary: Path, home: Path) -> None:
-    # npm may skip the script that puts the real binary in the place of a stub; only running it tells.
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
-    try:
-        answer = subprocess.run(
-            [binary, "--version"],
-            env=environment,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise InstallError(f"npm finished, but {binary} does not run: {error}") from error
-    if not answer.stdout.startswith(VERSION):
-        said = (answer.stdout + answer.stderr).strip()
-        raise InstallError(f"the installed client should be {VERSION} but says: {said}")
-
-
-def _move_into_place(fresh: Path, target: Path) -> None:
-    try:
-        fresh.rename(target)
-    except OSError as error:
-        # Another run that finished first is as good; anything else there is not ours to remove.
-        if installed() is None:
-            raise InstallError(f"{target} is in the way and holds no working client; remove it") from error
-
-
-def main() -> int:
-    try:
-        binary = install()
-    except InstallError as error:
-        print(f"error: {error}", file=sys.stderr)
+def main(names: list[str]) -> int:
+    chosen = [client for client in CLIENTS if client.name in names] if names else CLIENTS
+    unknown = set(names) - {client.name for client in CLIENTS}
+    if unknown:
+        known = ", ".join(client.name for client in CLIENTS)
+        print(f"error: no such client: {', '.join(sorted(unknown))}; one of: {known}", file=sys.stderr)
         return 1
-    print(f"Claude Code {VERSION}: {binary}")
+    for client in chosen:
+        try:
+            binary = client.install()
+        except InstallError as error:
+            print(f"error: {client.title}: {error}", file=sys.stderr)
+            return 1
+        print(f"{client.title} {client.version}: {binary}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from holdfast.engine.processes import alive
-from tests.clients.claude import Claude
+from tests.clients.person import Person
 
 LIMIT_S: Final = 30.0
 TITLE: Final = "## Session Recovery Context"
@@ -22,27 +23,23 @@ TITLE: Final = "## Session Recovery Context"
 class Product:
     """The installed product of one person."""
 
-    def __init__(self, claude: Claude) -> None:
-        self._claude = claude
-        self.home = claude.home / ".holdfast"
+    def __init__(self, person: Person) -> None:
+        self._person = person
+        self.home = person.home / ".holdfast"
 
     def run(self, *arguments: str, cwd: Path | None = None, stdin: str = "") -> str:
         """What a command prints; a command that fails fails the test."""
-        done = subprocess.run(
-            [sys.executable, "-m", "holdfast.cli", *arguments],
-            cwd=cwd or self._claude.project,
-            env=self._claude.env,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        done = self._done(arguments, cwd, stdin)
         assert done.returncode == 0, f"holdfast {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done.stdout
 
     def json(self, *arguments: str, cwd: Path | None = None) -> Any:  # noqa: ANN401 - it is JSON
         return json.loads(self.run(*arguments, "--json", cwd=cwd))
+
+    def findings(self) -> list[dict[str, Any]]:
+        """What doctor finds, whether or not something is wrong."""
+        found: list[dict[str, Any]] = json.loads(self._done(("doctor", "--json"), None, "").stdout)
+        return found
 
     def checkpoints(self, session: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.json("checkpoints", "--session", session)
@@ -65,10 +62,29 @@ class Product:
 
     def end(self) -> None:
         """Leave no daemon behind, whatever the test did to it."""
-        if pid := self.daemon():
-            os.kill(pid, signal.SIGCONT)
-            os.kill(pid, signal.SIGTERM)
-            wait_until(lambda: self.daemon() == 0)
+        wait_until(self._is_down)
+
+    def _is_down(self) -> bool:
+        """Whether none runs; one that does is told to stop, also if a relay has just started it."""
+        pid = self.daemon()
+        with suppress(ProcessLookupError):
+            for told in (signal.SIGCONT, signal.SIGTERM) if pid else ():
+                os.kill(pid, told)
+        return not pid
+
+    def _done(
+        self, arguments: Sequence[str], cwd: Path | None, stdin: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "holdfast.cli", *arguments],
+            cwd=cwd or self._person.project,
+            env=self._person.env,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
 
 
 def wait_until(condition: Callable[[], bool], limit: float = LIMIT_S) -> None:

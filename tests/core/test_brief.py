@@ -49,6 +49,18 @@ def test_a_brief_says_truthfully_why_it_is_there(reason: Reason, opening: str) -
     assert "record of session 0f0f0f0f, 4 min old" in text
 
 
+def test_a_brief_says_from_which_harness_its_session_comes_where_that_is_another() -> None:
+    text = compose(replace(told(Reason.STARTUP), elsewhere="Some Harness"), WHOLE).text
+    assert "Holdfast's record of Some Harness session 0f0f0f0f, 4 min old" in text
+
+
+@pytest.mark.parametrize(("reason", "said"), [(Reason.STARTUP, True), (Reason.CLEAR, False)])
+def test_a_session_that_has_only_stopped_is_not_called_over(reason: Reason, *, said: bool) -> None:
+    text = compose(replace(told(reason), may_go_on=True), WHOLE).text
+    assert ("has stopped; it may still be open" in text) is said
+    assert "is over" not in text
+
+
 @given(budget=st.integers(0, WHOLE), prompts=st.lists(st.text(max_size=400), max_size=15))
 def test_a_brief_never_exceeds_its_budget(budget: int, prompts: list[str]) -> None:
     busy = after(worked(), *(prompt(text, f"q{n}") for n, text in enumerate(prompts)))

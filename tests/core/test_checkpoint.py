@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from holdfast.core.checkpoint import take
+from holdfast.core.checkpoint import record_id, take
 from holdfast.core.events import Origin, Remembered
+from holdfast.core.pressure import Pressure
 from holdfast.core.session import Trigger
 from holdfast.core.world import GitState
 from tests.core.scenes import KEY, MINUTE, NOON, after, worked
@@ -72,3 +74,16 @@ def test_a_digest_says_where_git_stands() -> None:
         "- Branch: fix/retry at 1234567890 “Use a monotonic clock” (from the repository)\n"
         "- Uncommitted: src/retry.py"
     ) in digest
+
+
+def test_a_checkpoint_says_in_fields_how_far_the_session_was() -> None:
+    before = replace(worked(), pressure=Pressure(used=51_000, answers=3))
+    outline = take(before, Trigger.THRESHOLD, "", "id-1", NOON)[1].outline
+    assert (outline.tokens, outline.messages) == (51_000, 5)
+    assert "Fix the flaky retry test" in outline.summary
+
+
+def test_the_id_of_a_record_begins_with_its_time_and_is_nobody_elses() -> None:
+    ids = [record_id(NOON, unique) for unique in ("one", "other")]
+    assert all(re.fullmatch(rf"{NOON}_[0-9a-f]{{8}}", id) for id in ids)
+    assert ids[0] != ids[1]

@@ -83,6 +83,12 @@ def test_a_failure_keeps_the_line_that_says_why() -> None:
     assert found.commands[0].reason == "AssertionError: 3 != 4"
 
 
+def test_what_we_recalled_tells_nothing_about_the_command_that_asked_for_it() -> None:
+    recalled = returned("c1", text="1. FAILED tests/test_retry.py::test_backoff\n1 failed, 3 passed in 0.2s")
+    found = trail(called("c1", Action.RUN, "holdfast recall backoff"), recalled)
+    assert [(run.ok, run.tests, run.reason) for run in found.commands] == [(True, None, "")]
+
+
 def test_a_command_that_never_returned_is_still_known() -> None:
     assert trail(called("1", Action.RUN, "make serve")).commands == (CommandRun("make serve", NOON, step=1),)
 

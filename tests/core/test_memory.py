@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from holdfast.core.memory import (
     CRITICAL,
     DAY_MS,
     FADING,
+    SHORTLY_MS,
     USUAL,
     Label,
     Memory,
@@ -18,13 +21,16 @@ from holdfast.core.memory import (
     Wording,
     asked_to_remember,
     contradicts,
+    following,
     identity,
     kind_of,
     labels_of,
     read,
     recalled,
+    restored,
     said_again,
     strength,
+    subject_of,
     superseded,
 )
 from tests.core.scenes import NOON
@@ -97,6 +103,8 @@ def test_what_speaks_of_this_moment_is_labelled_and_kept() -> None:
         ("never push to main", "don't push to main", False),
         ("our deploy script lives in ops/", "The deploy script lives in tools/", True),
         ("tests are slow", "lunch was good", False),
+        ("The port is 80. It was free.", "The port is 8080", False),
+        ("The port is 80; ask first", "The port is 8080; ask first", False),
     ],
 )
 def test_only_another_value_for_the_same_subject_contradicts(one: str, other: str, *, differ: bool) -> None:
@@ -114,6 +122,30 @@ def test_saying_it_again_is_one_memory_seen_twice() -> None:
 def test_the_older_of_two_that_contradict_stays_and_says_so() -> None:
     older = superseded(superseded(memory(), "m2"), "m3")
     assert (older.superseded_by, older.labels) == ("m3", (Label.SUPERSEDED,))
+
+
+def test_what_superseded_it_is_gone_so_that_it_holds_again() -> None:
+    before = replace(memory(), labels=(Label.TRANSIENT,))
+    assert restored(superseded(before, "m2")) == before
+
+
+@pytest.mark.parametrize(("later", "place"), [(0, 3), (SHORTLY_MS, 3), (SHORTLY_MS + 1, 0), (-1, 0)])
+def test_what_is_said_shortly_after_another_follows_it(later: int, place: int) -> None:
+    last = replace(memory(), id="last", stretch="first", place=2)
+    after = following(replace(memory(), id="new", created_at=NOON + later), last)
+    assert (after.stretch, after.place) == ("first" if place else "new", place)
+
+
+def test_what_follows_none_begins_a_stretch() -> None:
+    assert following(replace(memory(), id="new"), None).stretch == "new"
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [("The port is 80", "port"), ("our port is 8080.", "port"), ("Lunch!", ""), ("never push", "push")],
+)
+def test_what_a_text_speaks_of_is_its_subject(text: str, subject: str) -> None:
+    assert subject_of(text) == subject
 
 
 def test_strength_fades_by_the_day_and_returns_when_it_is_found() -> None:

@@ -19,6 +19,7 @@ from holdfast.core.events import (
     SessionStarted,
     Sign,
     Source,
+    TurnEnded,
 )
 from holdfast.core.session import (
     Due,
@@ -93,6 +94,21 @@ def test_each_event_calls_for_its_effects(event: Event, effects: tuple[Effect, .
 @pytest.mark.parametrize("event", [imminent(), ended("other"), ended("clear"), compacted(Sign.BOUNDARY)])
 def test_a_session_in_which_nothing_happened_needs_no_checkpoint(event: Event) -> None:
     assert advance(session(), event, POLICY)[1] == ()
+
+
+def test_a_turn_is_open_from_its_prompt_until_the_agent_stops_or_the_session_ends() -> None:
+    asked = after(session(), prompt("go", "p1"))
+    stopped = TurnEnded(session=KEY, record="stop", at=NOON, origin=Origin.HARNESS)
+    assert asked.turn_open
+    assert wait(session(), prompt("go", "letter:1"), POLICY).turn_open
+    assert not after(asked, stopped).turn_open
+    assert not after(asked, ended("other")).turn_open
+
+
+def test_a_prompt_that_the_transcript_shows_late_opens_no_turn_again() -> None:
+    stopped = TurnEnded(session=KEY, record="stop", at=NOON, origin=Origin.HARNESS)
+    told = after(wait(session(), prompt("go", "letter:1", turn="t"), POLICY), stopped)
+    assert not after(told, prompt("go", "p1", turn="t")).turn_open
 
 
 def test_an_announced_compaction_is_not_saved_twice() -> None:

@@ -1,4 +1,4 @@
-"""The stage, set anew for each test."""
+"""The stage and the library, set anew for each test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.library import library
 from tests.engine.stage import Stage
+
+__all__ = ["library"]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from holdfast.core.events import (
     Compacted,
     CompactionImminent,
     Event,
+    ModelChanged,
     Origin,
     Prompt,
     SessionEnded,
@@ -28,18 +29,31 @@ from holdfast.core.events import (
     Source,
     ToolCalled,
     ToolReturned,
+    TurnEnded,
+    Usage,
 )
+from holdfast.core.pressure import AutoCompact
 from holdfast.core.session import Process
 from holdfast.core.told import NOTHING_KEPT, Kept
-from holdfast.core.wanted import WantedEntry
+from holdfast.core.wanted import WantedEntry, WantedMember
 from holdfast.engine.desk import Desk
 from holdfast.engine.receive import listen, receive
-from holdfast.harnesses.base import Ask, Batch, Envelope, Harness, Heard
+from holdfast.harnesses.base import Ask, Batch, Envelope, Glance, Harness, Heard, Hurdle
+from holdfast.models.base import Count
 from holdfast.stores.memory import MemoryStore
 
 NOON = 1_800_000_000_000
 MINUTE = 60_000
 HOUR = 60 * MINUTE
+
+
+_ASKS = {
+    "start": Ask.START,
+    "prompt": Ask.PROMPT,
+    "compaction": Ask.COMPACTION,
+    "stop": Ask.STOP,
+    "tools": Ask.TOOLS,
+}
 
 
 class Playhouse:
@@ -48,6 +62,10 @@ class Playhouse:
     name: str = "playhouse"
     title: str = "Playhouse"
     kept: Kept = NOTHING_KEPT
+    instruction_files: tuple[str, ...] = ()
+    dated_sessions: str = ""
+    program: str = "playhouse"
+    recorded_with: str = "1.0"
     carried: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
     answer_limit: int = 10_000
@@ -63,9 +81,7 @@ class Playhouse:
             session=fields["session"],
             cwd=fields["cwd"],
             transcript=fields.get("transcript", ""),
-            ask={"start": Ask.START, "prompt": Ask.PROMPT, "compaction": Ask.COMPACTION}.get(
-                fields["kind"], Ask.NOTHING
-            ),
+            ask=_ASKS.get(fields["kind"], Ask.NOTHING),
             events=() if fields["kind"] == "prompt" else told,
             stand_ins=told if fields["kind"] == "prompt" else (),
             source=Source(fields["source"]) if fields["kind"] == "start" else None,
@@ -75,14 +91,28 @@ class Playhouse:
     def render_reply(self, heard: Heard, brief: str) -> bytes:
         return brief.encode()
 
+    def answer_size(self, answer: str) -> int:
+        return len(answer.encode())
+
+    def is_shared(self, command: Sequence[str]) -> bool:
+        return "shared" in command
+
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
         return (home / "transcripts",)
+
+    def transcripts(self, folder: Path) -> Iterator[Path]:
+        yield from sorted(folder.glob("*.jsonl"))
+
+    def session_of(self, path: Path) -> str:
+        return path.stem
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
         return ()
 
     def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:
-        return ()
+        """One that is named `parent.child` points to its parent's."""
+        parent, _, child = path.stem.rpartition(".")
+        return (path.with_stem(parent),) if parent and child else ()
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         start = int(cursor or 0)
@@ -91,8 +121,30 @@ class Playhouse:
         events = tuple(event for line in lines for event in _shown(line, session))
         return Batch(events, (), str(start + len(whole) + 1 if whole else start), done=True)
 
+    def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:
+        return str(environment.get("SESSION") or meta.get("session", ""))
+
+    def call_id(self, meta: Mapping[str, object]) -> str:
+        return str(meta.get("call", ""))
+
+    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
+        return AutoCompact()
+
+    def parse_status(self, letter: bytes) -> Glance | Skipped:
+        try:
+            fields = json.loads(letter)
+            return Glance(fields["session"], fields["cwd"], fields.get("used", 0), fields.get("window", 0))
+        except (ValueError, KeyError, TypeError):
+            return Skipped("no session")
+
+    def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
+        return ()
+
     def present(self, home: Path, search_path: str) -> bool:
         return False
+
+    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
+        return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         return ()
@@ -133,6 +185,8 @@ def _told(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
                     instructions=words,
                 ),
             )
+        case "stop":
+            return (TurnEnded(session=session, record=f"s:{id}", at=at, origin=Origin.HARNESS),)
         case "end":
             return (
                 SessionEnded(
@@ -157,6 +211,18 @@ def _shown(line: Mapping[str, str], session: str) -> tuple[Event, ...]:
             return _tool(session, id, at, Action.RUN, text, ok=line["kind"] == "runs")
         case "boundary":
             return (Compacted(session=session, record=id, at=at, origin=Origin.HARNESS, sign=Sign.BOUNDARY),)
+        case "model":
+            return (ModelChanged(session=session, record=id, at=at, origin=Origin.HARNESS, model=text),)
+        case "usage":
+            return (
+                Usage(session=session, record=id, at=at, origin=Origin.HARNESS, input=int(text), output=0),
+            )
+        case "output":
+            return (
+                ToolReturned(
+                    session=session, record=id, at=at, origin=Origin.TOOL, call=id, ok=True, text=text
+                ),
+            )
         case "brief":
             return (BriefSeen(session=session, record=id, at=at, origin=Origin.OURS, text=text),)
         case _:
@@ -197,6 +263,7 @@ class Stage:
     store: MemoryStore = field(default_factory=MemoryStore)
     now: int = NOON
     config: Config = field(default_factory=Config)
+    counter: Count | None = None
     numbers: int = 0
 
     def desk(self) -> Desk:
@@ -207,6 +274,8 @@ class Stage:
             user_home=self.home,
             clock=lambda: self.now,
             new_id=self._next_id,
+            home=self.home / "holdfast",
+            counter=lambda: self.counter,
         )
 
     def letter(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> str:

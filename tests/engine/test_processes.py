@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engine.processes import Sighting, alive, from_proc, from_ps, start_of
+from holdfast.engine.processes import Sighting, alive, command_of, from_proc, from_ps, start_of
 
 CAT = shutil.which("cat") or "/bin/cat"
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc here")
@@ -39,6 +39,13 @@ def test_a_living_process_is_alive_with_its_start_or_none(child: subprocess.Pope
     assert alive(child.pid, start)
     assert alive(child.pid, 0)
     assert alive(os.getpid(), start_of(os.getpid()))
+
+
+def test_a_process_is_known_by_the_words_it_was_started_with(child: subprocess.Popen[bytes]) -> None:
+    assert command_of(child.pid) == (CAT,)
+    child.kill()
+    child.wait()
+    assert command_of(child.pid) == ()
 
 
 def test_another_process_under_the_same_pid_is_not_the_one_meant(child: subprocess.Popen[bytes]) -> None:

@@ -163,6 +163,13 @@ def test_what_the_user_excluded_is_not_captured(stage: Stage, config: Config) ->
     assert stage.store.session("a") is None
 
 
+def test_a_fork_is_known_by_the_transcript_that_its_own_points_to(stage: Stage) -> None:
+    stage.letter("parent", "start", source="startup")
+    stage.write("parent.child", ("prompt", "another way"))
+    stage.letter("parent.child", "start", source="fork")
+    assert stage.store.lineage("parent.child").parent == "parent"  # type: ignore[union-attr]
+
+
 def test_a_fork_is_known_by_the_records_it_shares(stage: Stage) -> None:
     path = stage.write("parent", ("prompt", "the request"), ("says", "done"))
     stage.letter("parent", "other")

@@ -44,7 +44,7 @@ class TestCompaction:
         stage.letter("a", "start", source="compact")
         stage.write("a", ("boundary", ""), ("brief", ""))
         assert stage.letter("a", "start", source="compact") == "" or stage.store.session("a").window == 2  # type: ignore[union-attr]
-        assert stage.letter("a", "prompt", text="go on") == ""
+        assert "task of a" not in stage.letter("a", "prompt", text="go on")
 
     def test_again_after_the_second_compaction(self, stage: Stage) -> None:
         play(stage, "a")
@@ -256,5 +256,5 @@ def test_an_answer_stays_within_the_harnesss_limit_by_leaving_items_out(stage: S
         stage.write("a", ("prompt", f"{n} " + "𝔘" * 400), ("says", f"{n} " + "𝔖" * 400))
     stage.letter("a", "end", reason="other", process=GONE)
     brief = stage.letter("b", "start", source="startup")
-    assert 5_000 < len(brief.encode("utf-16-le")) // 2 <= 10_000
+    assert 5_000 < len(brief.encode()) <= 10_000
     assert brief.endswith("</holdfast-recall>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shlex
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from holdfast import hook
 from tests.hook.fake_daemon import FakeDaemon, answer
-from tests.hook.harness import ENVIRONMENT, Harness, letter
+from tests.hook.harness import BASE_PYTHON, ENVIRONMENT, Harness, letter
 
 PATHS = st.text(st.characters(blacklist_characters="\0"), min_size=1)
 
@@ -30,9 +31,9 @@ def test_it_is_this_command_line() -> None:
 @given(path=PATHS, python=PATHS)
 def test_any_path_comes_through_the_shell(path: str, python: str) -> None:
     line = hook.command(python, path, "alpha", (), ()).removesuffix(" 2>/dev/null || :")
-    program, *options, code, harness, carried, quiet = shlex.split(line)
+    program, *options, code, harness, carried, quiet, caller = shlex.split(line)
     assert (program, options) == (python, ["-I", "-S", "-c"])
-    assert (harness, carried, quiet) == ("alpha", "-", "-")
+    assert (harness, carried, quiet, caller) == ("alpha", "-", "-", "$PPID")
     assignment = ast.parse(code).body[1]
     assert isinstance(assignment, ast.Assign)
     assert ast.literal_eval(assignment.value) == path
@@ -40,8 +41,8 @@ def test_any_path_comes_through_the_shell(path: str, python: str) -> None:
 
 @given(path=PATHS)
 def test_nothing_in_the_code_means_anything_to_a_shell(path: str) -> None:
-    line = hook.command("python", path, "alpha", (), ())
-    code = line.removeprefix('python -I -S -c "').removesuffix('" alpha - - 2>/dev/null || :')
+    line = hook.command("python", path, "alpha", ("A_PID",), ())
+    code = line.removeprefix('python -I -S -c "').removesuffix('" alpha A_PID - 2>/dev/null || :')
     assert code.isascii()
     assert not set('"$`!%^&|<>\n') & set(code)
     assert code.count("\\") == code.count("\\U")
@@ -59,6 +60,27 @@ def test_a_home_may_have_any_name(home: Path, name: str) -> None:
     shutil.move(home, named)
     with FakeDaemon(named, answer(b"a brief")):
         assert in_shell(Harness(named).command) == (0, b"a brief", b"")
+
+
+def test_a_harness_that_does_not_name_its_process_is_the_one_that_started_the_shell(home: Path) -> None:
+    line = hook.command(BASE_PYTHON, str(home / "bin" / "hook.py"), "alpha", ("ALPHA_SESSION_ID",), ())
+    with FakeDaemon(home, answer(b"")) as daemon:
+        assert in_shell(line) == (0, b"", b"")
+    assert daemon.received[0].header["process"].split()[0] == str(os.getpid())
+
+
+@pytest.mark.parametrize(
+    ("word", "process"),
+    [("4711", "4711"), ("$PPID", str(os.getpid())), ("", None)],
+    ids=["a shell that tells it", "no shell at all", "a shell that cannot tell it"],
+)
+def test_the_process_is_said_where_it_is_known(home: Path, word: str, process: str | None) -> None:
+    line = hook.command(BASE_PYTHON, str(home / "bin" / "hook.py"), "alpha", (), ())
+    words = shlex.split(line.removesuffix(' "$PPID" 2>/dev/null || :'))
+    with FakeDaemon(home, answer(b"")) as daemon:
+        subprocess.run([*words, word], input=letter("Stop"), env=ENVIRONMENT, check=True)
+    said = daemon.received[0].header.get("process")
+    assert (said.split()[0] if said else None) == process
 
 
 def in_shell(line: str) -> tuple[int, bytes, bytes]:

@@ -12,11 +12,12 @@ import time
 import uuid
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
-from holdfast import config, harnesses
+from holdfast import config, harnesses, models
 from holdfast.cli.printing import say, working
-from holdfast.core.session import Session
+from holdfast.core.session import Phase, Session
 from holdfast.core.world import Project
 from holdfast.daemon import client
 from holdfast.engine.desk import Desk
@@ -28,6 +29,7 @@ from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import open_store
 
 FLUSH_TIME = 60.0
+DAY_MS = 86_400_000
 SESSIONS_SEARCHED = 10_000
 
 
@@ -46,6 +48,19 @@ def project_at(directory: Path | None) -> Project:
     return identity(str((directory or Path.cwd()).absolute()))
 
 
+def project_in(directory: Path | None) -> Project:
+    """The same of a directory that must be there."""
+    if directory is not None and not directory.is_dir():
+        raise HoldfastError(f"there is no directory `{directory}`", "name the project's directory")
+    return project_at(directory)
+
+
+def session_around_us() -> str:
+    """The key of the session in whose shell this runs, if its harness tells its children; empty otherwise."""
+    readers = map(harnesses.reader, harnesses.readable())
+    return next((key for reader in readers if (key := reader.caller(os.environ, {}))), "")
+
+
 @contextmanager
 def opened_desk() -> Generator[Desk]:
     """The desk over the home's store, with what was pending taken in."""
@@ -59,14 +74,39 @@ def opened_desk() -> Generator[Desk]:
     except DaemonAway as error:
         say(f"note: {error.message}; this is what was stored before")
     with opened_store(where) as store:
-        yield Desk(
-            store=store,
-            harness=harnesses.get,
-            config=lambda project: _config(where, project),
-            user_home=Path.home(),
-            clock=now,
-            new_id=lambda: str(uuid.uuid4()),
-        )
+        yield _desk(where, store)
+
+
+@contextmanager
+def stored_desk() -> Generator[Desk]:
+    """The desk over what is stored now; what is pending is not waited for."""
+    where = home()
+    with opened_store(where) as store:
+        yield _desk(where, store)
+
+
+@contextmanager
+def writing_desk() -> Generator[Desk]:
+    """The desk over the home's store, made where there is none; what is pending is not waited for."""
+    where = home()
+    store = open_store(where / "store.db", where / "backups", now())
+    try:
+        yield _desk(where, store)
+    finally:
+        store.close()
+
+
+def _desk(where: Path, store: Store) -> Desk:
+    return Desk(
+        store=store,
+        harness=harnesses.get,
+        config=lambda project: _config(where, project),
+        user_home=Path.home(),
+        clock=now,
+        new_id=lambda: str(uuid.uuid4()),
+        home=where,
+        embedder=cache(models.embedder),
+    )
 
 
 @contextmanager
@@ -92,6 +132,20 @@ def catch_up(where: Path, *, start: bool) -> None:
             return
         client.start(where)
     client.ask(where, "flush", timeout=FLUSH_TIME)
+
+
+def session_at_work(store: Store, project: Project, key: str) -> Session | None:
+    """The session that was named, or that we run in, or the newest of this worktree, a live one first."""
+    if key:
+        return session_named(store, key)
+    around = store.session(session_around_us())
+    if around is not None:
+        return around
+    since = now() - DAY_MS
+    found = store.sessions_of_project(project.project_id, since, SESSIONS_SEARCHED)
+    here = [session for session in found if session.project.worktree_id == project.worktree_id]
+    live = (session for session in here if session.phase is Phase.LIVE)
+    return next(live, next(iter(here), None))
 
 
 def session_named(store: Store, key: str) -> Session:

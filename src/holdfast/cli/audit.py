@@ -1,23 +1,27 @@
-"""Audit: what in the home the redactor of today would still redact, in numbers; exit status 1 if anything."""
+"""Audit: what the redactor of today would still redact, in numbers, and which memories are worth a look."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
 from holdfast import config
 from holdfast.cli import access
-from holdfast.cli.options import command, json_option
+from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
+from holdfast.core.redact import redact
+from holdfast.core.text import shortened
 from holdfast.engine.audit import secrets as exposed
+from holdfast.engine.audit_memories import audit as doubtful
 from holdfast.engine.redactor import lists_of
 
 
-@click.group(epilog="\b\nExamples:\n  holdfast audit secrets")
+@click.group(epilog="\b\nExamples:\n  holdfast audit secrets\n  holdfast audit memories")
 def audit() -> None:
-    """Look for secrets in everything that is kept."""
+    """Look through what is kept: for secrets, and for memories that are of no use."""
 
 
 @command("holdfast audit secrets", "holdfast audit secrets --json")
@@ -42,4 +46,33 @@ def secrets(*, as_json: bool) -> None:
     click.get_current_context().exit(1 if found else 0)
 
 
+@command("holdfast audit memories", "holdfast audit memories --all-projects --json")
+@click.option("--all-projects", is_flag=True, help="Of every project; else of this one and your own.")
+@project_option()
+@json_option("Print one JSON document: a list of {id, problem, detail, text}.")
+def memories(*, all_projects: bool, project: Path | None, as_json: bool) -> None:
+    """Find memories that are worth a look.
+
+    Those that say the same or nearly the same as another, those that only repeat what Holdfast gave back,
+    those that name files which are gone, and those that nobody found in 30 days. Nothing is changed.
+    """
+    with access.stored_desk() as desk, working("reading memories"):
+        audited = doubtful(desk, access.project_in(project), all_projects=all_projects)
+    rows = [
+        {"id": doubt.id, "problem": doubt.problem, "detail": doubt.detail, "text": redact(memory.text)}
+        for doubt, memory in audited.found
+    ]
+    if as_json:
+        give_json(rows)
+    elif rows:
+        give_table(
+            ("id", "problem", "detail", "text"),
+            [(row["id"][:8], row["problem"], row["detail"], shortened(row["text"], 60)) for row in rows],
+        )
+        say("\nhint: `holdfast memories edit ID` changes one, `holdfast memories forget ID` removes it")
+    else:
+        give(f"nothing is doubtful about {audited.looked_at:,} memories")
+
+
 audit.add_command(secrets)
+audit.add_command(memories)

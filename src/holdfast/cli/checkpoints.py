@@ -12,8 +12,9 @@ from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.defang import printable
 from holdfast.core.redact import redact
+from holdfast.core.rolling import Outline
 from holdfast.core.text import elapsed, one_line, shortened
-from holdfast.stores.base import Store
+from holdfast.stores.base import Within
 from holdfast.stores.codec import to_iso
 
 SEARCHED = 100_000
@@ -44,7 +45,8 @@ def checkpoints(
         else:
             found = desk.store.checkpoints_of_project(access.project_at(project).project_id, SEARCHED)
         if words := search.split():
-            hits = _hits(desk.store, words, {each.project_id for each in found})
+            within = Within(tuple({each.project_id for each in found}), kinds=("checkpoint", "digest"))
+            hits = {hit.id for hit in desk.store.search(words, within, SEARCHED)}
             found = [each for each in found if each.id in hits]
     found = found[:limit]
     if as_json:
@@ -53,10 +55,6 @@ def checkpoints(
         _print(found)
     else:
         say("there are no such checkpoints; `--all` looks in every project")
-
-
-def _hits(store: Store, words: list[str], projects: set[str]) -> set[str]:
-    return {hit.id for project in projects for hit in store.search(words, project, SEARCHED)}
 
 
 def _row(checkpoint: Checkpoint) -> dict[str, object]:
@@ -75,6 +73,19 @@ def _row(checkpoint: Checkpoint) -> dict[str, object]:
         "recent_remembers": [redact(text) for text in checkpoint.recent_remembers],
         "created_at": to_iso(checkpoint.created_at),
         "window": checkpoint.window,
+        "checkpoint": _outline(checkpoint.outline.mapped(redact)),
+    }
+
+
+def _outline(outline: Outline) -> dict[str, object]:
+    """What a checkpoint says in fields, named as in the record of one."""
+    return {
+        "summary": outline.summary,
+        "tokensAtCheckpoint": outline.tokens,
+        "messageCountAtCheckpoint": outline.messages,
+        "topics": list(outline.topics),
+        "openQuestions": list(outline.open_questions),
+        "keyDecisions": list(outline.key_decisions),
     }
 
 

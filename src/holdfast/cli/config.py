@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import asdict, is_dataclass
+from functools import reduce
 from pathlib import Path
 from typing import cast
 
@@ -12,6 +13,9 @@ from holdfast import config as settings
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
+from holdfast.core.flush import Threshold
+from holdfast.core.pressure import KnownModel
+from holdfast.settings import TABLE
 
 DEFAULT = "default"
 
@@ -25,7 +29,7 @@ def config(*, project: Path | None, as_json: bool) -> None:
     loaded = settings.load(access.home(), Path(where.root), where.project_id, os.environ)
     found = [(key, value, loaded.sources.get(key, DEFAULT)) for key, value in _flat(loaded.config)]
     if as_json:
-        rows = [{"key": key, "value": value, "source": source} for key, value, source in found]
+        rows = [{"key": key, "value": _plain(value), "source": source} for key, value, source in found]
         give_json({"home": str(access.home()), "settings": rows, "warnings": list(loaded.warnings)})
         return
     give_table(("setting", "value", "set by"), [(key, _shown(value), source) for key, value, source in found])
@@ -35,17 +39,26 @@ def config(*, project: Path | None, as_json: bool) -> None:
 
 def _flat(loaded: settings.Config) -> Iterator[tuple[str, object]]:
     """Every setting by its full name."""
-    for section in fields(loaded):
-        values = getattr(loaded, section.name)
-        for one in fields(values):
-            yield f"{section.name}.{one.name}", getattr(values, one.name)
+    for key in TABLE:
+        yield key, reduce(getattr, key.split("."), loaded)
+
+
+def _plain(value: object) -> object:
+    """A value as JSON holds it."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in cast("tuple[object, ...]", value)]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def _shown(value: object) -> str:
     match value:
         case bool():
             return str(value).lower()
+        case Threshold():
+            return f"{value.percent}% ({value.inject_as})"
+        case KnownModel():
+            return f"{value.name} ({value.window:,})"
         case tuple():
-            return ", ".join(map(str, cast("tuple[object, ...]", value)))
+            return ", ".join(map(_shown, cast("tuple[object, ...]", value)))
         case _:
             return str(value)

@@ -12,14 +12,17 @@ import click
 from holdfast import __version__, harnesses
 from holdfast.cli import access
 from holdfast.cli.hook import command_for
+from holdfast.cli.mcp import relay_command
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, working
 from holdfast.core.text import one_line
 from holdfast.daemon import client
+from holdfast.engine import connections
 from holdfast.engine import doctor as checks
 from holdfast.engine.doctor import Finding, fine, wrong
+from holdfast.engine.tool_checks import check_tools
 from holdfast.errors import DaemonAway, HoldfastError
-from holdfast.harnesses.base import Harness
+from holdfast.harnesses.base import Harness, Tooled
 
 
 @command("holdfast doctor", "holdfast doctor --json")
@@ -42,13 +45,25 @@ def _findings(home: Path) -> Iterator[Finding]:
     project = access.project_at(None)
     yield checks.check_home(home)
     yield checks.check_settings(home, Path(project.root), project.project_id, os.environ)
-    yield checks.check_setup(home)
+    yield checks.check_tokens()
+    yield connections.check_setup(home)
     every = [harnesses.get(name) for name in harnesses.names()]
+    search_path = os.environ.get("PATH", "")
     for harness in every:
-        if harness.present(Path.home(), os.environ.get("PATH", "")) or checks.installed(home, harness):
-            yield checks.check_hooks(home, harness, command_for(harness, home))
+        if harness.present(Path.home(), search_path) or connections.installed(home, harness):
+            yield from _connected(home, harness, search_path)
     if home.is_dir():
         yield from _inside(home, every)
+
+
+def _connected(home: Path, harness: Harness, search_path: str) -> Iterator[Finding]:
+    """What can be said of a harness that is here."""
+    command = command_for(harness, home)
+    yield connections.check_version(harness, search_path)
+    hooks = connections.check_hooks(home, harness, harness.wanted(command, Path.home()))
+    yield hooks
+    if hooks.ok:
+        yield connections.check_hurdle(harness, Path.home(), command)
 
 
 def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
@@ -57,19 +72,22 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
         with access.opened_store(home) as store:
             yield checks.check_store(store, home / "store.db")
             yield checks.check_redactor(store, home, os.environ)
+            yield checks.check_records(store, home, os.environ)
     except HoldfastError as error:
         # A daemon would set a damaged store aside, and that is for the person to decide.
         yield wrong("store", error.message, error.hint)
         return
     yield checks.check_set_aside(home)
-    connected = [harness for harness in every if checks.installed(home, harness)]
+    connected = [harness for harness in every if connections.installed(home, harness)]
     yield _daemon(home, start=bool(connected))
     for harness in connected:
-        yield checks.check_interpreters(home, harness)
-        yield checks.check_round_trip(home, harness, lambda: _skipped(home))
+        yield connections.check_interpreters(home, harness)
+        yield connections.check_round_trip(home, harness, lambda: _skipped(home))
+        if isinstance(harness, Tooled):
+            yield check_tools(home, harness, relay_command(harness, home))
     yield checks.check_leftovers(home, _pid(home))
     yield checks.check_spool(home)
-    yield checks.check_skipped(_skipped(home), every)
+    yield connections.check_skipped(_skipped(home), every)
 
 
 def _daemon(home: Path, *, start: bool) -> Finding:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from holdfast.cli.eval_pressure import pressure
 from holdfast.cli.eval_printing import cell, flat, shown
 from holdfast.cli.eval_redaction import redaction
 from holdfast.cli.eval_retrieval import retrieval
@@ -138,6 +139,7 @@ def survival(
 evaluate.add_command(survival)
 evaluate.add_command(retrieval)
 evaluate.add_command(redaction)
+evaluate.add_command(pressure)
 
 
 def _found(data: Path | None, *, own: bool) -> list[Transcript]:

@@ -6,18 +6,26 @@ import difflib
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 
 import click
 
 from holdfast.cli import access
-from holdfast.cli.options import command, json_option
+from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon import client
 from holdfast.engine import forget as engine
 from holdfast.engine.doctor import lock_holder, spooled
-from holdfast.engine.forget import Before, Choice, Everything, Forgotten, OneProject, OneSession
+from holdfast.engine.forget import (
+    Before,
+    Choice,
+    Everything,
+    Forgotten,
+    OneMemory,
+    OneProject,
+    OneSession,
+)
+from holdfast.engine.remember import named_memory
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
 
@@ -29,6 +37,7 @@ KINDS = (
     ("checkpoints", "checkpoint"),
     ("receipts", "receipt"),
     ("documents", "document"),
+    ("memories", "memory"),
     ("letters", "letter"),
 )
 
@@ -37,38 +46,51 @@ KINDS = (
     "holdfast forget --session 1f2e3d4c",
     "holdfast forget --project . --dry-run",
     "holdfast forget --before 2026-01-31 --yes",
+    "holdfast forget --memory 5d6c7b8a",
     "holdfast forget --all",
 )
 @click.option("--session", metavar="KEY", help="This session, by its key or how that begins.")
 @click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help="This project's sessions.")
+@click.option("--memory", metavar="ID", help="This memory, by its id or how that begins.")
 @click.option("--before", metavar="DATE", help="The sessions whose last event is from before then.")
 @click.option("--all", "everything", is_flag=True, help="Everything that was ever recorded.")
 @click.option("--dry-run", is_flag=True, help="Only say how much would go.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @json_option()
-def forget(
+def forget(  # noqa: PLR0913 - each is an option
     *,
     session: str | None,
     project: Path | None,
+    memory: str | None,
     before: str | None,
     everything: bool,
     dry_run: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Remove for good what is kept of sessions.
+    """Remove for good what is kept of sessions, or a memory.
 
     From the store, its index and its copies, from the spool and the logs; no byte of it is left in the home.
-    A session that goes on is kept from then on. The harness's own transcripts stay where they are, and so do
-    the backups that setup made of its settings.
+    What was remembered in a session goes with it, and what holds in a project with the project. A session
+    that goes on is kept from then on. The harness's own transcripts stay where they are, and so do the
+    backups that setup made of its settings.
     """
-    where = access.home()
-    named = [choice for choice in (session, project, before, everything or None) if choice is not None]
+    named = [each for each in (session, project, memory, before, everything or None) if each is not None]
     if len(named) != 1:
-        raise click.UsageError("Say one of --session, --project, --before and --all.")
-    _take_in_letters(where)
+        raise click.UsageError("Say one of --session, --project, --memory, --before and --all.")
+    _take_in_letters(access.home())
+    with access.stored_desk() as desk:
+        if memory is not None:
+            id = named_memory(desk, access.project_at(None), memory, all_projects=True).id
+            choice: Choice = OneMemory(id)
+        else:
+            choice = _choice(desk.store, session, project, before)
+    carry_out(access.home(), choice, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Say what would go, ask, have it gone, and tell what went."""
     with access.opened_store(where) as store, working("counting"):
-        choice = _choice(store, session, project, before)
         expected = engine.rehearse(store, where, choice, access.now())
         shared = _sharing(store, choice)
     if not dry_run and expected != Forgotten():
@@ -106,7 +128,7 @@ def _choice(store: Store, session: str | None, project: Path | None, before: str
     if project is not None:
         return OneProject(_project_id(store, project))
     if before is not None:
-        return Before(_time(before))
+        return Before(moment(before))
     return Everything()
 
 
@@ -134,14 +156,6 @@ def _project_id(store: Store, directory: Path) -> str:
         if named.normalized in (session.project.normalized, session.project.root):
             return session.project.project_id
     return named.project_id
-
-
-def _time(date: str) -> int:
-    """Milliseconds since 1970; a date without a time is its first moment here."""
-    try:
-        return round(datetime.fromisoformat(date).astimezone().timestamp() * 1000)
-    except (ValueError, OverflowError):
-        raise HoldfastError(f"`{date}` is no date", "write it like 2026-01-31 or 2026-01-31T18:30") from None
 
 
 def _sharing(store: Store, choice: Choice) -> list[str]:
@@ -177,9 +191,13 @@ def _forgotten(where: Path, choice: Choice) -> Forgotten:
 
 
 def _told(forgotten: Forgotten, mood: str) -> Iterator[str]:
-    counts = [(getattr(forgotten, name), word) for name, word in KINDS]
-    found = [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in counts if count]
+    counts = [(getattr(forgotten, many), one, many) for many, one in KINDS]
+    found = [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]
     yield f"{mood}forgotten: {', '.join(found)}" if found else "there is nothing to forget"
+    if forgotten.ledgers:
+        yield f"{mood}removed: {forgotten.ledgers} past versions of ledgers"
+    if forgotten.continuities:
+        yield f"{mood}removed: the shared continuity of {forgotten.continuities} projects"
     if forgotten.copies:
         yield f"{mood}removed: {forgotten.copies} copies of the store, which could hold some of it"
     if forgotten.logs:

@@ -29,7 +29,7 @@ def hook(*, name: str) -> None:
     harness = harnesses.get(name)
     home = config.home(os.environ)
     with suppress(OSError):  # On a disk that takes nothing the letter still gets its chance.
-        _prepare(home)
+        prepare(home)
     carrier.run(str(home), harness.name, harness.carried, harness.quiet)
 
 
@@ -52,7 +52,13 @@ def command_for(harness: Harness, home: Path) -> str:
     return carrier.command(python, str(hook_path(home)), harness.name, harness.carried, harness.quiet)
 
 
-def _prepare(home: Path) -> None:
+def status_command_for(harness: Harness, home: Path) -> str:
+    """The command line by which this harness is to have its status line written."""
+    python: str = getattr(sys, "_base_executable", None) or sys.executable
+    return carrier.status_command(python, str(hook_path(home)), harness.name)
+
+
+def prepare(home: Path) -> None:
     """A home with a note of who can start the daemon.
 
     A hook makes none, since the user may have deleted it; a person who calls one by hand wants it to work.

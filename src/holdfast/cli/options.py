@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
 import click
+
+from holdfast.errors import HoldfastError
 
 Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -34,3 +37,11 @@ def limit_option(default: int) -> Option:
     says = "At most so many."
     least_one = click.IntRange(min=1)
     return click.option("--limit", default=default, show_default=True, type=least_one, metavar="N", help=says)
+
+
+def moment(date: str) -> int:
+    """A date that a person typed, as milliseconds since 1970; without a time it is its first moment here."""
+    try:
+        return round(datetime.fromisoformat(date).astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise HoldfastError(f"`{date}` is no date", "write it like 2026-01-31 or 2026-01-31T18:30") from None

@@ -15,7 +15,10 @@ from holdfast.cli import access
 from holdfast.cli.options import command
 from holdfast.cli.printing import give, working
 from holdfast.engine.maintain import prune as prune_store
+from holdfast.engine.maintain import prune_records
 from holdfast.stores.base import Store
+
+ALL_AT_ONCE = 1 << 40
 
 
 @command("holdfast prune --dry-run", "holdfast prune --days 3")
@@ -24,15 +27,20 @@ from holdfast.stores.base import Store
 def prune(*, days: int | None, dry_run: bool) -> None:
     """Remove what has served its time.
 
-    The daemon does this by itself every hour. The newest checkpoint of each session is kept for 90 days.
+    The daemon does this by itself every hour. The newest checkpoint of each session is kept for 90 days, and
+    what was said in a session as long as `records.retention_days` and `records.max_mb` say.
     """
-    if days is None:
-        days = config.load(access.home(), None, None, os.environ).config.continuity.retention_days
+    settings = config.load(access.home(), None, None, os.environ).config
+    days = settings.continuity.retention_days if days is None else days
     with access.opened_desk() as desk, working("pruning"):
         rehearsal = replace(desk, store=cast("Store", _Undoing(desk.store)))
         pruned = prune_store(rehearsal if dry_run else desk, days)
+        if dry_run:
+            passages = prune_records(rehearsal, settings.records, ALL_AT_ONCE)
+        else:
+            passages = sum(iter(lambda: prune_records(desk, settings.records), 0))
     verb = "would be removed" if dry_run else "removed"
-    give(f"{pruned.checkpoints} checkpoints and {pruned.sessions} sessions {verb}")
+    give(f"{pruned.checkpoints} checkpoints, {pruned.sessions} sessions and {passages} passages {verb}")
 
 
 class _Undo(Exception):

@@ -31,7 +31,7 @@ _FILE: Final = click.Path(path_type=Path)
 
 @click.group(name="session", epilog="\b\nExamples:\n  holdfast session save\n  holdfast session load")
 def session() -> None:
-    """Keep the working state of a project as Markdown that you can read and edit.
+    """Keep a project's working state as Markdown that you can edit.
 
     Two layers: one that all worktrees of the project share, kept in Holdfast's home, and one in the worktree
     itself, which git leaves alone. For what lasts beyond the work at hand there is `holdfast remember`.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from holdfast import harnesses
 from holdfast.cli.printing import give, say
 from holdfast.core.continuity import TITLES, LayerName, Part, Summary
 from holdfast.core.continuity_audit import AuditEntry, prior
@@ -13,12 +14,11 @@ from holdfast.core.continuity_startup import Layered, merged_brief, startup
 from holdfast.core.defang import printable, quoted
 from holdfast.core.text import elapsed
 from holdfast.engine import team
-from holdfast.engine.continuity import Outcome, Room, layered, layers
+from holdfast.engine.continuity import ONE_FILE, Outcome, Room, layered, layers
 
 ENTRIES_SHOWN: Final = 5
 SUGGESTED: Final = 5
 REPOSITORY: Final = "from the repository"
-INSTRUCTION_FILES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 
 
 def as_json(here: Room, startup_lines: int) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def status_as_json(here: Room, said: Sequence[Layered]) -> dict[str, Any]:
         "worktreeId": here.project.worktree_id,
         "projectPath": str(here.places.target(LayerName.SHARED).whole),
         "projectLocalPath": str(here.places.target(LayerName.LOCAL).whole),
-        "localPathStyle": here.places.style,
+        "localPathStyle": here.places.dated or ONE_FILE,
         "layersPresent": [one.name.value for one in said],
         **account(here),
         "resumeContext": _resume_context(here, merged_brief(said)),
@@ -155,7 +155,7 @@ def _resume_context(here: Room, summary: Summary) -> dict[str, Any]:
     return {
         "goal": summary.goal,
         "nextSteps": list(summary.of(Part.NEXT)),
-        "instructionFiles": [name for name in INSTRUCTION_FILES if (root / name).is_file()],
+        "instructionFiles": [name for name in harnesses.instruction_files() if (root / name).is_file()],
         "suggestedTeamEntries": [
             {
                 "path": entry.path,

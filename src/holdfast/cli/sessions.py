@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import click
+
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, limit_option
-from holdfast.cli.printing import give_json, give_table, say
+from holdfast.cli.printing import give_json, give_table, say, working
+from holdfast.cli.scores import give_scores, give_scores_as_json
+from holdfast.core.pressure import capacity, percent
 from holdfast.core.session import Session
 from holdfast.core.text import elapsed
+from holdfast.engine.desk import Desk
+from holdfast.engine.scoring import scored
 from holdfast.stores.base import Lineage
 from holdfast.stores.codec import to_iso
 
 
-@command("holdfast sessions", "holdfast sessions --limit 3 --json")
+@command("holdfast sessions", "holdfast sessions --limit 3 --json", "holdfast sessions --scores --limit 100")
 @limit_option(20)
+@click.option("--scores", "with_scores", is_flag=True, help="How each went on from what was before it.")
 @json_option()
-def sessions(*, limit: int, as_json: bool) -> None:
-    """List the sessions that were seen."""
+def sessions(*, limit: int, with_scores: bool, as_json: bool) -> None:
+    """List the sessions that were seen.
+
+    With `--scores`: how much of its brief each session used; what it rediscovered, because a tool or a person
+    had to bring back what was known before; how much was new; and how often it used what it recalled. Below,
+    sessions that were given a brief beside those that were not.
+    """
     with access.opened_desk() as desk:
-        found = [(session, desk.store.lineage(session.key)) for session in desk.store.sessions(limit)]
+        if with_scores:
+            with working("scoring"):
+                scores = list(scored(desk, desk.store.sessions(limit)))
+            (give_scores_as_json if as_json else give_scores)(scores)
+            return
+        found = [
+            Row(session, desk.store.lineage(session.key), _capacity(desk, session))
+            for session in desk.store.sessions(limit)
+        ]
     if as_json:
-        give_json([_row(session, lineage) for session, lineage in found])
+        give_json([_row(each) for each in found])
     elif found:
         _print(found)
     else:
         say("no session was seen yet; `holdfast setup` connects a harness")
 
 
-def _row(session: Session, lineage: Lineage | None) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A session, which one it continues, and how many tokens its window holds."""
+
+    session: Session
+    lineage: Lineage | None
+    capacity: int
+
+
+def _capacity(desk: Desk, session: Session) -> int:
+    return capacity(session.pressure, desk.policy(session.project).models)
+
+
+def _row(row: Row) -> dict[str, object]:
+    session, lineage, flush = row.session, row.lineage, row.session.flush
     return {
         "session_key": session.key,
         "harness": session.harness,
@@ -40,13 +76,19 @@ def _row(session: Session, lineage: Lineage | None) -> dict[str, object]:
         "last_event_at": to_iso(session.last_event_at),
         "parent": lineage.parent if lineage else None,
         "lineage": lineage.kind if lineage else None,
+        "tokens": session.pressure.used,
+        "capacity": row.capacity,
+        "percent": percent(session.pressure.used, row.capacity),
+        "flush_asked": list(flush.asked),
+        "flush_asked_at": to_iso(flush.asked_at) if flush.asked_at else None,
+        "flushActioned": flush.actioned,
     }
 
 
-def _print(found: list[tuple[Session, Lineage | None]]) -> None:
+def _print(found: list[Row]) -> None:
     now = access.now()
     give_table(
-        ("session", "harness", "phase", "prompts", "windows", "last event", "continues", "project"),
+        ("session", "harness", "phase", "prompts", "windows", "full", "last event", "continues", "project"),
         [
             (
                 session.key,
@@ -54,10 +96,12 @@ def _print(found: list[tuple[Session, Lineage | None]]) -> None:
                 session.phase,
                 str(session.prompts_told),
                 str(session.window + 1),
+                f"{percent(session.pressure.used, row.capacity)}%" if session.pressure.used else "",
                 f"{elapsed(now - session.last_event_at)} ago",
                 f"{lineage.parent[:8]} ({lineage.kind})" if lineage else "",
                 session.project.path,
             )
-            for session, lineage in found
+            for row in found
+            for session, lineage in ((row.session, row.lineage),)
         ],
     )

@@ -8,22 +8,24 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import click
 
-from holdfast import harnesses
+from holdfast import config, harnesses, relay
 from holdfast import hook as carrier
 from holdfast.cli import access
-from holdfast.cli.hook import command_for
+from holdfast.cli.hook import command_for, status_command_for
+from holdfast.cli.mcp import relay_command, relay_path
 from holdfast.cli.options import command
 from holdfast.cli.printing import give, say
-from holdfast.core.wanted import WantedCopy, WantedEntry
+from holdfast.core.wanted import Wanted, WantedCopy
 from holdfast.errors import HoldfastError
 from holdfast.files import install
 from holdfast.files.install import Plan, Report, Role, Verb
-from holdfast.harnesses.base import Harness
+from holdfast.files.manifest import read_manifest
+from holdfast.harnesses.base import Harness, MidTurn, StatusLine, Tooled
 
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
@@ -41,16 +43,21 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @command("holdfast setup --dry-run", "holdfast setup", "holdfast setup HARNESS --yes")
+@click.option("--no-mcp", is_flag=True, help="Only the hooks: no tools for agents, and no word of them.")
 @_options
-def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
+def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool, no_mcp: bool) -> None:
     """Connect the harnesses on this machine to Holdfast.
 
-    Adds our hooks to the settings of each harness named, or of each one found, and leaves everything else in
-    them as it is. A backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
+    Adds our hooks and the server of our tools to the settings of each harness named, or of each one found,
+    and leaves everything else in them as it is; a skill and a short file tell agents when to use the tools. A
+    backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
     """
     home, theirs = access.home(), user_home or Path.home()
     chosen = _chosen(names, theirs)
-    plan = install.plan_setup(_wanted(chosen, home, theirs), _copies(home), home, access.now())
+    tooled = [] if no_mcp else chosen
+    entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
+    copies = [*_copies(home), *_guidance(tooled, theirs)]
+    plan = install.plan_setup(entries, copies, home, access.now())
     if dry_run:
         _show(plan)
         return
@@ -58,6 +65,10 @@ def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes:
     _tell(install.apply(plan))
     titles = " and ".join(one.title for one in chosen)
     say(f"\n{titles}: sessions that start from now on are kept, and get their work back when a context dies.")
+    for one in chosen:
+        hurdle = one.hurdle(theirs, command_for(one, home))
+        if hurdle:
+            say(f"\n{one.title}: {hurdle.reason}; {hurdle.remedy}")
     say("next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup` takes it away")
 
 
@@ -68,13 +79,14 @@ def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, ye
 
     Without names, everything that setup did. What was recorded so far stays in the Holdfast home.
     """
-    home = access.home()
-    files = [record.path for record in install.read_manifest(home).edited]
+    home, theirs = access.home(), user_home or Path.home()
+    manifest = read_manifest(home)
+    files = [record.path for record in manifest.edited]
     if names or user_home:
         chosen = [harnesses.get(name) for name in names or harnesses.names()]
-        entries = _wanted(chosen, home, user_home or Path.home())
-        own = {Path(entry.file).absolute() for entry in entries}
-        files = [file for file in files if file in own]
+        wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *_guidance(chosen, theirs))
+        own = {Path(one.file).absolute() for one in wanted}
+        files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
     if not files:
         say("nothing to undo: setup has not been run for this")
         return
@@ -101,15 +113,39 @@ def _chosen(names: Iterable[str], theirs: Path) -> list[Harness]:
     return present
 
 
-def _wanted(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[WantedEntry]:
-    return [entry for one in chosen for entry in one.wanted(command_for(one, home), theirs)]
+def _wanted(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[Wanted]:
+    return [
+        entry
+        for one in chosen
+        for entry in (*one.wanted(command_for(one, home), theirs), *_more(one, home, theirs))
+    ]
+
+
+def _more(harness: Harness, home: Path, theirs: Path) -> Iterator[Wanted]:
+    """What a harness can have beyond its hooks, as far as the user wants it."""
+    pressure = config.load(home, None, None, os.environ).config.pressure
+    if pressure.mid_turn and isinstance(harness, MidTurn):
+        yield from harness.wanted_mid_turn(command_for(harness, home), theirs)
+    if isinstance(harness, StatusLine):
+        yield from harness.wanted_status_line(status_command_for(harness, home), theirs)
+
+
+def _tools(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[Wanted]:
+    """What has each start the server of our tools."""
+    tooled = [one for one in chosen if isinstance(one, Tooled)]
+    return [entry for one in tooled for entry in one.wanted_tools(relay_command(one, home), theirs)]
+
+
+def _guidance(chosen: Iterable[Harness], theirs: Path) -> list[WantedCopy]:
+    return [copy for one in chosen if isinstance(one, Tooled) for copy in one.guidance(theirs)]
 
 
 def _copies(home: Path) -> tuple[WantedCopy, ...]:
-    """What the hook needs to outlive the package: itself, and a note of who can start the daemon."""
+    """What hook and relay need to outlive the package: themselves, and who can start the daemon."""
     hook = install.hook_path(home)
     return (
         WantedCopy(hook, Path(carrier.__file__).read_bytes()),
+        WantedCopy(relay_path(home), Path(relay.__file__).read_bytes()),
         WantedCopy(hook.with_name("interpreter"), f"{sys.executable}\n".encode()),
     )
 

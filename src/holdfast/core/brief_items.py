@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from holdfast.core import prose
+from holdfast.core import ledger_told, prose
 from holdfast.core.brief_things import recency, relative, things
 from holdfast.core.events import Action
 from holdfast.core.lines import git_lines
@@ -18,6 +18,7 @@ from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.core.told import (
     DECISIONS,
     GOAL,
+    LEDGER,
     OPEN,
     OTHERS,
     RULES,
@@ -39,11 +40,22 @@ WORDS_CHARS = 800
 
 def candidates(told: Told, weights: Weights = WEIGHTS) -> Iterator[Item]:
     """Everything that could be said of the session, weighed."""
+    yield from _led(told)
     yield from _world(told, weights)
     gone = _gone(told.session.trail)
     for sentence in chain(_asked(told, weights), _noted(told, weights), _state(told, weights)):
         yield _dated(sentence, gone)
     yield from things(told, weights)
+
+
+def _led(told: Told) -> Iterator[Item]:
+    """What the ledger says that leads, if one does."""
+    if told.lead is None:
+        return
+    for line in ledger_told.lines(told.lead, told.now):
+        yield Item(
+            LEDGER, line.text, told.lead.saved_at, told.lead.path, line.kind, line.key, score=line.score
+        )
 
 
 def news(told: Told) -> Iterator[Item]:

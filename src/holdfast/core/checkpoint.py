@@ -5,18 +5,25 @@ A checkpoint is taken, never edited.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2s
 
 from holdfast.core.lines import command_line, file_line, git_lines
+from holdfast.core.memory import Memory
+from holdfast.core.rolling import Outline, outlined
 from holdfast.core.session import Session, Trigger, consume
 from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.core.trail import NoteKind, Trail
 
+HEAD = "## Session Checkpoint"
+"""How a digest begins that is made by rule."""
 PROMPTS_SHOWN = 5
 STATEMENTS_SHOWN = 3
 NOTES_SHOWN = 12
 FILES_SHOWN = 20
 COMMANDS_SHOWN = 10
+ID_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +46,16 @@ class Checkpoint:
     created_at: int
     words: str = ""
     """What the agent, a person or the harness said in their own words, if anything."""
+    outline: Outline = Outline()
 
 
-def take(session: Session, trigger: Trigger, words: str, id: str, at: int) -> tuple[Session, Checkpoint]:
-    """A checkpoint of the session as it is, and the session with nothing pending."""
+def take(
+    session: Session, trigger: Trigger, words: str, id: str, at: int, accessed: Sequence[Memory] = ()
+) -> tuple[Session, Checkpoint]:
+    """A checkpoint of the session as it is, and the session with nothing pending.
+
+    `accessed` are the memories that were found most since the last one.
+    """
     checkpoint = Checkpoint(
         id=id,
         session=session.key,
@@ -52,23 +65,29 @@ def take(session: Session, trigger: Trigger, words: str, id: str, at: int) -> tu
         project_id=session.project.project_id,
         worktree_id=session.project.worktree_id,
         trigger=trigger,
-        digest=digest(session, trigger, words, at),
+        digest=digest(session, trigger, words, at, accessed),
         prompt_count=session.prompts_told,
         memory_queries=session.pending_queries,
         recent_remembers=session.pending_remembers,
         window=session.window,
         created_at=at,
         words=words,
+        outline=outlined(session.trail, session.pressure.used, session.messages),
     )
     return consume(session, at), checkpoint
 
 
-def digest(session: Session, trigger: Trigger, words: str, at: int) -> str:
+def record_id(at: int, unique: str) -> str:
+    """The id of a checkpoint that stands among a session's records: it says when, and is nobody else's."""
+    return f"{at}_{blake2s(unique.encode(), digest_size=4).hexdigest()}"
+
+
+def digest(session: Session, trigger: Trigger, words: str, at: int, accessed: Sequence[Memory] = ()) -> str:
     """The checkpoint's text: an agent's own words verbatim, else what was seen and the harness's words."""
     if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
         return words
     git = _rows("### Git", git_lines(session.git))
-    sections = [_head(session, at), _memory_activity(session), *_evidence(session.trail), git]
+    sections = [_head(session, at), _memory_activity(session, accessed), *_evidence(session.trail), git]
     if words:
         sections.append(f"### Session Context\n{words.strip()}")
     return "\n\n".join(section for section in sections if section)
@@ -76,18 +95,21 @@ def digest(session: Session, trigger: Trigger, words: str, at: int) -> str:
 
 def _head(session: Session, at: int) -> str:
     return (
-        "## Session Checkpoint\n"
+        f"{HEAD}\n"
         f"Project: {session.project.path}\n"
         f"Prompts: {session.prompts_told} | Duration: {elapsed(at - session.started_at)}"
     )
 
 
-def _memory_activity(session: Session) -> str:
+def _memory_activity(session: Session, accessed: Sequence[Memory]) -> str:
     lines = ["### Memory Activity Since Last Checkpoint"]
     if session.pending_queries:
         lines.append("Queries: " + "; ".join(session.pending_queries))
     if session.pending_remembers:
         lines.append("Remembered: " + "; ".join(one_line(text) for text in session.pending_remembers))
+    if accessed:
+        found = (f"{memory.id[:ID_SHOWN]} “{_line(memory.text, 80)}”" for memory in accessed)
+        lines.append("Top memories accessed: " + "; ".join(found))
     return "\n".join(lines) if len(lines) > 1 else ""
 
 

@@ -95,10 +95,13 @@ class ToolCalled(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReturned(Happened):
+    """`size` is how many characters came back, of which `text` may keep only a part; 0 where it is all."""
+
     call: str
     ok: bool
     exit_status: int | None = None
     text: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,12 @@ class Usage(Happened):
     cache_read: int = 0
     cache_written: int = 0
     window: int = 0
+    model: str = ""
+
+    @property
+    def sent(self) -> int:
+        """How much was sent: what was read from the cache or written to it was sent too."""
+        return self.input + self.cache_read + self.cache_written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +155,13 @@ class Sign(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted(Happened):
+    """`trigger` is `auto` where the harness did it by itself, and empty where that is not said."""
+
     sign: Sign
     summary: str = ""
     tokens_before: int = 0
     tokens_after: int = 0
+    trigger: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,8 @@ from holdfast.core.events import (
     ToolReturned,
     map_text,
 )
+from holdfast.core.fence import is_own_command
+from holdfast.core.flush import says_nothing
 from holdfast.core.patches import FileChange, patched
 from holdfast.core.text import one_line, query_terms, shortened
 from holdfast.core.trail import (
@@ -67,7 +69,7 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
             return _returned(trail, event)
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(trail, event)
-        case AssistantText(agent="main", text=text) if text.strip():
+        case AssistantText(agent="main", text=text) if text.strip() and not says_nothing(text):
             return _stated(trail, event)
         case TodosChanged(agent="main", todos=todos):
             return _named(replace(trail, todos=todos), "\n".join(todo.text for todo in todos))
@@ -269,7 +271,8 @@ def _returned(trail: Trail, event: ToolReturned) -> Trail:
 
 
 def _ended(trail: Trail, call: OpenCall, event: ToolReturned) -> Trail:
-    output = event.text[-OUTPUT_READ:]
+    # What we were asked for tells how other commands ended, not how this one did.
+    output = "" if is_own_command(call.command) else event.text[-OUTPUT_READ:]
     failed = outcomes.failed(output, event.exit_status, ok=event.ok)
     run = CommandRun(
         command=call.command,

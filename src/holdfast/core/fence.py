@@ -37,6 +37,20 @@ def without_ours(text: str) -> str:
     return _OURS.sub("", text) if _OPEN in text else text
 
 
+def is_own_tool(name: str) -> bool:
+    """Whether a tool, under whatever name a harness calls it by, is ours: what it returns is what we told."""
+    return _OWN_TOOL.search(name) is not None
+
+
+def is_own_command(command: str) -> bool:
+    """Whether a shell command runs our own program: what it prints is what we told."""
+    return "holdfast" in command and _OWN_COMMAND.search(command) is not None
+
+
+_OWN_TOOL: Final = re.compile(r"(?:\A|_)holdfast_{1,2}[a-z]")
+_OWN_COMMAND: Final = re.compile(r"(?:^|[;&|(`\n])\s*+(?:\S*/)?holdfast\s")
+
+
 def disarmed(text: str) -> str:
     """The text with our marks made harmless, however they are spelled."""
     if _NAME.search(_read(text)) is None:

@@ -18,6 +18,7 @@ from holdfast.core.text import one_line
 DAY_MS: Final = 86_400_000
 FADING: Final = 0.95
 """What is left of a memory's strength after each day without being said again or found."""
+SHORTLY_MS: Final = 600_000
 USUAL: Final = 0.5
 CRITICAL: Final = 1.0
 TAGS_MOST: Final = 12
@@ -78,6 +79,10 @@ class Memory:
     """How often it was recalled."""
     found_at: int = 0
     superseded_by: str = ""
+    stretch: str = ""
+    """The id of the first of those that were said one shortly after the other; empty for one by itself."""
+    place: int = 0
+    """Where in that stretch: what was said just before or after can speak for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +191,15 @@ _RULED: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FORBIDS: Final = frozenset({"never", "must not", "do not", "don't", "don’t"})
+_MORE: Final = re.compile(r"[.!?;]\s|[。！？；]")
 _ARTICLES: Final = re.compile(r"\b(?:the|a|an|our|my|this|that|now)\b")
 
 
 def _claim(text: str) -> tuple[str, str] | None:
     """Subject and value of a sentence that gives one to the other; None for any other sentence."""
     bare = one_line(text).rstrip(".!。！")
+    if _MORE.search(bare):
+        return None  # Of several sentences, which is the claim?
     found = _RULED.match(bare) or _FOR.match(bare) or _SAYS.match(bare)
     if found is None:
         return None
@@ -200,6 +208,12 @@ def _claim(text: str) -> tuple[str, str] | None:
         value = "no" if found["value"].lower() in _FORBIDS else "yes"
     subject = identity(_ARTICLES.sub("", found["subject"].casefold()))
     return (subject, value) if subject and value else None
+
+
+def subject_of(text: str) -> str:
+    """What a text gives a value to, as it is compared; empty for one that gives none."""
+    claim = _claim(text)
+    return claim[0] if claim else ""
 
 
 def contradicts(text: str, other: str) -> bool:
@@ -220,9 +234,22 @@ def said_again(memory: Memory, wording: Wording, at: int) -> Memory:
     )
 
 
+def following(memory: Memory, last: Memory | None) -> Memory:
+    """The memory with its place behind the last one of its scope, if that was said just before."""
+    if last is None or not 0 <= memory.created_at - last.created_at <= SHORTLY_MS:
+        return replace(memory, stretch=memory.id)
+    return replace(memory, stretch=last.stretch, place=last.place + 1)
+
+
 def superseded(memory: Memory, by: str) -> Memory:
     """An older memory that a newer one contradicts; it stays, and says so."""
     return replace(memory, superseded_by=by, labels=tuple(dict.fromkeys((*memory.labels, Label.SUPERSEDED))))
+
+
+def restored(memory: Memory) -> Memory:
+    """A memory that was superseded by one that is gone."""
+    labels = tuple(label for label in memory.labels if label is not Label.SUPERSEDED)
+    return replace(memory, superseded_by="", labels=labels)
 
 
 def recalled(memory: Memory, at: int) -> Memory:

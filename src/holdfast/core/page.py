@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from holdfast.core import ledger_told
 from holdfast.core.told import IN_USE, SECTIONS, Item
 
 NAMES_BESIDE: Final = 4
@@ -74,6 +75,8 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
 
 
 _KINDS: Final = (
+    *ledger_told.FIRST,
+    ledger_told.MORE,
     *("next", "todo", "statement", "confirmed", "measured", "tried", "untried", "git"),
     *("where", "subagent_file"),
 )

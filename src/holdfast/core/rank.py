@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from holdfast.core.text import query_terms
 
@@ -34,6 +34,8 @@ NEIGHBOURS: Final = (0.3, 0.2)
 beside the words that were asked for."""
 SAME_SESSION: Final = 0.2
 """How much a text gains from the best of its session: one that is about the matter is so at length."""
+NOISE: Final = 0.03
+"""Below this, a text that says none of the words is there because no other was nearer."""
 FADES: Final = 0.05
 """What a text loses that has no strength left. Little: among equals the newer one leads, and no more."""
 
@@ -69,6 +71,13 @@ class Ranked:
 
     candidate: Candidate
     score: float
+    worded: bool
+    """Whether it, or one beside it, says any of the words."""
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether nothing speaks for it but that something had to be the nearest."""
+        return self.score < NOISE and not self.worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,30 +117,39 @@ def ranked(candidates: Iterable[Candidate]) -> list[Ranked]:
     """The candidates with any score at all, the best first; equals in the order in which they came."""
     candidates = tuple(candidates)
     placed = {(one.session, one.place): one for one in candidates if one.session}
-    own = [_own_score(one, placed) for one in candidates]
+    by_words = [_by_words(one, placed) for one in candidates]
+    own = [
+        words.score + MEANING * max(0.0, one.meaning) for one, words in zip(candidates, by_words, strict=True)
+    ]
     best: dict[str, float] = {}
     for one, score in zip(candidates, own, strict=True):
         best[one.session] = max(score, best.get(one.session, 0.0))
     scored = [
-        Ranked(one, _left(one) * _shared(score, best[one.session] if one.session else score))
-        for one, score in zip(candidates, own, strict=True)
+        Ranked(one, _left(one) * _shared(score, best[one.session] if one.session else score), words.any)
+        for one, score, words in zip(candidates, own, by_words, strict=True)
         if score > 0
     ]
     return sorted(scored, key=lambda one: -one.score)
 
 
-def _own_score(one: Candidate, placed: Mapping[Place, Candidate]) -> float:
+class _Words(NamedTuple):
+    """What the words of a text and of those beside it are worth, and whether there are any."""
+
+    score: float
+    any: bool
+
+
+def _by_words(one: Candidate, placed: Mapping[Place, Candidate]) -> _Words:
     keywords, nearness = one.keywords, one.nearness
-    for share, other in _beside(one, placed):
-        keywords += share * other.keywords
-        nearness += share * other.nearness
+    if one.session:
+        for share, other in _beside(one, placed):
+            keywords += share * other.keywords
+            nearness += share * other.nearness
     sure = keywords / (keywords + HALF_SURE)
-    return KEYWORDS * sure + NEARNESS * nearness + MEANING * max(0.0, one.meaning)
+    return _Words(KEYWORDS * sure + NEARNESS * nearness, keywords > 0)
 
 
 def _beside(one: Candidate, placed: Mapping[Place, Candidate]) -> Iterator[tuple[float, Candidate]]:
-    if not one.session:
-        return
     for distance, share in enumerate(NEIGHBOURS, 1):
         for place in (one.place - distance, one.place + distance):
             if other := placed.get((one.session, place)):

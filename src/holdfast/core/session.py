@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from holdfast.core.events import (
+    MAIN,
     BriefSeen,
     Compacted,
     CompactionImminent,
@@ -24,8 +25,22 @@ from holdfast.core.events import (
     SessionStarted,
     Sign,
     Source,
+    TurnEnded,
+    Usage,
 )
 from holdfast.core.evidence import follow, swapped, told_by_letter, twin
+from holdfast.core.flush import Flush, FlushPolicy, acted
+from holdfast.core.pressure import (
+    KnownModel,
+    Pressure,
+    capacity,
+    counted,
+    emptied,
+    percent,
+    switched,
+    taught,
+)
+from holdfast.core.rolling import Rolling, RollingPolicy, due, taken
 from holdfast.core.text import query_terms, shortened
 from holdfast.core.trail import Trail
 from holdfast.core.world import GitState, Project
@@ -35,6 +50,8 @@ REMEMBERS_PENDING = 10
 COMPACTIONS_KEPT = 4
 SAME_COMPACTION_MS = 120_000
 """Signs of one compaction arrive within seconds of each other; no sign comes twice for the same one."""
+IMPORTED = "imported"
+"""Why a session is over that was brought in from an old transcript."""
 
 
 class Phase(StrEnum):
@@ -48,6 +65,8 @@ class Trigger(StrEnum):
     """Why a checkpoint is taken."""
 
     PERIODIC = "periodic"
+    THRESHOLD = "threshold"
+    """The window is so full, or there were so many prompts since the last one."""
     PRE_COMPACTION = "pre_compaction"
     AGENT = "agent"
     EXPLICIT = "explicit"
@@ -82,10 +101,13 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the user's settings say about checkpoints."""
+    """What the user's settings say about checkpoints and pressure, and what is known of models."""
 
     prompt_interval: int = 10
     time_interval_ms: int = 900_000
+    rolling: RollingPolicy = RollingPolicy()
+    flush: FlushPolicy = FlushPolicy()
+    models: tuple[KnownModel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +143,13 @@ class Session:
     briefed_window: int = -1
     unanswered: Source | None = None
     """A start that was heard of, but too late to answer."""
+    turn_open: bool = False
+    """Whether the agent was given a prompt and has not been seen to stop since."""
+    pressure: Pressure = Pressure()
+    rolling: Rolling = Rolling()
+    flush: Flush = Flush()
+    advised: tuple[str, ...] = ()
+    """Which rows of the table of advice were given."""
     git: GitState | None = None
     trail: Trail = Trail()
 
@@ -128,6 +157,11 @@ class Session:
     def prompts_told(self) -> int:
         """How many prompts are known, by transcript or by letter."""
         return self.prompt_count + len(self.waiting)
+
+    @property
+    def messages(self) -> int:
+        """How many messages are known, the user's and the agent's."""
+        return self.prompts_told + self.pressure.answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +186,13 @@ def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tu
         session,
         started_at=min(session.started_at, event.at) if event.at else session.started_at,
         last_event_at=max(session.last_event_at, event.at),
+        flush=acted(session.flush, session.trail, event),
     )
     match event:
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(session, event, policy), ()
-        case SessionStarted():
-            return _started(session, event), ()
+        case Usage(agent="main"):
+            return _counted(session, event, policy)
         case Compacted():
             return _compacted(session, event)
         case CompactionImminent():
@@ -166,21 +201,35 @@ def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tu
             return announced, _take(announced, Trigger.PRE_COMPACTION, words)
         case SessionEnded():
             return _ended(session, event)
-        case Remembered(text=text):
-            return record_remember(session, text, event.at), ()
         case DigestGiven(text=text):
             trigger = Trigger.EXPLICIT if event.origin is Origin.HUMAN else Trigger.AGENT
-            return session, (TakeCheckpoint(trigger, text),)
-        case BriefSeen():
-            return replace(session, briefed_window=session.window), ()
-        case ModelChanged(model=model):
-            return replace(session, model=model), ()
+            told = replace(session, changed_at=max(session.changed_at, event.at))
+            return told, (TakeCheckpoint(trigger, text),)
         case _:
-            return _worked(session, event), ()
+            return _told(session, event), ()
+
+
+def _told(session: Session, event: Event) -> Session:
+    """The session after an event that calls for nothing."""
+    match event:
+        case SessionStarted():
+            return _started(session, event)
+        case TurnEnded():
+            return replace(session, turn_open=False)
+        case Remembered(text=text):
+            return record_remember(session, text, event.at)
+        case BriefSeen():
+            return replace(session, briefed_window=session.window)
+        case ModelChanged(model=model):
+            return replace(session, model=model, pressure=switched(session.pressure, model))
+        case _:
+            return _worked(session, event)
 
 
 def revise(session: Session, event: Event) -> Session:
     """The session after a later revision of an event that it has seen: nothing counts twice."""
+    if isinstance(event, Usage):
+        return replace(session, pressure=_with_count(session, event))
     return replace(session, trail=follow(session.trail, event, session.project.root))
 
 
@@ -193,10 +242,11 @@ def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
 
 
 def record_prompt(session: Session, text: str, at: int) -> Session:
-    """The content words of one more prompt, kept as a query."""
+    """One more prompt, at which the agent is at work; its content words are kept as a query."""
     terms = query_terms(text)
     queries = (*session.pending_queries, terms)[-QUERIES_PENDING:] if terms else session.pending_queries
-    return replace(session, pending_queries=queries, changed_at=max(session.changed_at, at), unsaved=True)
+    changed_at = max(session.changed_at, at)
+    return replace(session, pending_queries=queries, changed_at=changed_at, unsaved=True, turn_open=True)
 
 
 def record_remember(session: Session, text: str, at: int) -> Session:
@@ -227,7 +277,12 @@ def consume(session: Session, at: int) -> Session:
 
 def clear(session: Session, phase: Phase, at: int, reason: str) -> Session:
     """The session when it is over; what it knew stays."""
-    return replace(session, phase=phase, ended_at=at, end_reason=reason, due=None)
+    return replace(session, phase=phase, ended_at=at, end_reason=reason, due=None, turn_open=False)
+
+
+def is_imported(session: Session) -> bool:
+    """Whether only what was said in the session is kept, and nothing that one could go on from."""
+    return session.end_reason == IMPORTED
 
 
 def tick(session: Session, policy: Policy, now: int) -> Session:
@@ -252,6 +307,24 @@ def _prompted(session: Session, event: Prompt, policy: Policy) -> Session:
     return replace(session, waiting=waiting, prompt_count=shown, trail=trail)
 
 
+def _counted(session: Session, event: Usage, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
+    """The session after one more request was answered; the window may now be so full that it is saved."""
+    pressure = _with_count(session, event)
+    pressure = replace(pressure, answers=pressure.answers + 1)
+    after = replace(session, pressure=pressure, model=pressure.model or session.model)
+    share = percent(pressure.used, capacity(pressure, policy.models))
+    if not due(after.rolling, policy.rolling, pressure.used, share, after.prompts_told):
+        return after, ()
+    rolled = replace(after, rolling=taken(after.rolling, policy.rolling, share, after.prompts_told))
+    return rolled, _take(rolled, Trigger.THRESHOLD, "")
+
+
+def _with_count(session: Session, event: Usage) -> Pressure:
+    """With this count, unless it is a subagent's, or from before the last compaction and only read now."""
+    last = session.compactions[-1].at if session.compactions else 0
+    return session.pressure if event.agent != MAIN or event.at < last else counted(session.pressure, event)
+
+
 def _due(session: Session, policy: Policy, at: int) -> Session:
     if session.due is None and should_checkpoint(session, policy, at):
         return replace(session, due=Due(Trigger.PERIODIC, at))
@@ -266,7 +339,12 @@ def _worked(session: Session, event: Event) -> Session:
 
 
 def _started(session: Session, event: SessionStarted) -> Session:
-    return replace(_revived(session, event.at), model=event.model or session.model, unanswered=event.source)
+    return replace(
+        _revived(session, event.at),
+        model=event.model or session.model,
+        pressure=switched(session.pressure, event.model),
+        unanswered=event.source,
+    )
 
 
 def _revived(session: Session, at: int) -> Session:
@@ -288,17 +366,30 @@ def _compacted(session: Session, event: Compacted) -> tuple[Session, tuple[Effec
     if known is not None:
         seen = replace(known, signs=(*known.signs, event.sign))
         rest = tuple(seen if one is known else one for one in session.compactions)
-        return replace(session, compactions=rest), ()
+        return replace(session, compactions=rest, pressure=taught(session.pressure, event)), ()
     # A compaction that no hook announced: its state is only safe if we take it now.
     effects = () if session.compaction_announced else _take(session, Trigger.PRE_COMPACTION, "")
     compactions = (*session.compactions, Compaction(event.at, (event.sign,)))[-COMPACTIONS_KEPT:]
     after = replace(session, window=session.window + 1, compactions=compactions, compaction_announced=False)
-    return after, effects
+    return _emptied(replace(after, pressure=taught(after.pressure, event))), effects
+
+
+def _emptied(session: Session) -> Session:
+    """The session at the start of a window: nothing of what was counted, asked or saved in the last holds."""
+    return replace(
+        session,
+        pressure=emptied(session.pressure),
+        rolling=Rolling(prompts=session.prompts_told),
+        flush=Flush(),
+    )
 
 
 def _ended(session: Session, event: SessionEnded) -> tuple[Session, tuple[Effect, ...]]:
-    trigger = Trigger.CLEAR if event.reason == Source.CLEAR else Trigger.SESSION_END
-    return clear(session, Phase.ENDED, event.at, event.reason), _take(session, trigger, "")
+    ended = clear(session, Phase.ENDED, event.at, event.reason)
+    if event.reason != Source.CLEAR:
+        return ended, _take(session, Trigger.SESSION_END, "")
+    # Where a harness goes on under the same key, it does so with an empty window.
+    return _emptied(ended), _take(session, Trigger.CLEAR, "")
 
 
 def _take(session: Session, trigger: Trigger, words: str) -> tuple[Effect, ...]:

@@ -155,22 +155,22 @@ def mentioned(event: Event) -> frozenset[Fact]:
 def cuts(events: Sequence[Event]) -> tuple[Cut, ...]:
     """Every place to cut a session, in order; which of them have enough to measure is for `need` to say."""
     places: list[Cut] = []
-    compactions = _compactions(events)
-    starts = [0, *(resumed for _, resumed, _ in compactions)]
-    ends = [*(at for at, _, _ in compactions), len(events)]
+    real = compactions(events)
+    starts = [0, *(resumed for _, resumed, _ in real)]
+    ends = [*(at for at, _, _ in real), len(events)]
     for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
         stretch = [place for place in range(start, end) if is_conversation(events[place])]
         if len(stretch) >= LEAST_STRETCH:
             for share in VIRTUAL_PLACES:
                 at = stretch[round(len(stretch) * share)]
                 places.append(Cut(CutKind.VIRTUAL, at, at, end))
-        if number < len(compactions):
-            at, resumed, summary = compactions[number]
+        if number < len(real):
+            at, resumed, summary = real[number]
             places.append(Cut(CutKind.REAL, at, resumed, ends[number + 1], summary))
     return tuple(places)
 
 
-def _compactions(events: Sequence[Event]) -> list[tuple[int, int, str]]:
+def compactions(events: Sequence[Event]) -> list[tuple[int, int, str]]:
     """For each compaction: its first sign, the first event behind its last sign, and its summary."""
     found: list[tuple[int, int, str]] = []
     for place, event in enumerate(events):

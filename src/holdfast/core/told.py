@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from holdfast.core.ledger_told import Lead
 from holdfast.core.session import Session
 from holdfast.core.trail import Said
 
+LEDGER: Final = "Ledger"
 GOAL: Final = "Goal"
 RULES: Final = "Constraints"
 WORDS: Final = "In the agent's own words"
@@ -25,7 +27,7 @@ SINCE: Final = "Changed since"
 OTHERS: Final = "Other sessions"
 IN_USE: Final = "In use"
 """The label of the names that the work is about."""
-SECTIONS: Final = (GOAL, SINCE, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
+SECTIONS: Final = (LEDGER, GOAL, SINCE, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
 
 
 class Reason(StrEnum):
@@ -42,6 +44,8 @@ class Reason(StrEnum):
     """The harness is about to write its own summary, and is told what that must keep."""
     PARALLEL = "parallel"
     """There is nothing to continue, but someone else is at work in the project."""
+    ASKED = "asked"
+    """The agent asked for it, whatever it was given before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +99,9 @@ class Told:
     neighbours: tuple[str, ...] = ()
     """Other sessions of this project, each named in one line and never taken over."""
     kept: Kept = NOTHING_KEPT
+    lead: Lead | None = None
+    """The ledger that leads, where there is one."""
+    elsewhere: str = ""
+    """The name of the harness that the continued session was in, where that is another one."""
+    may_go_on: bool = False
+    """Whether the continued session has only stopped, and somebody may go on with it where it is."""

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from holdfast import harnesses
 from holdfast.core.continuity import LayerName, Summary, blank, stamped, summary_of
 from holdfast.core.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
 from holdfast.core.continuity_merge import Merged, Written, merged, replaced
@@ -23,12 +24,13 @@ from holdfast.engine.continuity_source import Marker, Source
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import find
 from holdfast.errors import HoldfastError
-from holdfast.files import audit_log, exclude
+from holdfast.files import audit_log, exclude, project_files
 from holdfast.files import continuity as files
 from holdfast.files.continuity import Layer, Places
 from holdfast.files.together import Target, locked
 
 HEURISTIC: Final = "heuristic"
+ONE_FILE: Final = "holdfast"
 LAYERS: Final = {
     Scope.SHARED: (LayerName.SHARED,),
     Scope.LOCAL: (LayerName.LOCAL,),
@@ -70,8 +72,13 @@ def room(desk: Desk, home: Path, project: Project) -> Room:
     """The room of a project."""
     folder = home / "projects" / project.project_id
     style = desk.config(project).continuity.local_path_style
-    places = Places(folder / "continuity", Path(project.root), project.worktree_id, style)
-    log = folder / "audit" / "session-continuity-log.jsonl"
+    dated = harnesses.dated_sessions(style)
+    if not dated and style != ONE_FILE:
+        raise HoldfastError(
+            f"`continuity.local_path_style` is `{style}`, which is no style", f'set it to "{ONE_FILE}"'
+        )
+    places = Places(folder / "continuity", Path(project.root), project.worktree_id, dated)
+    log = folder / "audit" / project_files.LOG
     return Room(project, places, log, folder / "continuity" / "recovery")
 
 
@@ -168,7 +175,7 @@ def _made(here: Room, name: LayerName, said: Summary, mode: WriteMode, at: int) 
 def _targets(here: Room, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
     """Where the layers are written: with files of a day, merging writes today's, replacing the active one."""
     targets = {name: here.places.target(name) for name in LAYERS[scope]}
-    if LayerName.LOCAL in targets and here.places.style == "claude":
+    if LayerName.LOCAL in targets and here.places.dated:
         today = here.places.target_today(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
         there = targets[LayerName.LOCAL].read() is not None
         if mode is WriteMode.MERGE or not there:

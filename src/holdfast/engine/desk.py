@@ -12,11 +12,23 @@ from pathlib import Path
 from secrets import token_bytes
 
 from holdfast.config import Config
+from holdfast.core.flush import FlushPolicy
+from holdfast.core.rolling import RollingPolicy
 from holdfast.core.session import Policy
 from holdfast.core.world import Project
 from holdfast.engine.redactor import FOR_TAGS, SECRET_BYTES, Redactor, lists_of
 from holdfast.harnesses.base import Harness
+from holdfast.models.base import Count, Embedder
+from holdfast.models.known import KNOWN
 from holdfast.stores.base import Store
+
+
+def no_embedder() -> None:
+    """For a desk at which texts are found by their words alone."""
+
+
+def no_counter() -> None:
+    """For a desk at which nothing is counted that a harness has not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +42,36 @@ class Desk:
     clock: Callable[[], int]
     new_id: Callable[[], str]
     new_secret: Callable[[], bytes] = partial(token_bytes, SECRET_BYTES)
+    embedder: Callable[[], Embedder | None] = no_embedder
+    """Loads it when it is first asked for, and keeps it."""
+    counter: Callable[[], Count | None] = no_counter
+    """The same for what counts tokens."""
+    home: Path | None = None
+    """Where Holdfast keeps what stands in files beside the store; None for a desk that keeps no files."""
+
+    def owns(self, project: Project) -> bool:
+        """Whether a directory is ours: whatever works there, we started it, and it is never captured."""
+        return self.home is not None and Path(project.normalized).is_relative_to(self.home)
 
     def policy(self, project: Project) -> Policy:
-        """What the settings say about checkpoints in this project."""
-        continuity = self.config(project).continuity
-        return Policy(continuity.prompt_interval, continuity.time_interval_ms)
+        """What the settings say about checkpoints and pressure here, and what is known of models."""
+        config = self.config(project)
+        rolling, asking = config.checkpoint, config.memory_flush
+        return Policy(
+            config.continuity.prompt_interval,
+            config.continuity.time_interval_ms,
+            RollingPolicy(
+                rolling.enabled,
+                rolling.token_threshold_percents,
+                rolling.turn_threshold,
+                rolling.min_tokens_for_gen,
+            ),
+            FlushPolicy(
+                asking.enabled, asking.show_in_system_prompt, asking.once_per_window, asking.thresholds
+            ),
+            # What the user says of a model goes before what is known of one by the same name.
+            (*config.pressure.windows, *KNOWN),
+        )
 
     def redactor(self, project: Project) -> Redactor:
         """How the texts of a project's sessions are redacted now."""

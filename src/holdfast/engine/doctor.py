@@ -1,6 +1,7 @@
 """Doctor: is everything as it should be? Each check gives a finding, with what to do where it is not.
 
-Nothing is mended here. Whether the daemon answers is asked by the caller, who alone can speak to it.
+Nothing is mended here. Whether the daemon answers is asked by the caller, who alone can speak to it; how the
+harnesses are connected is for `connections` to say.
 """
 
 from __future__ import annotations
@@ -9,30 +10,19 @@ import os
 import shlex
 import shutil
 import stat
-import subprocess
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
-import msgspec
-
-from holdfast import config
-from holdfast.core.events import Skipped
+from holdfast import config, models
 from holdfast.engine.processes import alive
 from holdfast.engine.redactor import lists_of, mark_of
-from holdfast.errors import HoldfastError, ManifestUnreadable
-from holdfast.files import install
-from holdfast.files.install import EditedFile
-from holdfast.harnesses.base import Envelope, Harness
+from holdfast.errors import HoldfastError, ModelError
 from holdfast.stores.base import Store
+from holdfast.stores.codec import to_iso
 
 FILES_LOOKED_AT = 5_000
 LEAST_FREE = 1 << 20
-ROUND_TRIP_TIME = 10.0
-TRIAL_LETTER = b'"holdfast doctor"'
-"""No harness writes a letter like this: it is taken in, counted as unreadable, and changes nothing else."""
 PROC = Path("/proc")
 
 
@@ -110,6 +100,27 @@ def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> 
     return fine("redactor", f"all {state.rows:,} rows redacted by version {redactor}")
 
 
+def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
+    """How much of what sessions said is kept, and how much may be."""
+    try:
+        records = config.load(home, None, None, environment).config.records
+    except HoldfastError:
+        return fine("records", "cannot be told before the settings can be used")
+    kept = store.records_kept()
+    room = f"of at most {records.max_mb:,} MB and {records.retention_days:,} days"
+    since = f", since {to_iso(kept.since)[:10]}" if kept.passages else ""
+    return fine("records", f"{kept.passages:,} passages, {kept.bytes / 1e6:.1f} MB{since}; {room}")
+
+
+def check_tokens() -> Finding:
+    """Tokens are counted by the ranks that they should be counted by."""
+    try:
+        models.counter()
+    except ModelError as error:
+        return wrong("tokens", error.message, error.hint)
+    return fine("tokens", "what is about to be sent can be counted")
+
+
 def check_set_aside(home: Path) -> Finding:
     """No damaged store was set aside and forgotten."""
     aside = ", ".join(sorted(path.name for path in home.glob("store.corrupt-*.db")))
@@ -128,125 +139,9 @@ def check_spool(home: Path) -> Finding:
     return fine("spool", detail)
 
 
-def check_skipped(skipped: Mapping[str, int], every: Iterable[Harness]) -> Finding:
-    """What could not be read, by reason: for knowing, since a harness may always write something new."""
-    ours = {_trial_reason(harness) for harness in every}
-    listed = [f"{reason} ({times})" for reason, times in sorted(skipped.items()) if reason not in ours]
-    return fine("skipped", "could not be read: " + ", ".join(listed) if listed else "everything was read")
-
-
 def spooled(home: Path) -> int:
     """How many letters wait in the spool."""
     return sum(1 for _ in (home / "spool").glob("*.letter"))
-
-
-# ---------------------------------------------------------------- the connection to a harness
-
-
-def check_setup(home: Path) -> Finding:
-    """Setup was run, and what it did is on record."""
-    try:
-        edited = install.read_manifest(home).edited
-    except ManifestUnreadable as error:
-        return wrong("setup", error.message, error.hint)
-    if not edited:
-        return wrong("setup", "setup was never run", "run `holdfast setup`")
-    return fine("setup", "done for " + ", ".join(str(record.path) for record in edited))
-
-
-def check_hooks(home: Path, harness: Harness, command: str) -> Finding:
-    """What setup wrote for this harness is still in its settings, and is what it would write today."""
-    check, fix = f"hooks of {harness.name}", f"run `holdfast setup {harness.name}`"
-    records = _records(home, harness)
-    if not records:
-        return wrong(check, f"{harness.title} is here, but setup was not run for it", fix)
-    for record in records:
-        found = _texts_in(record.path)
-        missing = [placed for placed in record.placed if placed.identity not in found]
-        if missing:
-            return wrong(check, f"{len(missing)} of our entries are gone from {record.path}", fix)
-        if any(placed.identity != command for placed in record.placed):
-            return wrong(check, f"{record.path} has the command line of another installation", fix)
-    return fine(check, "in " + ", ".join(str(record.path) for record in records))
-
-
-def check_interpreters(home: Path, harness: Harness) -> Finding:
-    """The Python that runs the hook is there, and so is the one that runs the daemon."""
-    check = f"interpreter for {harness.name}"
-    hooks, note = shlex.split(installed(home, harness))[0], home / "bin" / "interpreter"
-    daemons = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
-    gone = [path for path in (hooks, daemons or str(note)) if not _is_program(Path(path))]
-    if gone:
-        return wrong(check, f"no Python at `{gone[0]}`", "run `holdfast setup` again")
-    return fine(check, f"the hook runs with {hooks}, the daemon with {daemons}")
-
-
-def check_round_trip(home: Path, harness: Harness, skipped: Callable[[], Mapping[str, int]]) -> Finding:
-    """A real letter goes through the installed command line and the daemon into the store.
-
-    `skipped` tells what the store counted as unreadable: there the trial letter shows when it has arrived.
-    """
-    check, again = f"round trip of {harness.name}", "run `holdfast setup` again"
-    reason = _trial_reason(harness)
-    before, began = skipped().get(reason, 0), time.monotonic()
-    words = shlex.split(installed(home, harness))
-    try:
-        done = subprocess.run(
-            words, input=TRIAL_LETTER, capture_output=True, timeout=ROUND_TRIP_TIME, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return wrong(check, f"the hook could not be run: {error}", again)
-    took = round((time.monotonic() - began) * 1000)
-    if done.returncode or done.stdout or done.stderr:
-        return wrong(check, f"the hook was not silent (exit {done.returncode})", again)
-    if skipped().get(reason, 0) > before:
-        return fine(check, f"a letter went through hook and daemon into the store in {took} ms")
-    if os.environ.get("HOLDFAST_DISABLE") == "1":
-        return wrong(check, "HOLDFAST_DISABLE=1 turns the hook off", "unset HOLDFAST_DISABLE")
-    return wrong(check, f"a letter did not reach the store in {took} ms", "look at `holdfast logs`")
-
-
-def installed(home: Path, harness: Harness) -> str:
-    """The command line that setup gave to this harness; empty if it gave none."""
-    identities = [placed.identity for record in _records(home, harness) for placed in record.placed]
-    return identities[0] if identities else ""
-
-
-def _records(home: Path, harness: Harness) -> list[EditedFile]:
-    """The settings files in which our command for this harness stands, as far as that is on record."""
-    try:
-        edited = install.read_manifest(home).edited
-    except ManifestUnreadable:
-        return []
-    return [record for record in edited if any(f" {harness.name} " in one.identity for one in record.placed)]
-
-
-def _trial_reason(harness: Harness) -> str:
-    """Under which reason the trial letter is counted."""
-    skipped = harness.parse_hook(TRIAL_LETTER, Envelope(id="doctor", harness=harness.name, at=0))
-    return f"letter: {skipped.reason}" if isinstance(skipped, Skipped) else ""
-
-
-def _texts_in(file: Path) -> set[str]:
-    """Every text that stands somewhere in a settings file; none if it is gone or cannot be read."""
-    try:
-        return set(_texts(msgspec.json.decode(file.read_bytes())))
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return set()
-
-
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for each in cast("list[object]", value):
-                yield from _texts(each)
-        case dict():
-            for each in cast("dict[str, object]", value).values():
-                yield from _texts(each)
-        case _:
-            pass
 
 
 # ---------------------------------------------------------------- processes
@@ -313,10 +208,6 @@ def _is_exposed(path: Path) -> bool:
     except OSError:
         return False
     return not stat.S_ISLNK(found.st_mode) and bool(found.st_mode & 0o077)
-
-
-def _is_program(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
 
 
 def _count(home: Path, name: str) -> int:

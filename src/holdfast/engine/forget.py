@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -18,6 +20,7 @@ import msgspec
 
 from holdfast.engine.git import identity
 from holdfast.errors import StoreLocked
+from holdfast.files import ledger, project_files
 from holdfast.stores.base import Dropped, Store
 from holdfast.stores.sqlite import copies, damaged
 
@@ -47,11 +50,16 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
+class OneMemory:
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Everything:
     pass
 
 
-Choice: TypeAlias = OneSession | OneProject | Before | Everything
+Choice: TypeAlias = OneSession | OneProject | OneMemory | Before | Everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +71,14 @@ class Forgotten:
     checkpoints: int = 0
     receipts: int = 0
     documents: int = 0
+    memories: int = 0
     letters: int = 0
     copies: int = 0
     logs: int = 0
+    ledgers: int = 0
+    """Past versions of ledgers; the files in the worktrees are the user's."""
+    continuities: int = 0
+    """Projects whose shared continuity went, with its past versions and the account of it."""
 
 
 def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
@@ -73,9 +86,15 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     letters = _letters(store, home, choice)
     for letter in letters:
         letter.unlink(missing_ok=True)
+    folders = _ledgers(store, home, choice)
+    versions = _versions(folders)
+    projects = _continuities(store, home, choice)
+    for folder in (*folders, *chain.from_iterable(map(project_files.continuity_folders, projects))):
+        shutil.rmtree(folder)
     with store.writing_durably():
         dropped = _dropped(store, choice, at)
         found = _counted(dropped, letters, home, choice)
+        found = replace(found, ledgers=versions, continuities=len(projects))
         if found != Forgotten():
             store.put_fact(OWED, AFTER_FORGETTING)
     try:
@@ -92,7 +111,9 @@ def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     with contextlib.suppress(_Undo), store.writing():
         dropped = _dropped(store, choice, at)
         raise _Undo
-    return _counted(dropped, _letters(store, home, choice), home, choice)
+    found = _counted(dropped, _letters(store, home, choice), home, choice)
+    versions = _versions(_ledgers(store, home, choice))
+    return replace(found, ledgers=versions, continuities=len(_continuities(store, home, choice)))
 
 
 def clear(store: Store, home: Path, at: int) -> None:
@@ -127,6 +148,8 @@ def words_of(choice: Choice) -> dict[str, object]:
             return {"session": key}
         case OneProject(project_id=project_id):
             return {"project": project_id}
+        case OneMemory(id=id):
+            return {"memory": id}
         case Before(at=at):
             return {"before": at}
         case Everything():
@@ -140,6 +163,8 @@ def choice_of(words: Mapping[str, object]) -> Choice | None:
             return OneSession(key)
         case {"project": str(project_id), **rest} if project_id and not rest:
             return OneProject(project_id)
+        case {"memory": str(id), **rest} if id and not rest:
+            return OneMemory(id)
         case {"before": int(at), **rest} if not rest:
             return Before(at)
         case {"all": True, **rest} if not rest:
@@ -158,6 +183,8 @@ def _keys(store: Store, choice: Choice) -> list[str]:
             return [key]
         case OneProject(project_id=project_id):
             return store.keys_of_project(project_id)
+        case OneMemory():
+            return []
         case Before(at=at):
             return store.keys_before(at)
         case Everything():
@@ -167,10 +194,15 @@ def _keys(store: Store, choice: Choice) -> list[str]:
 def _dropped(store: Store, choice: Choice, at: int) -> Dropped:
     if isinstance(choice, Everything):
         return store.forget_all(at)
+    if isinstance(choice, OneMemory):
+        known = store.memory(choice.id) is not None
+        store.drop_memory(choice.id)
+        return Dropped(memories=int(known))
     dropped = store.forget(_keys(store, choice), at)
     if isinstance(choice, OneProject):
-        more = store.forget_documents(choice.project_id)
-        dropped = replace(dropped, documents=dropped.documents + more)
+        documents = dropped.documents + store.forget_documents(choice.project_id)
+        memories = dropped.memories + store.forget_memories(choice.project_id)
+        dropped = replace(dropped, documents=documents, memories=memories)
     return dropped
 
 
@@ -186,10 +218,47 @@ def _counted(dropped: Dropped, letters: list[Path], home: Path, choice: Choice) 
         dropped.checkpoints,
         dropped.receipts,
         dropped.documents,
+        dropped.memories,
         len(letters),
         every,
         len(logs(home)),
     )
+
+
+# ---------------------------------------------------------------- past versions of ledgers
+
+
+def _ledgers(store: Store, home: Path, choice: Choice) -> list[Path]:
+    """Our folders of the ledgers that hold any of it: what one session wrote, the next one has kept."""
+    writers = {ledger.writer(key) for key in _keys(store, choice)}
+    return [folder for folder in ledger.folders(home) if _holds(folder, choice, writers)]
+
+
+def _holds(folder: Path, choice: Choice, writers: set[str]) -> bool:
+    match choice:
+        case OneProject(project_id=project_id):
+            return ledger.project_of(folder) == project_id
+        case Everything():
+            return True
+        case _:
+            return any(version.writer in writers for version in ledger.kept(folder))
+
+
+def _versions(folders: list[Path]) -> int:
+    return sum(len(ledger.kept(folder)) for folder in folders)
+
+
+def _continuities(store: Store, home: Path, choice: Choice) -> list[Path]:
+    """Our folders of the projects whose continuity holds any of it."""
+    there = project_files.projects(home)
+    match choice:
+        case OneProject(project_id=project_id):
+            return [project for project in there if project.name == project_id]
+        case Everything():
+            return there
+        case _:
+            keys = frozenset(_keys(store, choice))
+            return [project for project in there if project_files.made_from(project, keys)]
 
 
 # ---------------------------------------------------------------- letters that wait in the spool
@@ -222,6 +291,8 @@ def _is_of(letter: _Letter, choice: Choice, keys: frozenset[str]) -> bool:
             return not keys.isdisjoint(letter.names)
         case OneProject(project_id=project_id):
             return not keys.isdisjoint(letter.names) or identity(letter.cwd).project_id == project_id
+        case OneMemory():
+            return False
         case Before(at=at):
             return letter.at < at
         case Everything():

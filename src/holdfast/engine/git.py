@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import struct
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -111,17 +112,72 @@ def last_commits(repository: Repository) -> tuple[str, ...]:
     return tuple(subjects)
 
 
+def moves_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
+    """What moved HEAD in this worktree since it was at that commit, newest first; None if nobody can tell."""
+    if not commit or not _keeps_refs_in_files(repository):
+        return None
+    if head(repository)[1] == commit:
+        return ()
+    tail = _read_end(repository.git_dir / "logs" / "HEAD", REFLOG_TAIL) or b""
+    moves: list[str] = []
+    for line in reversed(tail.split(b"\n")):
+        entry = _MOVE.match(line)
+        if entry is None:
+            continue
+        if entry["new"] == commit.encode():
+            return tuple(moves)
+        moves.append(shown(os.fsdecode(entry["what"]))[:MAX_SUBJECT])
+    return None
+
+
 def tracked(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ...]:
     """Names of the tracked files that are chosen, up to a limit; none if the index cannot be relied on."""
+    return tuple(shown(name) for name in _in_index(repository, chosen, limit) or ())
+
+
+def tracks(repository: Repository, name: str) -> bool | None:
+    """Whether a file, named from the root, is tracked; None if the index cannot be relied on.
+
+    A name that some file systems take for the same counts as the same.
+    """
+    if not os.path.lexists(repository.git_dir / "index"):
+        return False
+    wanted = _as_compared(name)
+    found = _in_index(repository, lambda file: _as_compared(file.name) == wanted, 1)
+    return None if found is None else bool(found)
+
+
+def _as_compared(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _in_index(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ...] | None:
     settings = _settings(repository.git_dir, repository.common_dir)
     index = _read(repository.git_dir / "index", MAX_INDEX)
     hash_size = HASH_SIZES.get(settings.get("extensions.objectformat", "sha1"))
     if index is None or hash_size is None or not _owns_its_root(repository, settings):
-        return ()
+        return None
     try:
-        return tuple(shown(name) for name in chosen_in(index, hash_size, chosen, limit))
+        return chosen_in(index, hash_size, chosen, limit)
     except (ValueError, IndexError, struct.error):
-        return ()
+        return None
+
+
+def worktrees(repository: Repository) -> tuple[Repository, ...]:
+    """The repository as each of its worktrees sees it; the main one first, if it has files."""
+    common = repository.common_dir
+    settings = _settings(common, common)
+    main = _configured_root(common, settings) or (common.parent if common.name == ".git" else None)
+    pointers = sorted(common.glob("worktrees/*/gitdir"))
+    linked = (_worktree_of(pointer.parent) for pointer in pointers)
+    places = (find(str(root)) for root in dict.fromkeys((main, repository.root, *linked)) if root is not None)
+    found = [place.repository for place in places if place is not None and place.repository is not None]
+    bare = settings.get("core.bare") in _YES
+    return tuple(
+        one
+        for one in found
+        if one.common_dir == common and one.root != common and not (bare and one.git_dir == common)
+    )
 
 
 def shown(text: str) -> str:
@@ -169,9 +225,14 @@ def _points_back(repository: Repository) -> bool:
     """Whether the git directory knows this worktree. One inside it, as most are, is its own witness."""
     root, git_dir = repository.root, repository.git_dir
     if git_dir != repository.common_dir:
-        pointer = _read(git_dir / "gitdir", MAX_POINTER) or b""
-        return _named_by(os.path.dirname(pointer.rstrip(b"\r\n")), git_dir) == root  # noqa: PTH120 (bytes)
+        return _worktree_of(git_dir) == root
     return git_dir.is_relative_to(root) or _configured_root(git_dir, _settings(git_dir, git_dir)) == root
+
+
+def _worktree_of(git_dir: Path) -> Path | None:
+    """The top of the linked worktree that a git directory is of; None if it is not there."""
+    pointer = _read(git_dir / "gitdir", MAX_POINTER) or b""
+    return _named_by(os.path.dirname(pointer.rstrip(b"\r\n")), git_dir)  # noqa: PTH120 (bytes)
 
 
 def _owns_its_root(repository: Repository, settings: dict[str, str]) -> bool:
@@ -227,6 +288,8 @@ _REF_NAME: Final = re.compile(rf"refs(?:{_REF_PART})+\Z")
 _COMMIT: Final = re.compile(
     rb"(?P<old>[0-9a-f]+) (?P<new>[0-9a-f]+) [^\t]*\tcommit(?: \((?P<how>[a-z-]+)\))?: (?P<subject>.*)"
 )
+
+_MOVE: Final = re.compile(rb"[0-9a-f]+ (?P<new>[0-9a-f]+) [^\t]*\t(?P<what>.*)")
 
 
 def _ref_named_by(line: bytes) -> str:

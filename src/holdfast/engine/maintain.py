@@ -10,9 +10,10 @@ from pathlib import Path
 
 from holdfast.core.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
 from holdfast.engine.desk import Desk
-from holdfast.engine.processes import alive
+from holdfast.engine.lives import Life, life_of
 from holdfast.engine.record import Arrival, perform, record
 from holdfast.engine.transcripts import Readable, find, read_on
+from holdfast.settings import Records
 
 DEBOUNCE_MS = 2_500
 """How long a due checkpoint waits for more of the same to come."""
@@ -21,6 +22,9 @@ GRACE_MS = 30_000
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 NEWEST_KEPT_DAYS = 90
+MB = 1_000_000
+PASSAGES_AT_ONCE = 500
+"""What one step of pruning takes on: a letter that comes meanwhile waits less than a tenth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +62,19 @@ def finalise_orphans(desk: Desk) -> list[str]:
 
 
 def _is_gone(desk: Desk, session: Session) -> bool:
-    """Whether the session's process is; where none is known, whether it is too old to be picked up."""
+    """Whether its process is; where none is known or it says nothing, whether it is too old to pick up."""
     quiet = desk.clock() - session.last_event_at
-    if session.process is not None:
-        return quiet >= GRACE_MS and not alive(session.process.pid, session.process.start)
-    window = desk.config(session.project).continuity.recovery_window_hours * HOUR_MS
-    return quiet > window
+    match life_of(desk, session):
+        case Life.OWN:
+            return False
+        case Life.GONE:
+            return quiet >= GRACE_MS
+        case Life.SHARED | Life.UNKNOWN:
+            return quiet > desk.config(session.project).continuity.recovery_window_hours * HOUR_MS
 
 
-def finalise(desk: Desk, session: Session) -> Session:
-    """Read what the session's transcript still holds, take a checkpoint, and call the session orphaned."""
+def caught_up(desk: Desk, session: Session) -> Session:
+    """The session with what its transcript still holds, and with what it was waiting for."""
     path = Path(session.transcript) if session.transcript else None
     if path is not None and isinstance(find(session.transcript, (path.parent,)), Readable):
         read_on(desk, session.key, session.harness, session.project, path, lambda: True)
@@ -75,6 +82,12 @@ def finalise(desk: Desk, session: Session) -> Session:
     if session.waiting:
         arrival = Arrival(session.key, session.harness, session.project, events=session.waiting)
         session = record(desk, arrival)
+    return session
+
+
+def finalise(desk: Desk, session: Session) -> Session:
+    """Read what the session's transcript still holds, take a checkpoint, and call the session orphaned."""
+    session = caught_up(desk, session)
     now = desk.clock()
     with desk.store.writing_durably():
         session = desk.store.session(session.key) or session
@@ -85,6 +98,13 @@ def finalise(desk: Desk, session: Session) -> Session:
             session = perform(desk, session, TakeCheckpoint(Trigger.ORPHAN), now)
         desk.store.put_session(session)
     return session
+
+
+def prune_records(desk: Desk, records: Records, most: int = PASSAGES_AT_ONCE) -> int:
+    """Take one step: remove what sessions said that is past its days or has no room; how many passages."""
+    before = desk.clock() - records.retention_days * DAY_MS
+    with desk.store.writing():
+        return desk.store.prune_records(before, records.max_mb * MB, most)
 
 
 def prune(desk: Desk, retention_days: int) -> Pruned:

@@ -19,6 +19,7 @@ from pathlib import Path
 from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.brief import Brief, Reason, Told
+from holdfast.core.events import Event
 from holdfast.core.session import Session
 from holdfast.core.told import NOTHING_KEPT
 from holdfast.core.world import Project
@@ -31,6 +32,7 @@ from holdfast.stores.memory import MemoryStore
 
 BATCH_BYTES = 16 << 20
 """Larger than the daemon's: nobody else waits for this store."""
+EVERY = 1_000_000
 NOWHERE = Project("", "", "", "", "")
 """A transcript that does not say where its session worked; paths in it are shown as they stand."""
 
@@ -70,6 +72,19 @@ def preview(
     kept = harness.kept if just_compacted else NOTHING_KEPT
     told = Told(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
     return Previewed(told, written(told, budget))
+
+
+def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:
+    """The session of a transcript, and all of its events, redacted, oldest first."""
+    transcript = _regular(path)
+    key = session or transcript.stem
+    desk = _desk(0)
+    folded = _folded(desk, harness, key, transcript, None)
+    if folded is None:
+        raise TranscriptUnreadable(
+            f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
+        )
+    return folded, tuple(desk.store.events(key, EVERY))
 
 
 def _desk(at: int) -> Desk:

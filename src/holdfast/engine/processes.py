@@ -48,6 +48,15 @@ def alive(pid: int, start: int) -> bool:
     return seen.state not in _DEAD and (0 in (start, seen.start) or seen.start == start)
 
 
+def command_of(pid: int) -> tuple[str, ...]:
+    """The words that the process was started with; none where they cannot be seen."""
+    try:
+        words = (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return tuple(_ps(pid, "args=").split()) if not _PROC.is_dir() else ()
+    return tuple(os.fsdecode(word) for word in words.split(b"\0") if word)
+
+
 def from_proc(text: bytes) -> Sighting | None:
     """Read a `/proc/<pid>/stat`; the name in it may hold spaces and brackets, so it ends at the last one."""
     fields = text.rpartition(b")")[2].split()
@@ -81,8 +90,12 @@ def _seen_in_proc(pid: int) -> Sighting | None:
 
 
 def _seen_by_ps(pid: int) -> Sighting | None:
+    return from_ps(_ps(pid, "state=", "lstart="))
+
+
+def _ps(pid: int, *columns: str) -> str:
     """In English and UTC whatever the user's settings: the same process must give the same number twice."""
-    command = [_PS, "-o", "state=", "-o", "lstart=", "-p", str(pid)]
+    command = [_PS, *(word for column in columns for word in ("-o", column)), "-p", str(pid)]
     try:
         done = subprocess.run(
             command,
@@ -94,8 +107,8 @@ def _seen_by_ps(pid: int) -> Sighting | None:
             check=False,
         )
     except (OSError, ValueError, subprocess.SubprocessError):
-        return None
-    return from_ps(done.stdout)
+        return ""
+    return done.stdout
 
 
 def _exists(pid: int) -> bool:

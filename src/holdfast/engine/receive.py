@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from holdfast.config import excluded
 from holdfast.core.events import (
@@ -20,7 +21,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.session import Session
 from holdfast.core.world import GitState, Project
-from holdfast.engine import resume
+from holdfast.engine import handoff, ledger, resume, warn
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
 from holdfast.engine.record import Arrival, record
@@ -40,12 +41,24 @@ class Listened:
 
 def receive(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> bytes:
     """Keep what a letter says and give the harness its answer, empty if there is none."""
+    return receive_if_settled(desk, envelope, letter, in_time) or b""
+
+
+def receive_if_settled(
+    desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]
+) -> bytes | None:
+    """The same; None if the answer depends on a record that the transcript will show in a moment."""
     listened = listen(desk, envelope, letter, in_time)
     if listened is None or listened.heard.ask is Ask.NOTHING:
         return b""
-    harness = desk.harness(envelope.harness)
-    brief = resume.answer(desk, listened.heard, listened.session, harness.answer_limit)
-    return harness.render_reply(listened.heard, brief)
+    heard, session, harness = listened.heard, listened.session, desk.harness(envelope.harness)
+    if warn.is_behind(desk, heard, session):
+        return None
+    # At a stop or behind a tool nobody waits for a brief, and none that is owed counts as given.
+    brief = "" if heard.ask in (Ask.STOP, Ask.TOOLS) else resume.answer(desk, heard, session, harness)
+    room = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
+    warning = warn.warn(desk, heard, session, envelope.at, lambda text: harness.answer_size(text) <= room)
+    return harness.render_reply(heard, "\n\n".join(filter(None, (brief, warning))))
 
 
 def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> Listened | None:
@@ -58,7 +71,7 @@ def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], 
         return None
     project = identity(heard.cwd)
     config = desk.config(project)
-    if not config.continuity.enabled or excluded(config, project.normalized):
+    if not config.continuity.enabled or excluded(config, project.normalized) or desk.owns(project):
         return None
     transcript = find(heard.transcript, harness.transcript_roots(desk.user_home, envelope.environment))
     if isinstance(transcript, Readable):
@@ -73,8 +86,11 @@ def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], 
         process=envelope.process,
         transcript="" if isinstance(transcript, Refused) else heard.transcript,
         git=_seen(project, heard),
+        auto=harness.auto_compact(desk.user_home, envelope.environment),
     )
-    return Listened(heard, _related(desk, record(desk, arrival), heard))
+    session = _related(desk, record(desk, arrival), heard)
+    ledger.keep_up(desk, session, heard.events, handed_off=lambda: handoff.handed_off(project, session))
+    return Listened(heard, session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +125,7 @@ def _seen(project: Project, heard: Heard) -> GitState | None:
     At a start it is not the session's doing yet, and must hide no difference. Which files are dirty takes a
     look at each of them, so that is asked only when a checkpoint is about to be taken.
     """
-    if heard.ask in (Ask.START, Ask.PROMPT):
+    if heard.ask in (Ask.START, Ask.PROMPT, Ask.TOOLS):
         return None
     closing = any(isinstance(event, CompactionImminent | SessionEnded) for event in heard.events)
     return git_state(project) if closing else git_position(project)
@@ -119,8 +135,7 @@ def _related(desk: Desk, session: Session, heard: Heard) -> Session:
     """The session, with its lineage kept where a letter or shared records tell it."""
     parent, kind = heard.previous, "previous"
     if not parent and session.unanswered is Source.FORK:
-        shared = desk.store.sessions_sharing_records(session.key)
-        parent, kind = (shared[0] if shared else ""), "fork"
+        parent, kind = _forked_from(desk, session), "fork"
     if not parent or desk.store.lineage(session.key) is not None:
         return session
     with desk.store.writing():
@@ -129,3 +144,13 @@ def _related(desk: Desk, session: Session, heard: Heard) -> Session:
             session = replace(session, unanswered=None)
             desk.store.put_session(session)
     return session
+
+
+def _forked_from(desk: Desk, session: Session) -> str:
+    """The session that a fork left: its transcript points to it, or begins with the same records."""
+    harness = desk.harness(session.harness)
+    earlier = harness.earlier_transcripts(Path(session.transcript)) if session.transcript else ()
+    if earlier:
+        return harness.session_of(earlier[-1])
+    shared = desk.store.sessions_sharing_records(session.key)
+    return shared[0] if shared else ""

@@ -6,38 +6,52 @@ share one transaction.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from holdfast.core.checkpoint import Checkpoint, take
+from holdfast.core.checkpoint import Checkpoint, record_id, take
 from holdfast.core.events import (
+    MAIN,
     AssistantText,
     CompactionImminent,
     DigestGiven,
     Event,
+    Origin,
     Prompt,
     Remembered,
     SessionEnded,
     Skipped,
     map_text,
 )
+from holdfast.core.evidence import twin
+from holdfast.core.memory import Memory, asked_to_remember
+from holdfast.core.pressure import AutoCompact
 from holdfast.core.session import (
     Effect,
     Policy,
     Process,
     Session,
     TakeCheckpoint,
+    Trigger,
     advance,
     begin,
+    is_imported,
+    record_remember,
     revise,
     wait,
 )
 from holdfast.core.world import GitState, Project
 from holdfast.engine.desk import Desk
+from holdfast.engine.index import findable
+from holdfast.engine.memorize import Wish, keep
 from holdfast.engine.redactor import Redactor
-from holdfast.stores.base import Document, Novelty
+from holdfast.errors import HoldfastError
+from holdfast.stores.base import Novelty
+
+ACCESSED_SHOWN: Final = 5
 
 _Redact: TypeAlias = Callable[[str], str]
 
@@ -59,42 +73,89 @@ class Arrival:
     process: Process | None = None
     transcript: str = ""
     git: GitState | None = None
+    auto: AutoCompact | None = None
+    """When the harness compacts by itself, where somebody looked."""
+    window: int = 0
+    """How many tokens the model's window holds, where the harness said so."""
 
 
 def record(desk: Desk, arrival: Arrival) -> Session:
     """Keep what came in, with all that follows from it; the session as it is then."""
     redactor = desk.redactor(arrival.project)
-    arrival = _redacted(_joined(arrival, redactor), redactor.of_session(arrival.session))
-    writing = desk.store.writing_durably if _must_last(arrival.events) else desk.store.writing
+    arrival = redacted(arrival, redactor)
+    must_last = _must_last((*arrival.events, *arrival.waiting))
+    writing = desk.store.writing_durably if must_last else desk.store.writing
     with writing():
-        forgotten_at = desk.store.forgotten_at(arrival.session)
-        arrival = _after(arrival, forgotten_at)
-        known = desk.store.session(arrival.session)
-        session = _placed(known or _begun(desk, arrival), arrival)
-        # What was forgotten does not come back because its transcript is read once more.
-        if known or not forgotten_at or arrival.events or arrival.waiting:
-            session = _advanced(desk, session, arrival, redactor)
-        if arrival.source:
-            desk.store.put_cursor(arrival.source, arrival.cursor)
-        for skipped in arrival.skipped:
-            desk.store.count_skipped(skipped.reason, 1)
+        return _taken_in(desk, arrival, redactor)
+
+
+def record_inside(desk: Desk, arrival: Arrival) -> Session:
+    """The same as part of a transaction that is open already."""
+    redactor = desk.redactor(arrival.project)
+    return _taken_in(desk, redacted(arrival, redactor), redactor)
+
+
+def _taken_in(desk: Desk, arrival: Arrival, redactor: Redactor) -> Session:
+    forgotten_at = desk.store.forgotten_at(arrival.session)
+    arrival = _after(arrival, forgotten_at)
+    known = _known(desk, arrival.session)
+    session = _placed(known or _begun(desk, arrival), arrival)
+    # What was forgotten does not come back because its transcript is read once more.
+    if known or not forgotten_at or arrival.events or arrival.waiting:
+        session = _advanced(desk, session, arrival, redactor)
+    if arrival.source:
+        desk.store.put_cursor(arrival.source, arrival.cursor)
+    for skipped in arrival.skipped:
+        desk.store.count_skipped(skipped.reason, 1)
     return session
+
+
+def redacted(arrival: Arrival, redactor: Redactor) -> Arrival:
+    """The arrival without a secret in any of its texts."""
+    return _redacted(_joined(arrival, redactor), redactor.of_session(arrival.session))
 
 
 def perform(desk: Desk, session: Session, effect: Effect, at: int) -> Session:
     """Do what the core decided; called inside a transaction."""
     match effect:
         case TakeCheckpoint(trigger=trigger, words=words):
-            session, checkpoint = take(session, trigger, words, desk.new_id(), at)
+            id = desk.new_id()
+            own = record_id(at, id) if trigger is Trigger.THRESHOLD else id
+            session, checkpoint = take(session, trigger, words, own, at, _accessed(desk, session))
             redactor = desk.redactor(session.project)
             # What the session knows may be older than this redactor.
             checkpoint = _redacted_checkpoint(checkpoint, redactor.of_session(session.key))
             desk.store.add_checkpoint(checkpoint, redactor.mark)
-            keep = desk.config(session.project).continuity.max_checkpoints_per_session
-            desk.store.trim_checkpoints(session.key, keep)
-            findable = Document(checkpoint.id, "checkpoint", checkpoint.project_id, checkpoint.digest)
-            desk.store.add_document(findable, redactor.mark)
+            most = desk.config(session.project).continuity.max_checkpoints_per_session
+            desk.store.trim_checkpoints(session.key, most)
+            desk.store.add_document(findable(checkpoint), redactor.mark)
     return session
+
+
+def _accessed(desk: Desk, session: Session) -> list[Memory]:
+    """The memories that the session was told since its last checkpoint, those that are found most first."""
+    told = [id for id, at in desk.store.recalls(session.key) if at > session.last_checkpoint_at]
+    return sorted(desk.store.memories_named(told), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
+
+
+def _asked(desk: Desk, session: Session, prompt: Prompt, redactor: Redactor) -> Session:
+    """The session after a prompt that may want something remembered; once, whoever tells of it first."""
+    text = asked_to_remember(prompt.text)
+    is_typed = prompt.agent == MAIN and prompt.origin is Origin.HUMAN
+    if not text or not is_typed or twin(session.trail, prompt) is not None:
+        return session
+    at = prompt.at or desk.clock()
+    # What is too long for a memory is a prompt still.
+    with contextlib.suppress(HoldfastError):
+        kept = keep(desk, session.project, Wish(text), redactor, source="prompt", session=session.key, at=at)
+        return record_remember(session, kept.memory.text, at)
+    return session
+
+
+def _known(desk: Desk, key: str) -> Session | None:
+    """The session as it was kept; of an imported one there is no state, so that it begins anew."""
+    known = desk.store.session(key)
+    return None if known is not None and is_imported(known) else known
 
 
 def _begun(desk: Desk, arrival: Arrival) -> Session:
@@ -110,6 +171,11 @@ def _placed(session: Session, arrival: Arrival) -> Session:
         process=arrival.process or session.process,
         transcript=arrival.transcript or session.transcript,
         git=arrival.git or session.git,
+        pressure=replace(
+            session.pressure,
+            auto=arrival.auto or session.pressure.auto,
+            told=arrival.window or session.pressure.told,
+        ),
     )
 
 
@@ -117,16 +183,18 @@ def _advanced(desk: Desk, session: Session, arrival: Arrival, redactor: Redactor
     """The session after all that arrived, and kept with it."""
     policy = desk.policy(arrival.project)
     for event in arrival.events:
-        session = _kept(desk, session, event, policy, redactor.mark)
+        session = _kept(desk, session, event, policy, redactor)
     for prompt in arrival.waiting:
-        session = wait(session, prompt, policy)
+        session = wait(_asked(desk, session, prompt, redactor), prompt, policy)
     desk.store.put_session(session, redactor.mark)
     return session
 
 
-def _kept(desk: Desk, session: Session, event: Event, policy: Policy, redactor: str) -> Session:
-    match desk.store.add_event(event, redactor):
+def _kept(desk: Desk, session: Session, event: Event, policy: Policy, redactor: Redactor) -> Session:
+    match desk.store.add_event(event, redactor.mark):
         case Novelty.NEW:
+            if isinstance(event, Prompt):
+                session = _asked(desk, session, event, redactor)
             session, effects = advance(session, event, policy)
             for effect in effects:
                 session = perform(desk, session, effect, event.at)
@@ -188,11 +256,14 @@ def _redacted_checkpoint(checkpoint: Checkpoint, redact: _Redact) -> Checkpoint:
         words=redact(checkpoint.words),
         memory_queries=tuple(map(redact, checkpoint.memory_queries)),
         recent_remembers=tuple(map(redact, checkpoint.recent_remembers)),
+        outline=checkpoint.outline.mapped(redact),
     )
 
 
 def _must_last(events: Sequence[Event]) -> bool:
     """Whether someone is about to be told that this is safe."""
     return any(
-        isinstance(event, CompactionImminent | DigestGiven | Remembered | SessionEnded) for event in events
+        isinstance(event, CompactionImminent | DigestGiven | Remembered | SessionEnded)
+        or (isinstance(event, Prompt) and asked_to_remember(event.text))
+        for event in events
     )

@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 
 from holdfast.core.brief import Brief, Reason, Receipt, Told, compose, compose_news
 from holdfast.core.events import Sign, Source
-from holdfast.core.session import Phase, Process, Session, Trigger, brief_owed
+from holdfast.core.session import Phase, Process, Session, Trigger, begin, brief_owed
 from holdfast.core.text import elapsed
 from holdfast.core.trail import Said
 from holdfast.core.world import Project
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
-from holdfast.engine.maintain import HOUR_MS, finalise
-from holdfast.engine.processes import alive
-from holdfast.harnesses.base import Ask, Heard
+from holdfast.engine.ledger import leading
+from holdfast.engine.lives import Life, life_of
+from holdfast.engine.maintain import HOUR_MS, caught_up, finalise
+from holdfast.harnesses.base import Ask, Harness, Heard
 from holdfast.stores.base import Lineage
 
 SESSIONS_LOOKED_AT = 50
@@ -34,20 +35,20 @@ class Found:
     neighbours: tuple[Session, ...]
 
 
-def answer(desk: Desk, heard: Heard, session: Session, limit: int) -> str:
+def answer(desk: Desk, heard: Heard, session: Session, harness: Harness) -> str:
     """The text to give back for a start or a prompt, empty if there is nothing to say. Keeps the receipt."""
     told = _told(desk, heard, session)
     _mark_answered(desk, session)
     if told is None:
         return ""
     config = desk.config(session.project)
-    budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, limit)
+    budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
     if told.reason is Reason.SUMMARY:
         budget = min(budget, SUMMARY_CHARS)
     brief = written(told, budget)
-    # The harness counts UTF-16 units, of which some characters take two: leave items out until it fits.
-    while (units := len(brief.text.encode("utf-16-le", "replace")) // 2) > limit:
-        budget -= units - limit
+    # The harness may count bytes or units of which a character takes several: leave items out until it fits.
+    while (size := harness.answer_size(brief.text)) > harness.answer_limit:
+        budget = budget * harness.answer_limit // size
         brief = written(told, budget)
     if not brief.text:
         return ""
@@ -68,7 +69,18 @@ def written(told: Told, budget: int) -> Brief:
 def next_brief(desk: Desk, project: Project) -> Told | None:
     """What a session that started in this project now would be told."""
     found = find_predecessor(desk, project, "", "", None)
-    return _continued(desk, found, Reason.STARTUP)
+    told = _continued(desk, found, Reason.STARTUP, None)
+    return _led(desk, told, Reason.STARTUP, begin("", "", project, desk.clock()))
+
+
+def brief_when_asked(desk: Desk, project: Project, session: Session | None) -> Told | None:
+    """What an agent that asks is told: of its own session if that was compacted or continues no other."""
+    key, process = (session.key, session.process) if session else ("", None)
+    lineage = desk.store.lineage(key)
+    found = find_predecessor(desk, project, key, lineage.parent if lineage else "", process)
+    if session and (session.window > 0 or (found.predecessor is None and _has_a_story(desk, session))):
+        found = replace(found, predecessor=session)
+    return _continued(desk, found, Reason.ASKED, session)
 
 
 def find_predecessor(desk: Desk, project: Project, key: str, previous: str, process: Process | None) -> Found:
@@ -78,7 +90,7 @@ def find_predecessor(desk: Desk, project: Project, key: str, previous: str, proc
     sessions = [
         session
         for session in desk.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
-        if session.key != key and not session.trail.is_empty()
+        if session.key != key and _has_a_story(desk, session)
     ]
     if previous:
         named = desk.store.session(previous)
@@ -117,10 +129,23 @@ def _told_at_start(desk: Desk, heard: Heard, session: Session, source: Source | 
         case Source.FORK | None:
             return None
         case Source.CLEAR:
-            return _continued(desk, _cleared(desk, session, heard.previous), Reason.CLEAR)
+            told = _continued(desk, _cleared(desk, session, heard.previous), Reason.CLEAR, session)
+            return _led(desk, told, Reason.CLEAR, session)
         case Source.STARTUP:
             found = find_predecessor(desk, session.project, session.key, heard.previous, session.process)
-            return _continued(desk, _settled(desk, found), Reason.STARTUP)
+            told = _continued(desk, _settled(desk, found), Reason.STARTUP, session)
+            return _led(desk, told, Reason.STARTUP, session)
+
+
+def _led(desk: Desk, told: Told | None, reason: Reason, session: Session) -> Told | None:
+    """The same, led by the worktree's ledger if there is one that may lead."""
+    before = told.session if told and told.reason is not Reason.PARALLEL else None
+    lead = leading(desk, session.project, session.key, before)
+    if lead is None:
+        return told
+    if told is None or before is None:
+        told = Told(reason, session, desk.clock(), neighbours=told.neighbours if told else ())
+    return replace(told, lead=lead)
 
 
 def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
@@ -148,23 +173,32 @@ def _checked(desk: Desk, told: Told) -> Told:
     return checked(told, desk.redactor(told.session.project).of_session(told.session.key))
 
 
-def _continued(desk: Desk, found: Found, reason: Reason) -> Told | None:
-    now = desk.clock()
+def _continued(desk: Desk, found: Found, reason: Reason, starting: Session | None) -> Told | None:
+    now, predecessor = desk.clock(), found.predecessor
     neighbours = tuple(_named(session, now) for session in found.neighbours)
-    if found.predecessor is None:
+    if predecessor is None:
         if not neighbours:
             return None
         return Told(Reason.PARALLEL, found.neighbours[0], now, neighbours=neighbours)
-    told = Told(reason, found.predecessor, now, neighbours=neighbours)
+    elsewhere = starting is not None and starting.harness != predecessor.harness
+    told = Told(
+        reason,
+        predecessor,
+        now,
+        neighbours=neighbours,
+        elsewhere=desk.harness(predecessor.harness).title if elsewhere else "",
+        may_go_on=predecessor.phase is Phase.LIVE and life_of(desk, predecessor) is Life.SHARED,
+    )
     return _with_words(desk, _checked(desk, told))
 
 
 def _settled(desk: Desk, found: Found) -> Found:
-    """The same, with a predecessor that nobody closed closed now: what it still wrote is in the brief."""
+    """The same, with what a predecessor that nobody closed still wrote; it is closed, unless it may go on."""
     predecessor = found.predecessor
     if predecessor is None or predecessor.phase is not Phase.LIVE:
         return found
-    return replace(found, predecessor=finalise(desk, predecessor))
+    settle = caught_up if life_of(desk, predecessor) is Life.SHARED else finalise
+    return replace(found, predecessor=settle(desk, predecessor))
 
 
 def _news(desk: Desk, session: Session, reason: Reason) -> Told:
@@ -187,18 +221,32 @@ def _cleared(desk: Desk, session: Session, previous: str) -> Found:
         for other in desk.store.sessions_of_process(session.process, SESSIONS_LOOKED_AT)
         if other.key != session.key and other.project.project_id == session.project.project_id
     ]
-    predecessor = next((other for other in before if not other.trail.is_empty()), None)
+    if life_of(desk, session) is Life.SHARED:
+        worktree = session.project.worktree_id
+        before = [each for each in before if each.project.worktree_id == worktree and not each.turn_open]
+    predecessor = next((other for other in before if _has_a_story(desk, other)), None)
     return Found(predecessor, ())
+
+
+def _has_a_story(desk: Desk, session: Session) -> bool:
+    """Whether there is anything to tell of a session: what was seen of it, or what it said itself."""
+    return not session.trail.is_empty() or bool(_words(desk, session))
 
 
 def _is_busy(desk: Desk, session: Session, process: Process | None) -> bool:
     """Whether someone is at work in the session: its process lives, or may live and spoke not long ago."""
     if session.phase is not Phase.LIVE:
         return False
-    if session.process is not None:
-        return session.process != process and alive(session.process.pid, session.process.start)
-    idle = desk.clock() - session.last_event_at
-    return idle < desk.config(session.project).continuity.time_interval_ms
+    match life_of(desk, session):
+        case Life.GONE:
+            return False
+        case Life.OWN:
+            return session.process != process
+        case Life.SHARED:
+            return session.turn_open
+        case Life.UNKNOWN:
+            idle = desk.clock() - session.last_event_at
+            return idle < desk.config(session.project).continuity.time_interval_ms
 
 
 def _named(session: Session, now: int) -> str:
@@ -209,14 +257,17 @@ def _named(session: Session, now: int) -> str:
 
 
 def _with_words(desk: Desk, told: Told) -> Told:
-    """With what was written down in someone's own words, newest first."""
-    checkpoints = desk.store.checkpoints_of_session(told.session.key, SESSIONS_LOOKED_AT)
-    words = tuple(
+    """With what was last written down in someone's own words."""
+    return replace(told, words=_words(desk, told.session)[:2])
+
+
+def _words(desk: Desk, session: Session) -> tuple[Said, ...]:
+    """What was written down of a session in someone's own words, newest first."""
+    return tuple(
         Said(checkpoint.words, checkpoint.created_at, checkpoint.id)
-        for checkpoint in checkpoints
+        for checkpoint in desk.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
         if checkpoint.words and checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT)
     )
-    return replace(told, words=words[:2])
 
 
 def _mark_answered(desk: Desk, session: Session) -> None:

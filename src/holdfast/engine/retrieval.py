@@ -1,7 +1,8 @@
 """Retrieval: whether recall finds what a question asks for, measured on conversations with known answers.
 
-Mechanical: no model judges. Every finder is asked the same questions about the same memories, in a store of
-its own that is gone afterwards. How the sets are laid out in files is `engine.retrieval_sets`'s knowledge.
+Mechanical: no model judges. Every finder is asked the same questions about the same memories, in stores of
+their own that are gone afterwards; ours is `engine.recall` itself. How the sets are laid out in files is
+`engine.retrieval_sets`'s knowledge.
 """
 
 from __future__ import annotations
@@ -14,14 +15,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, query_words, ranked
+from holdfast import harnesses
+from holdfast.config import Config
+from holdfast.core.rank import query_words
 from holdfast.core.survival import Mean, mean
 from holdfast.core.text import query_terms
+from holdfast.core.world import Project
+from holdfast.engine.desk import Desk
+from holdfast.engine.recall import RECORD, Query, look_up
+from holdfast.engine.vectors import MODEL
 from holdfast.models.base import Embedder
-from holdfast.stores.base import Document, Store
-from holdfast.stores.sqlite.store import open_store
+from holdfast.stores.base import EVERYWHERE, Document
+from holdfast.stores.sqlite import open_store
 
-PROJECT: Final = "evaluation"
+PROJECT: Final = Project("", "", "evaluation", "", "")
 DEPTH: Final = 50
 """So many memories are looked at for the first that is right."""
 
@@ -71,28 +78,21 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A collection that can be searched: its turns by id and by place, in a store, beside an embedder."""
+    """A collection that can be searched: its turns by id, as the records of their sessions and each alone."""
 
     turns: Mapping[str, Turn]
-    places: Mapping[tuple[str, int], Turn]
-    store: Store
+    desk: Desk
+    alone: Desk
     embedder: Embedder
 
     def by_words(self, question: str, limit: int) -> dict[str, float]:
         """Ids and scores of a keyword search, the best first."""
-        return {hit.id: hit.score for hit in self.store.search(query_words(question), PROJECT, limit)}
+        return {hit.id: hit.score for hit in self.desk.store.search(query_words(question), EVERYWHERE, limit)}
 
     def by_meaning(self, question: str, limit: int) -> dict[str, float]:
         """Ids and cosines of the nearest vectors, the nearest first."""
         (vector,) = self.embedder.embed([question])
-        return {hit.id: hit.score for hit in self.store.nearest(vector, PROJECT, limit)}
-
-    def around(self, ids: Iterable[str]) -> list[Turn]:
-        """These and the turns on either side that can speak for them, each once."""
-        reach = range(-len(NEIGHBOURS), len(NEIGHBOURS) + 1)
-        turns = (self.turns[id] for id in ids)
-        places = dict.fromkeys((turn.session, turn.place + step) for turn in turns for step in reach)
-        return [self.places[place] for place in places if place in self.places]
+        return {hit.id: hit.score for hit in self.desk.store.nearest(vector, EVERYWHERE, limit)}
 
 
 Finder: TypeAlias = Callable[[Library, str], list[str]]
@@ -101,17 +101,35 @@ Finder: TypeAlias = Callable[[Library, str], list[str]]
 
 @contextmanager
 def shelved(collection: Collection, embedder: Embedder) -> Generator[Library]:
-    """The collection in a store of its own, gone afterwards."""
+    """The collection in stores of its own, gone afterwards."""
     vectors = embedder.embed([turn.text for turn in collection.turns])
+    documents = [
+        Document(turn.id, RECORD, PROJECT.project_id, turn.text, vector, turn.session, place=turn.place)
+        for turn, vector in zip(collection.turns, vectors, strict=True)
+    ]
+    alone = [replace(document, session="") for document in documents]
+    with _desk(documents, embedder) as desk, _desk(alone, embedder) as desk_alone:
+        yield Library({turn.id: turn for turn in collection.turns}, desk, desk_alone, embedder)
+
+
+@contextmanager
+def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Desk]:
+    """A desk over these documents and nothing else, at a time when all of them are new."""
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         store = open_store(Path(folder, "store.db"), Path(folder, "backups"), 0)
         try:
             with store.writing():
-                for turn, vector in zip(collection.turns, vectors, strict=True):
-                    store.add_document(Document(turn.id, "turn", PROJECT, turn.text, vector))
-            turns = {turn.id: turn for turn in collection.turns}
-            yield Library(
-                turns, {(turn.session, turn.place): turn for turn in turns.values()}, store, embedder
+                for document in documents:
+                    store.add_document(document)
+                store.put_fact(MODEL, embedder.name)
+            yield Desk(
+                store=store,
+                harness=harnesses.get,
+                config=lambda _: Config(),
+                user_home=Path(folder),
+                clock=lambda: 0,
+                new_id=lambda: "",
+                embedder=lambda: embedder,
             )
         finally:
             store.close()
@@ -164,27 +182,17 @@ def _share(wanted: frozenset[str], found: Iterable[str]) -> float:
 
 
 def _ours(library: Library, question: str) -> list[str]:
-    return _best(_candidates(library, question))
+    return _recalled(library.desk, question)
 
 
 def _each_alone(library: Library, question: str) -> list[str]:
     """As if no memory stood in a session: what sessions are worth is the difference."""
-    return _best([replace(one, session="") for one in _candidates(library, question)])
+    return _recalled(library.alone, question)
 
 
-def _candidates(library: Library, question: str) -> list[Candidate]:
-    pool = Pool(library.by_words(question, POOL), library.by_meaning(question, POOL))
-    turns = library.around(pool.seeds(SEEDS))
-    near = library.embedder.nearness(query_words(question), [turn.text for turn in turns])
-    found = pool.candidates(turn.id for turn in turns)
-    return [
-        replace(one, nearness=nearness, session=turn.session, place=turn.place)
-        for one, turn, nearness in zip(found, turns, near, strict=True)
-    ]
-
-
-def _best(candidates: Sequence[Candidate]) -> list[str]:
-    return [one.candidate.id for one in ranked(candidates)[:DEPTH]]
+def _recalled(desk: Desk, question: str) -> list[str]:
+    found = look_up(desk, PROJECT, Query(question, limit=DEPTH, kinds=(RECORD,)))
+    return [finding.id for finding in found]
 
 
 def _grep(library: Library, question: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from holdfast.engine import forget
 from holdfast.engine.redactor import Redactor
+from holdfast.files import atomic, ledger
 from holdfast.stores.base import Store
 
 ROWS: Final = 200
@@ -30,6 +31,7 @@ def rewrite(store: Store, home: Path, redactor: Redactor, at: int) -> bool:
         return True
     if store.fact(FILES) != redactor.mark:
         _rewrite_logs(home, redactor)
+        _rewrite_ledgers(home, redactor)
         with store.writing():
             store.put_fact(FILES, redactor.mark)
             _owe(store)
@@ -41,6 +43,15 @@ def _owe(store: Store) -> None:
     """What was rewritten or pruned is still in the database's pages and log, and in copies of it."""
     if not store.fact(forget.OWED):
         store.put_fact(forget.OWED, forget.AFTER_REWRITING)
+
+
+def _rewrite_ledgers(home: Path, redactor: Redactor) -> None:
+    """Past versions of ledgers; the files themselves stand in the worktrees and are the user's."""
+    for path in [path for folder in ledger.folders(home) for path in ledger.texts(folder)]:
+        before = atomic.read(path) or b""
+        after = redactor.redacted("", before.decode("utf-8", "replace")).encode(errors="replace")
+        if after != before:
+            atomic.write(path, after)
 
 
 def _rewrite_logs(home: Path, redactor: Redactor) -> None:

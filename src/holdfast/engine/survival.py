@@ -157,12 +157,14 @@ def transcripts(data: Path) -> list[Transcript]:
 
 def history(home: Path, environment: Mapping[str, str]) -> list[Transcript]:
     """Every transcript that the harnesses of this user have written, the newest first."""
-    found: dict[Path, Transcript] = {}
-    for name in harnesses.names():
-        for root in harnesses.get(name).transcript_roots(home, environment):
-            for path in sorted(root.rglob("*.jsonl")):
-                found.setdefault(path, Transcript(harnesses.reader(name), path))
-    return sorted(_without_subagents(found), key=lambda one: one.path.stat().st_mtime, reverse=True)
+    found = (
+        Transcript(harness, path)
+        for harness in map(harnesses.reader, harnesses.readable())
+        for root in harness.transcript_roots(home, environment)
+        for path in harness.transcripts(root)
+        if harness.session_of(path)
+    )
+    return sorted(found, key=lambda one: one.path.stat().st_mtime, reverse=True)
 
 
 def _without_subagents(found: Mapping[Path, Transcript]) -> list[Transcript]:

@@ -1,0 +1,69 @@
+"""Evaluation of the estimates on the command line: how far they are from what harnesses counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from holdfast import models
+from holdfast.cli.eval_printing import shown
+from holdfast.cli.options import command, json_option
+from holdfast.cli.printing import give_json, give_table, say
+from holdfast.core.pressure import factor_of
+from holdfast.engine.estimates import Errors, Estimate, errors, estimates
+from holdfast.engine.survival import read, transcripts
+from holdfast.errors import TranscriptUnreadable
+from holdfast.models.known import KNOWN
+
+ALL = "all"
+
+
+@command("holdfast eval pressure --data DIR", "holdfast eval pressure --data DIR --json")
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Transcripts, in folders named after their harness.",
+)
+@json_option("Print one JSON document with a number for every measure.")
+def pressure(*, data: Path, as_json: bool) -> None:
+    """Measure how well the size of a request is foretold.
+
+    The last count and what came in since, counted with o200k times the factor of the model's family, against
+    what the harness counted for the request itself; by harness and family.
+    """
+    count = models.counter()
+    found = [
+        one
+        for each in shown(transcripts(data), "counting")
+        for one in estimates(each.harness.name, read(each.harness, each.path)[0], KNOWN, count)
+    ]
+    if not found:
+        raise TranscriptUnreadable("no transcript that was found holds counts of two requests in a row")
+    rows = list(_rows(found))
+    if as_json:
+        give_json([{"harness": harness, "family": family, **asdict(of)} for harness, family, of in rows])
+        return
+    give_table(
+        ("harness", "family", "requests", "within 10 %", "median", "mean", "90th", "factor", "used"),
+        [_cells(*row) for row in rows],
+    )
+    say("errors as shares of what was counted; the factor is what the model made of one token of o200k")
+
+
+def _rows(found: Sequence[Estimate]) -> Iterator[tuple[str, str, Errors]]:
+    for harness, family in sorted({(one.harness, one.family) for one in found}):
+        own = [one for one in found if (one.harness, one.family) == (harness, family)]
+        yield harness, family, errors(own)
+    yield ALL, ALL, errors(found)
+
+
+def _cells(harness: str, family: str, of: Errors) -> tuple[str, ...]:
+    measured = "–" if of.factor is None else f"{of.factor:.2f}"
+    used = "" if family == ALL else f"{factor_of(family, KNOWN):.2f}"
+    shares = (f"{of.median:+.1%}", f"{of.mean:.1%}", f"{of.p90:.1%}")
+    return harness, family, str(of.requests), f"{of.within:.1%}", *shares, measured, used

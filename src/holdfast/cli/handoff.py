@@ -1,0 +1,239 @@
+"""Handoffs on the command line: pass work on, list what waits, pick it up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final
+
+import click
+
+from holdfast import harnesses
+from holdfast.cli import access
+from holdfast.cli.options import command, json_option, project_option
+from holdfast.cli.printing import give, give_json, give_table, say, working
+from holdfast.core.defang import from_repository
+from holdfast.core.events import Event
+from holdfast.core.fence import fence
+from holdfast.core.handoff import pasted
+from holdfast.core.handoff_filled import Words
+from holdfast.core.session import Session
+from holdfast.core.world import Project
+from holdfast.engine import handoff as engine
+from holdfast.engine.desk import Desk
+from holdfast.engine.handoff import Finding, Found, Standing
+from holdfast.engine.preview import recounted
+from holdfast.errors import HoldfastError
+
+_FILE: Final = click.Path(path_type=Path)
+_WORDS: Final = {
+    "request": "What was asked for, and why.",
+    "concepts": "What one has to know to follow.",
+    "files": "A file, and what matters in it.",
+    "solved": "A problem, and how it was solved.",
+    "pending": "What is left to do.",
+    "current": "What was being done just now.",
+    "next": "What to do first.",
+}
+EVENTS_READ: Final = 100_000
+
+
+@click.group(epilog="\b\nExamples:\n  holdfast handoff create 'Finish the report'\n  holdfast handoff pickup")
+def handoff() -> None:
+    """Pass work on to another session, on purpose.
+
+    A handoff is a document in `.agents/handoffs/` of the main worktree: what was asked, what was done and
+    found, what is left. Whoever picks it up is told first what of it is no longer so. `holdfast ledger
+    --help` says when a ledger, a task or a memory serves better.
+    """
+
+
+def _words_options(function: click.decorators.FC) -> click.decorators.FC:
+    for name, says in reversed(_WORDS.items()):
+        function = click.option(f"--{name}", name, multiple=True, metavar="TEXT", help=says)(function)
+    return function
+
+
+def _to_option(function: click.decorators.FC) -> click.decorators.FC:
+    says = "Print what to paste into that harness."
+    return click.option("--to", "to", default="", metavar="HARNESS", help=says)(function)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The session to hand over, all that happened in it, and its project."""
+
+    session: Session
+    events: Sequence[Event]
+
+
+@command(
+    "holdfast handoff create 'Finish the report'",
+    "holdfast handoff create 'Finish the report' --next 'the totals row' --pending 'tax' --to HARNESS",
+    "holdfast handoff create 'Go on' --harness NAME --transcript session.jsonl",
+)
+@click.argument("purpose")
+@_words_options
+@_to_option
+@click.option("--session", default="", metavar="KEY", help="Of this session, by its key or how that begins.")
+@click.option("--harness", default="", metavar="NAME", help="Whose transcript it is.")
+@click.option("--transcript", type=_FILE, metavar="FILE", help="Of the session in this file.")
+@project_option()
+@json_option()
+def create(
+    *,
+    purpose: str,
+    to: str,
+    session: str,
+    harness: str,
+    transcript: Path | None,
+    project: Path | None,
+    as_json: bool,
+    **words: tuple[str, ...],
+) -> None:
+    """Write a handoff of a session for this purpose.
+
+    From what was seen of the session, and from the words given here, which stand first in each section; each
+    may be given several times. Without --session it is that of the session whose shell runs this, or of the
+    newest one of this worktree.
+    """
+    reader = harnesses.reader(to) if to else None
+    where = access.project_in(project)
+    own = Words(**{field.name: words[field.name] for field in fields(Words)})
+    with access.opened_desk() as desk, working("writing the handoff"):
+        told = _recounted(harness, transcript) if transcript else _seen(desk, where, session)
+        made = engine.create(desk, where, told.session, told.events, purpose, own)
+    if as_json:
+        give_json(_row(made) | {"text": made.text})
+    elif reader is not None:
+        give(pasted(made.text, made.name, str(made.path), reader.title))
+    else:
+        give(str(made.path))
+        say(f"\nhint: the next session runs `holdfast handoff pickup {made.name.removesuffix('.md')}`")
+
+
+@command("holdfast handoff list", "holdfast handoff list --json")
+@project_option()
+@json_option()
+def list_(*, project: Path | None, as_json: bool) -> None:
+    """List the handoffs of a project, the newest first."""
+    found = engine.every(access.project_in(project))
+    if as_json:
+        give_json([_row(one) for one in found])
+    elif found:
+        rows = [(one.name, one.head.status, one.head.created, one.head.purpose) for one in found]
+        give_table(("name", "status", "created", "purpose"), rows)
+    else:
+        say("there are no handoffs; `holdfast handoff create PURPOSE` writes one")
+
+
+@command("holdfast handoff show", "holdfast handoff show report --to HARNESS")
+@click.argument("name", default="")
+@_to_option
+@project_option()
+@json_option()
+def show(*, name: str, to: str, project: Path | None, as_json: bool) -> None:
+    """Print a handoff, by its name, its slug or a part of it; without one, the newest that is open."""
+    reader = harnesses.reader(to) if to else None
+    found = engine.find(access.project_in(project), name)
+    if as_json:
+        give_json(_row(found) | {"text": found.text})
+    elif reader is not None:
+        give(pasted(found.text, found.name, str(found.path), reader.title))
+    else:
+        give(found.text.rstrip("\n"))
+
+
+@command("holdfast handoff pickup", "holdfast handoff pickup report --yes")
+@click.argument("name", default="")
+@click.option("--yes", is_flag=True, help="Go on although something drifted, without asking.")
+@click.option("--session", default="", metavar="KEY", help="The session that picks it up.")
+@project_option()
+@json_option("Print one JSON document; nothing is asked, and only --yes goes on over drift.")
+def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json: bool) -> None:
+    """Check a handoff against this worktree, print it, and mark it as taken.
+
+    By its name, its slug or a part of it; without one, the newest that is open. What it says of files,
+    branch, commit and key lines is Verified, Drift, or Unable to verify. Over drift it asks before it goes
+    on; where nobody can be asked, it stops with exit status 1, so that an agent asks its user.
+    """
+    where = access.project_in(project)
+    found = engine.find(where, name)
+    findings = engine.verified(where, found)
+    drifted = engine.standing(findings) is Standing.DRIFT
+    if as_json and drifted and not yes:
+        give_json(_verified_row(found, findings))
+        click.get_current_context().exit(1)
+    if not as_json:
+        _print_findings(found, findings)
+    if drifted and not yes:
+        _agree()
+    with access.opened_desk() as desk:
+        around = desk.store.session(access.session_around_us())
+        chosen = access.session_named(desk.store, session) if session else around
+        taken = engine.pick_up(desk, found, chosen)
+    if as_json:
+        give_json(_verified_row(taken, findings) | {"text": taken.text})
+    else:
+        give(fence(taken.text.rstrip("\n")))
+
+
+def _print_findings(found: Found, findings: Sequence[Finding]) -> None:
+    label = f"{found.path}: {engine.standing(findings)}"
+    give(from_repository(label) if found.is_tracked else label)
+    if not found.head.is_open:
+        say(f"note: it is {found.head.status}")
+    for finding in findings:
+        give(f"{finding.standing}: {finding.what}{f' ({finding.detail})' if finding.detail else ''}")
+
+
+def _agree() -> None:
+    if not sys.stdin.isatty():
+        raise HoldfastError(
+            "something in the handoff is no longer so, and nobody is there to be asked",
+            "ask the user whether to go on; then add `--yes`",
+        )
+    if not click.confirm("Something drifted since then. Go on?", err=True):
+        raise HoldfastError("the handoff was not picked up")
+
+
+def _seen(desk: Desk, project: Project, key: str) -> _Told:
+    session = access.session_at_work(desk.store, project, key)
+    if session is None:
+        raise HoldfastError(
+            f"no session was seen in `{project.path}`", "name one with `--session`, or a `--transcript`"
+        )
+    return _Told(session, desk.store.events(session.key, EVENTS_READ))
+
+
+def _recounted(harness: str, transcript: Path) -> _Told:
+    if not harness:
+        raise click.UsageError("--transcript needs --harness NAME.")
+    return _Told(*recounted(harnesses.reader(harness), transcript))
+
+
+def _row(found: Found) -> dict[str, object]:
+    head = found.head
+    return {
+        "name": found.name,
+        "path": str(found.path),
+        "purpose": head.purpose,
+        "status": head.status,
+        "created": head.created,
+        "session": head.session,
+        "harness": head.harness,
+        "branch": head.branch,
+        "commit": head.commit,
+        "from_repository": found.is_tracked,
+    }
+
+
+def _verified_row(found: Found, findings: Sequence[Finding]) -> dict[str, object]:
+    rows = [{"what": one.what, "standing": one.standing, "detail": one.detail} for one in findings]
+    return _row(found) | {"standing": engine.standing(findings), "findings": rows}
+
+
+for _name, _command in {"create": create, "list": list_, "show": show, "pickup": pickup}.items():
+    handoff.add_command(_command, _name)

@@ -1,0 +1,292 @@
+"""The ledger on the command line: save a worktree's state, look at it, edit it, check it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+import click
+
+from holdfast import config
+from holdfast.cli import access
+from holdfast.cli.options import command, json_option, project_option
+from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.core.ledger import Entry, Ledger, Part, is_ledger
+from holdfast.core.ledger_filled import told_in
+from holdfast.core.ledger_told import confirmation, questions
+from holdfast.core.text import elapsed
+from holdfast.core.world import Project
+from holdfast.engine import ledger as engine
+from holdfast.engine.desk import Desk
+from holdfast.errors import HoldfastError
+from holdfast.files import ledger as files
+from holdfast.files.ledger import Place
+from holdfast.stores.codec import to_iso
+
+_WORDS: Final = (
+    (Part.GOAL, "--goal", "What is being worked on, and when it is done."),
+    (Part.CONSTRAINTS, "--constraint", "A limit or an assumption; several may be given, as of all below."),
+    (Part.DECISIONS, "--decision", "A choice that was made."),
+    (Part.DONE, "--done", "What is complete."),
+    (Part.NOW, "--now", "What is being done now; takes the place of what stands there."),
+    (Part.NEXT, "--next", "What comes next; takes the place of what stands there."),
+    (Part.QUESTIONS, "--question", "What is open."),
+    (Part.FILES, "--file", "A file that the work is about."),
+)
+
+
+_HELP: Final = """Keep a worktree's state in a file that you and the agent edit.
+
+\b
+          for                               where                        written by
+ledger    going on after /clear or a crash  .agents/session_ledger.md    agent, you, itself
+handoff   passing work on, on purpose       .agents/handoffs/ in the     agent, you
+                                            main worktree
+tasks     the steps of one session          the harness's own files      agent
+memory    what stays true                   Holdfast's store, memory/    agent, you
+
+\b
+It is off until `.agents.yml` in the project says so:
+  session:
+    ledger: true
+
+Your own settings (`session.ledger = true`) have it saved before a compaction and on /clear too, and
+given back to the session after that.
+"""
+
+
+@click.group(
+    help=_HELP, epilog="\b\nExamples:\n  holdfast ledger save --now 'the report'\n  holdfast ledger check"
+)
+def ledger() -> None:
+    """The commands of the ledger."""
+
+
+def _words_options(function: click.decorators.FC) -> click.decorators.FC:
+    for part, name, says in reversed(_WORDS):
+        function = click.option(name, part.value, multiple=True, metavar="TEXT", help=says)(function)
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A desk, and the ledger that it is about."""
+
+    desk: Desk
+    project: Project
+    place: Place
+
+
+@command(
+    "holdfast ledger save",
+    "holdfast ledger save --now 'rounding in totals.py' --next 'tax' --decision 'Decimal, not float'",
+    "holdfast ledger save --from - < notes.md",
+)
+@_words_options
+@click.option(
+    "--from", "source", type=click.File("rb"), metavar="FILE", help="A whole ledger; - reads stdin."
+)
+@click.option("--session", default="", metavar="KEY", help="Of this session, by its key or how that begins.")
+@project_option()
+@json_option()
+def save(
+    *, source: IO[bytes] | None, session: str, project: Path | None, as_json: bool, **words: tuple[str, ...]
+) -> None:
+    """Write where the work stands into the ledger.
+
+    From what was seen of the session, from its agent's last digest and from the words given here, merged with
+    what stands in the file. What someone wrote there by hand stays; past versions are kept. What nobody has
+    confirmed is marked `UNCONFIRMED`.
+    """
+    given = _given(source, words)
+    with _opened(project, as_json=as_json) as opened:
+        chosen = access.session_at_work(opened.desk.store, opened.project, session)
+        if chosen is not None and access.session_around_us():
+            # Who speaks from within a session is its agent, not its user.
+            given = engine.by_agent(given, chosen)
+        saved = engine.save(opened.desk, opened.place, opened.project, chosen, given)
+    if as_json:
+        give_json({"saved": True, "path": saved.path, **_as_json(saved.ledger)})
+    else:
+        give(confirmation(saved.path, saved.ledger))
+
+
+@command("holdfast ledger show", "holdfast ledger show --json")
+@project_option()
+@json_option()
+def show(*, project: Path | None, as_json: bool) -> None:
+    """Print the ledger as it stands."""
+    with _opened(project, as_json=as_json) as opened:
+        looked = _looked(opened)
+        if as_json:
+            give_json({"path": opened.place.path, "text": looked.text, **_as_json(looked.ledger)})
+        else:
+            give(looked.text.rstrip("\n"))
+
+
+@command("holdfast ledger edit", "holdfast ledger edit --confirm 'Decimal, not float'")
+@click.option("--confirm", multiple=True, metavar="TEXT", help="Take the mark off what says this; no editor.")
+@project_option()
+def edit(*, confirm: tuple[str, ...], project: Path | None) -> None:
+    """Open the ledger in your editor, or say that something in it is confirmed.
+
+    What you write is put in place when the editor is closed, if it is still a ledger.
+    """
+    with _opened(project, as_json=False) as opened:
+        if confirm:
+            saved = engine.confirm(opened.desk, opened.place, opened.project, confirm)
+            give(confirmation(saved.path, saved.ledger))
+            return
+        before = _looked(opened).text
+        after = _edited(before)
+        if after == before:
+            say("nothing was changed")
+            return
+        if not is_ledger(after):
+            raise HoldfastError("what you wrote is no ledger any more", "it begins with `# Session Ledger`")
+        with opened.place.alone():
+            if files.read(opened.place) != before:
+                raise HoldfastError("someone else wrote the ledger meanwhile", "edit it once more")
+            engine.rewrite(opened.desk, opened.place, opened.project, after)
+    give(f"{opened.place.path} is changed")
+
+
+@command("holdfast ledger history", "holdfast ledger history 2", "holdfast ledger history --json")
+@click.argument("number", type=click.IntRange(min=1), required=False)
+@project_option()
+@json_option()
+def history(*, number: int | None, project: Path | None, as_json: bool) -> None:
+    """List the past versions of the ledger, the newest first, or print one of them."""
+    with _opened(project, as_json=as_json) as opened:
+        versions = files.versions(opened.place)
+        if number is not None and number > len(versions):
+            raise HoldfastError(
+                f"there is no version {number}", "`holdfast ledger history` lists those there are"
+            )
+        if as_json:
+            chosen = [versions[number - 1]] if number else versions
+            give_json([{"at": to_iso(one.at), "writer": one.writer, "text": one.text()} for one in chosen])
+        elif number is not None:
+            give(versions[number - 1].text().rstrip("\n"))
+        elif versions:
+            now = opened.desk.clock()
+            rows = [(str(n), f"{elapsed(now - one.at)} ago", one.writer) for n, one in enumerate(versions, 1)]
+            give_table(("number", "written", "by"), rows)
+        else:
+            say("there is no past version")
+
+
+@command("holdfast ledger check", "holdfast ledger check --json")
+@project_option()
+@json_option()
+def check(*, project: Path | None, as_json: bool) -> None:
+    """Hold the ledger against the files and the branch as they are now; writes nothing.
+
+    The exit status is 1 if anything in it is unconfirmed.
+    """
+    with _opened(project, as_json=as_json) as opened:
+        looked = _looked(opened)
+        unconfirmed = looked.ledger.unconfirmed()
+        found = bool(unconfirmed or looked.notices or looked.conflict)
+        if as_json:
+            give_json(
+                {
+                    "path": opened.place.path,
+                    "saved_at": to_iso(looked.saved_at),
+                    "unconfirmed": [_entry(entry) for entry in unconfirmed],
+                    "notices": list(looked.notices),
+                    "questions": list(questions(looked.ledger)),
+                    "came_with_the_clone": looked.came_with_the_clone,
+                    "conflict_line": looked.conflict or None,
+                }
+            )
+        else:
+            _print_check(opened, looked)
+    click.get_current_context().exit(1 if found else 0)
+
+
+def _print_check(opened: _Opened, looked: engine.Looked) -> None:
+    age = elapsed(opened.desk.clock() - looked.saved_at)
+    give(f"{opened.place.path}, saved {age} ago")
+    for entry in looked.ledger.unconfirmed():
+        give(f"UNCONFIRMED: {entry.text}{f' ({entry.why})' if entry.why else ''}")
+    for notice in looked.notices:
+        give(f"UNCONFIRMED: {notice}")
+    if looked.conflict:
+        give(f"line {looked.conflict}: a merge conflict begins here")
+    if looked.came_with_the_clone:
+        say("note: it may have come with the clone, so it does not lead a brief")
+    for question in questions(looked.ledger):
+        say(f"ask: {question}")
+
+
+@contextmanager
+def _opened(project: Path | None, *, as_json: bool) -> Generator[_Opened]:
+    """The ledger of a project; where it is not enabled, the command says so and is over."""
+    where = access.project_at(project)
+    loaded = config.load(access.home(), Path(where.root), where.project_id, os.environ)
+    decided = "session.ledger" in loaded.sources
+    rules = engine.rules(
+        loaded.config.session, decided=decided, root=Path(where.root), environment=os.environ
+    )
+    for warning in rules.warnings:
+        say(f"note: {warning}")
+    if not rules.allowed:
+        if as_json:
+            give_json({"saved": False, "reason": engine.OFF})
+        else:
+            give(engine.OFF)
+        click.get_current_context().exit(0)
+    with access.opened_desk() as desk:
+        yield _Opened(desk, where, engine.place_of(access.home(), where, rules.path))
+
+
+def _looked(opened: _Opened) -> engine.Looked:
+    looked = engine.look(opened.desk, opened.place, opened.project)
+    if looked is None:
+        raise HoldfastError(f"there is no `{opened.place.path}` yet", "`holdfast ledger save` writes it")
+    return looked
+
+
+def _given(source: IO[bytes] | None, words: dict[str, tuple[str, ...]]) -> Ledger:
+    """The words of this command: a whole ledger, and single entries."""
+    given = told_in(source.read(files.LARGEST).decode("utf-8", "replace")) if source else Ledger()
+    for part, _, _ in _WORDS:
+        said = [text.strip() for text in words[part.value] if text.strip()]
+        quoted = [f"`{text}`" if part is Part.FILES and "`" not in text else text for text in said]
+        given = given.having(part, (*given.of(part), *map(Entry, quoted)))
+    return given
+
+
+def _edited(text: str) -> str:
+    """What a person makes of a text in their editor."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        raise HoldfastError(
+            "no editor is set", "set $EDITOR, or edit the file that `holdfast ledger show` prints"
+        )
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        draft = Path(folder, "session_ledger.md")
+        draft.write_bytes(text.encode())
+        done = subprocess.run([*editor.split(), str(draft)], check=False)
+        if done.returncode:
+            raise HoldfastError(f"the editor ended with status {done.returncode}", "nothing was changed")
+        return draft.read_bytes().decode("utf-8", "replace")
+
+
+def _as_json(said: Ledger) -> dict[str, object]:
+    return {part.value: [_entry(entry) for entry in said.of(part)] for part in Part}
+
+
+def _entry(entry: Entry) -> dict[str, object]:
+    return {"text": entry.text, "unconfirmed": entry.unconfirmed, "why": entry.why}
+
+
+for _command in (save, show, edit, history, check):
+    ledger.add_command(_command)

@@ -1,0 +1,122 @@
+"""Memory rows: how memories and findings are shown to a person, and written for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from holdfast.cli import access
+from holdfast.cli.printing import give_table, say
+from holdfast.core.defang import printable
+from holdfast.core.memory import Label, Memory, strength
+from holdfast.core.redact import redact
+from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.engine.recall import Finding
+from holdfast.engine.remember import Kept
+from holdfast.stores.codec import to_iso
+
+SHOWN_CHARS = 110
+ID_CHARS = 8
+
+
+def memory_row(memory: Memory) -> dict[str, object]:
+    """A memory for a program."""
+    return {
+        "id": memory.id,
+        # Redacted when it was stored; once more, because the rules may have learnt something since.
+        "text": redact(memory.text),
+        "kind": memory.kind,
+        "scope": memory.scope,
+        "tags": [redact(tag) for tag in memory.tags],
+        "importance": memory.importance,
+        "pinned": memory.pinned,
+        "strength": round(strength(memory, access.now()), 4),
+        "labels": list(memory.labels),
+        "source": memory.source,
+        "session_key": memory.session,
+        "created_at": to_iso(memory.created_at),
+        "seen": memory.seen,
+        "found": memory.found,
+        "found_at": to_iso(memory.found_at) if memory.found_at else None,
+        "superseded_by": memory.superseded_by or None,
+    }
+
+
+def kept_row(kept: Kept) -> dict[str, object]:
+    """What became of a wish, for a program."""
+    return {**memory_row(kept.memory), "again": kept.again, "supersedes": list(kept.supersedes)}
+
+
+def give_kept(kept: Kept) -> None:
+    """The id of a memory that was kept, and beside it what is worth knowing."""
+    if kept.again:
+        say(f"known already; it was said {kept.memory.seen} times")
+    for id in kept.supersedes:
+        say(f"it supersedes {id}, which said otherwise")
+    if Label.TRANSIENT in kept.memory.labels:
+        say("note: it speaks of this moment, and will soon be untrue")
+    click.echo(kept.memory.id)
+
+
+def give_memories(memories: Iterable[Memory]) -> None:
+    """Memories as a table."""
+    now = access.now()
+    give_table(
+        ("id", "age", "kind", "scope", "strength", "found", "text"),
+        [
+            (
+                memory.id[:ID_CHARS],
+                elapsed(now - memory.created_at),
+                memory.kind,
+                memory.scope,
+                "pinned" if memory.pinned else f"{strength(memory, now):.2f}",
+                str(memory.found),
+                _short(memory),
+            )
+            for memory in memories
+        ],
+    )
+
+
+def finding_row(finding: Finding) -> dict[str, object]:
+    """A finding for a program."""
+    return {
+        "id": finding.id,
+        "kind": finding.kind,
+        "score": round(finding.score, 4),
+        "text": redact(finding.text),
+        "at": to_iso(finding.at) if finding.at else None,
+        "age": elapsed(access.now() - finding.at) if finding.at else None,
+        "source": redact(finding.source),
+        "session_key": finding.session or None,
+    }
+
+
+def give_findings(findings: Iterable[Finding]) -> None:
+    """Findings as a table, the best first."""
+    now = access.now()
+    give_table(
+        ("id", "score", "kind", "age", "source", "text"),
+        [
+            (
+                finding.id[:ID_CHARS],
+                f"{finding.score:.2f}",
+                finding.kind,
+                elapsed(now - finding.at) if finding.at else "",
+                redact(printable(finding.source)),
+                _cut(finding.text),
+            )
+            for finding in findings
+        ],
+    )
+
+
+def _short(memory: Memory) -> str:
+    marks = [f"({label})" for label in memory.labels] + [f"#{redact(tag)}" for tag in memory.tags]
+    return " ".join([_cut(memory.text), *marks])
+
+
+def _cut(text: str) -> str:
+    # What is hidden goes first: it could stand in the middle of a secret.
+    return shortened(one_line(redact(printable(text))), SHOWN_CHARS)

@@ -1,0 +1,97 @@
+"""Recall and expand: what was said before, one line for each finding, and the whole text of one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import click
+
+from holdfast.cli import access
+from holdfast.cli.memory_rows import finding_row, give_findings
+from holdfast.cli.options import command, json_option, limit_option, moment, project_option
+from holdfast.cli.printing import give, give_json, say
+from holdfast.core.redact import redact
+from holdfast.core.text import elapsed
+from holdfast.engine import recall as engine
+from holdfast.engine.recall import Query
+from holdfast.engine.scoring import note_recalled
+from holdfast.errors import HoldfastError
+
+KINDS: Final = ("memory", "file", "checkpoint", "digest", "record")
+_SPAN: Final = re.compile(r"(?P<count>\d{1,6})(?P<unit>[mhdw])")
+_UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+
+
+@command(
+    "holdfast recall 'which port does staging use'",
+    "holdfast recall parse_hook --kind memory --since 7d --json",
+    "holdfast recall 'old decision' --all --all-projects --limit 20",
+)
+@click.argument("words", metavar="QUERY...", nargs=-1, required=True)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds.")
+@click.option("--since", default="", metavar="7d|DATE", help="Only what was said since then.")
+@click.option("--all", "everything", is_flag=True, help="Also what a newer memory supersedes.")
+@click.option("--all-projects", is_flag=True, help="Of every project; else of this one and your own.")
+@limit_option(10)
+@project_option()
+@json_option("Print one JSON document: a list of {id, kind, score, text, at, age, source, session_key}.")
+def recall(  # noqa: PLR0913 - each is an option
+    *,
+    words: tuple[str, ...],
+    kinds: tuple[str, ...],
+    since: str,
+    everything: bool,
+    all_projects: bool,
+    limit: int,
+    project: Path | None,
+    as_json: bool,
+) -> None:
+    """Find what was remembered, written down or said before, the best first.
+
+    Memories, memory files, checkpoints, digests and what past sessions said, by their words and by what they
+    mean. `holdfast expand ID` shows the whole of one.
+    """
+    place = access.project_in(project)
+    query = Query(" ".join(words), limit, kinds, _since(since), all_projects, everything)
+    with access.stored_desk() as desk:
+        found = engine.recall(desk, place, query)
+        session = desk.store.session(access.session_around_us())
+        note_recalled(desk, session, [finding.id for finding in found])
+    if as_json:
+        give_json([finding_row(finding) for finding in found])
+    elif found:
+        give_findings(found)
+    else:
+        say("nothing was found; `--all-projects` looks in every project")
+
+
+@command("holdfast expand 1f2e3d4c", "holdfast expand 1f2e3d4c --json")
+@click.argument("id", metavar="ID")
+@click.option("--all-projects", is_flag=True, help="Of whichever project.")
+@project_option()
+@json_option()
+def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) -> None:
+    """Show the whole text of what `recall` found, by its id or how that begins."""
+    place = access.project_in(project)
+    with access.stored_desk() as desk:
+        found = engine.expand(desk, place, id, all_projects=all_projects)
+    if found is None:
+        raise HoldfastError(
+            f"nothing here has the id `{id}`", "`holdfast recall` shows ids; at least six characters name one"
+        )
+    if as_json:
+        give_json(finding_row(found))
+        return
+    age = f", {elapsed(access.now() - found.at)} ago" if found.at else ""
+    say(redact(f"{found.kind} {found.id}: {found.source}{age}"))
+    give(redact(found.text))
+
+
+def _since(text: str) -> int:
+    """When a person means: so long ago, or a date; nothing is any time."""
+    if not text:
+        return 0
+    span = _SPAN.fullmatch(text.strip().lower())
+    return access.now() - int(span["count"]) * _UNITS[span["unit"]] if span else moment(text)

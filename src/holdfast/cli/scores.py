@@ -1,0 +1,51 @@
+"""Scores: how sessions went on from what was before them, one by one and as means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from holdfast.cli.eval_printing import cell, flat
+from holdfast.cli.printing import give_json, give_table, say
+from holdfast.core.scores import MEASURES, SessionScore, Start, compared
+
+
+def give_scores(scores: Sequence[SessionScore]) -> None:
+    """The scores as a table, and below the means of those that were given a brief and those that were not."""
+    if not scores:
+        say("no session can be scored yet: it takes one in which the agent did something")
+        return
+    give_table(
+        ("session", "start", "brief items used", "rediscovered", "novel", "recalled and used"),
+        [
+            (
+                one.session,
+                one.start,
+                _of(one.brief_items_used, one.brief_items),
+                _of(one.rediscovered, one.needed + one.rediscovered),
+                str(one.novel_context_count),
+                _of(one.memories_used, one.memories_recalled),
+            )
+            for one in scores
+        ],
+    )
+    means = compared(scores)
+    give_table(
+        ("mean", *(name.replace("_", " ") for name in MEASURES)),
+        [(start, *map(cell, means[start].values())) for start in Start],
+    )
+
+
+def give_scores_as_json(scores: Sequence[SessionScore]) -> None:
+    """The same as one document."""
+    means = compared(scores)
+    give_json(
+        {
+            "sessions": [asdict(one) for one in scores],
+            "means": {start.value: flat(means[start]) for start in Start},
+        }
+    )
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part} of {whole}" if whole else "–"

@@ -1,0 +1,77 @@
+"""The texts of a record: which of its strings somebody said, and which are names that must stay as they are.
+
+For whoever has to change the one and keep the other, such as a redactor. What is a secret is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias, cast
+
+import msgspec
+
+Change: TypeAlias = Callable[[str], str]
+
+
+def map_record(line: str, change: Change) -> str:
+    """A record's line with every text in it changed; the same bytes where no text changes."""
+    try:
+        fields = cast("dict[str, object]", msgspec.json.decode(line))
+        changed = _mapped(fields, change)
+        return line if changed == fields else msgspec.json.encode(changed).decode()
+    except RecursionError:
+        # Nobody could look through what is nested like this, so that only its place in the tree stays.
+        head = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        return msgspec.json.encode({name: head[name] for name in _PLACE if name in head}).decode()
+
+
+def _mapped(value: object, change: Change) -> object:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_mapped(each, change) for each in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return _mapped_fields(cast("dict[str, object]", value), change)
+    return value
+
+
+def _mapped_fields(fields: Mapping[str, object], change: Change) -> dict[str, object]:
+    mapped = {name: _mapped_field(fields, name, change) for name in fields}
+    if mapped.get("type") == "thinking" and mapped.get("thinking") != fields.get("thinking"):
+        # Whoever signed this would refuse it now.
+        mapped["thinkingSignature"] = ""
+    return mapped
+
+
+def _mapped_field(fields: Mapping[str, object], name: str, change: Change) -> object:
+    value = fields[name]
+    if name in _FREE and not isinstance(value, str):
+        return _mapped_freely(value, change)
+    if name in _NAMES or (name == "data" and fields.get("type") == "image"):
+        return value
+    return _mapped(value, change)
+
+
+def _mapped_freely(value: object, change: Change) -> object:
+    """Where a program puts what it likes, a field of any name holds text."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_mapped_freely(each, change) for each in cast("list[object]", value)]
+    if isinstance(value, dict):
+        named = cast("dict[str, object]", value)
+        return {name: _mapped_freely(each, change) for name, each in named.items()}
+    return value
+
+
+_PLACE: Final = ("type", "id", "parentId", "timestamp")
+_FREE: Final = frozenset({"arguments", "details", "data"})
+_NAMES: Final = frozenset(
+    # By these a record, a call or a model is found again.
+    "id parentId firstKeptEntryId targetId fromId toolCallId toolName name responseId "
+    "api provider model modelId "
+    # These are chosen among a few words, or are times.
+    "type role stopReason mimeType customType thinkingLevel timestamp "
+    # And these are a provider's, who takes them back only as they were.
+    "signature thinkingSignature textSignature thoughtSignature".split()
+)

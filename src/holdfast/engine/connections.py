@@ -1,0 +1,190 @@
+"""Connections: whether each harness is here, known, and connected as setup left it.
+
+Part of what a doctor asks. Nothing is mended here, and nothing in a harness's files is changed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from holdfast.core.events import Skipped
+from holdfast.core.wanted import Wanted
+from holdfast.engine.doctor import Finding, fine, wrong
+from holdfast.errors import ManifestUnreadable
+from holdfast.files.manifest import EditedFile, read_manifest
+from holdfast.harnesses.base import Envelope, Harness
+
+ROUND_TRIP_TIME = 10.0
+VERSION_TIME = 10.0
+TRIAL_LETTER = b'"holdfast doctor"'
+"""No harness writes a letter like this: it is taken in, counted as unreadable, and changes nothing else."""
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+def check_setup(home: Path) -> Finding:
+    """Setup was run, and what it did is on record."""
+    try:
+        edited = read_manifest(home).edited
+    except ManifestUnreadable as error:
+        return wrong("setup", error.message, error.hint)
+    if not edited:
+        return wrong("setup", "setup was never run", "run `holdfast setup`")
+    return fine("setup", "done for " + ", ".join(str(record.path) for record in edited))
+
+
+def check_version(harness: Harness, search_path: str) -> Finding:
+    """Which version of the harness is here, beside the one that what we know of it was recorded with."""
+    check, recorded = f"version of {harness.name}", f"recorded with {harness.recorded_with}"
+    program = shutil.which(harness.program, path=search_path)
+    if program is None:
+        return fine(check, f"`{harness.program}` is not on the search path; {recorded}")
+    version = _version_of(program)
+    if not version:
+        return fine(check, f"`{program}` does not tell it; {recorded}")
+    if _numbers(version) > _numbers(harness.recorded_with):
+        return fine(check, f"{version}, later than what it was {recorded}: news in it may be passed over")
+    return fine(check, f"{version}, {recorded}")
+
+
+def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Finding:
+    """What setup wrote for this harness is still in its files, and is what it would write today."""
+    check, fix = f"hooks of {harness.name}", f"run `holdfast setup {harness.name}`"
+    if not _records(home, harness):
+        return wrong(check, f"{harness.title} is here, but setup was not run for it", fix)
+    files = {Path(one.file): _texts_in(Path(one.file)) for one in wanted}
+    for file, texts in files.items():
+        missing = [one for one in wanted if Path(one.file) == file and one.identity not in texts]
+        if missing and any(installed(home, harness) == text for text in texts):
+            return wrong(check, f"{file} has the command line of another installation", fix)
+        if missing:
+            return wrong(check, f"{len(missing)} of our entries are gone from {file}", fix)
+    return fine(check, "in " + ", ".join(map(str, files)))
+
+
+def check_hurdle(harness: Harness, user_home: Path, command: str) -> Finding:
+    """Nothing keeps the harness from calling the hooks that are in its files."""
+    check = f"trust of {harness.name}"
+    hurdle = harness.hurdle(user_home, command)
+    return wrong(check, hurdle.reason, hurdle.remedy) if hurdle else fine(check, "its hooks may run")
+
+
+def check_interpreters(home: Path, harness: Harness) -> Finding:
+    """The Python that runs the hook is there, and so is the one that runs the daemon."""
+    check = f"interpreter for {harness.name}"
+    hooks, note = shlex.split(installed(home, harness))[0], home / "bin" / "interpreter"
+    daemons = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
+    gone = [path for path in (hooks, daemons or str(note)) if not _is_program(Path(path))]
+    if gone:
+        return wrong(check, f"no Python at `{gone[0]}`", "run `holdfast setup` again")
+    return fine(check, f"the hook runs with {hooks}, the daemon with {daemons}")
+
+
+def check_round_trip(home: Path, harness: Harness, skipped: Callable[[], Mapping[str, int]]) -> Finding:
+    """A real letter goes through the installed command line and the daemon into the store.
+
+    `skipped` tells what the store counted as unreadable: there the trial letter shows when it has arrived.
+    """
+    check, again = f"round trip of {harness.name}", "run `holdfast setup` again"
+    reason = _trial_reason(harness)
+    before, began = skipped().get(reason, 0), time.monotonic()
+    words = shlex.split(installed(home, harness))
+    try:
+        done = subprocess.run(
+            words, input=TRIAL_LETTER, capture_output=True, timeout=ROUND_TRIP_TIME, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return wrong(check, f"the hook could not be run: {error}", again)
+    took = round((time.monotonic() - began) * 1000)
+    if done.returncode or done.stdout or done.stderr:
+        return wrong(check, f"the hook was not silent (exit {done.returncode})", again)
+    if skipped().get(reason, 0) > before:
+        return fine(check, f"a letter went through hook and daemon into the store in {took} ms")
+    if os.environ.get("HOLDFAST_DISABLE") == "1":
+        return wrong(check, "HOLDFAST_DISABLE=1 turns the hook off", "unset HOLDFAST_DISABLE")
+    return wrong(check, f"a letter did not reach the store in {took} ms", "look at `holdfast logs`")
+
+
+def check_skipped(skipped: Mapping[str, int], every: Iterable[Harness]) -> Finding:
+    """What could not be read, by reason: for knowing, since a harness may always write something new."""
+    ours = {_trial_reason(harness) for harness in every}
+    listed = [f"{reason} ({times})" for reason, times in sorted(skipped.items()) if reason not in ours]
+    return fine("skipped", "could not be read: " + ", ".join(listed) if listed else "everything was read")
+
+
+def installed(home: Path, harness: Harness) -> str:
+    """The command line that setup gave to this harness; empty if it gave none."""
+    identities = [placed.identity for record in _records(home, harness) for placed in record.placed]
+    return identities[0] if identities else ""
+
+
+def _records(home: Path, harness: Harness) -> list[EditedFile]:
+    """The settings files in which our command for this harness stands, as far as that is on record."""
+    try:
+        edited = read_manifest(home).edited
+    except ManifestUnreadable:
+        return []
+    return [record for record in edited if any(f" {harness.name} " in one.identity for one in record.placed)]
+
+
+def _trial_reason(harness: Harness) -> str:
+    """Under which reason the trial letter is counted."""
+    skipped = harness.parse_hook(TRIAL_LETTER, Envelope(id="doctor", harness=harness.name, at=0))
+    return f"letter: {skipped.reason}" if isinstance(skipped, Skipped) else ""
+
+
+def _texts_in(file: Path) -> set[str]:
+    """Every text that stands somewhere in a settings file; none if it is gone or cannot be read."""
+    decode = tomllib.loads if file.suffix == ".toml" else msgspec.json.decode
+    try:
+        return set(_texts(decode(file.read_text(encoding="utf-8-sig"))))
+    except (OSError, ValueError, RecursionError):
+        return set()
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for each in cast("list[object]", value):
+                yield from _texts(each)
+        case dict():
+            for each in cast("dict[str, object]", value).values():
+                yield from _texts(each)
+        case _:
+            pass
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _version_of(program: str) -> str:
+    """What a program says its version is; empty if it does not say."""
+    try:
+        told = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=VERSION_TIME,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = _VERSION.search(told.stdout.decode(errors="replace"))
+    return found[0] if found else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

@@ -1,0 +1,113 @@
+"""Estimates: how far what is foretold of a request's size is from what the harness then counted.
+
+For every request but the first of a window: the last count and what came in since, counted here, against the
+count of the request itself. What a transcript does not hold (images, what the harness adds) nobody can
+foretell; it is part of the error.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast.core.events import MAIN, Compacted, Event, Origin, Prompt, SessionEnded, ToolReturned, Usage
+from holdfast.core.pressure import KnownModel, factor_of, family_of
+from holdfast.models.base import Count
+
+WITHIN = 0.1
+TELLING = 300
+"""Counted tokens that must have come in for a request to say anything about the factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One request: what it was foretold to hold and what it held, of which so much was new."""
+
+    harness: str
+    family: str
+    foretold: int
+    counted: int
+    new_foretold: int
+    """By the counter, without the factor."""
+    new_counted: int
+
+    @property
+    def error(self) -> float:
+        """By how much it was foretold too large, as a share."""
+        return self.foretold / self.counted - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """How estimates of one kind did: shares of the true counts."""
+
+    requests: int
+    within: float
+    """The share of requests that were off by at most a tenth."""
+    median: float
+    mean: float
+    """Of the errors without their sign."""
+    p90: float
+    factor: float | None
+    """How many tokens the model made of one that was counted, over requests to which enough was new."""
+
+
+def estimates(
+    harness: str, events: Sequence[Event], models: Iterable[KnownModel], count: Count
+) -> Iterator[Estimate]:
+    """What was foretold of each request of a session and what it held."""
+    models, known, last = tuple(models), 0, ""
+    fresh: list[Prompt | ToolReturned] = []
+    for event in events:
+        if event.agent != MAIN:
+            continue
+        match event:
+            case Usage() if event.record == last:
+                # The same request once more, with more of its answer.
+                known = max(known, event.sent + event.output)
+            case Usage() if event.sent:
+                if known:
+                    yield _estimate(harness, event, known, count(_texts(fresh)), models)
+                known, last, fresh = event.sent + event.output, event.record, []
+            case Compacted() | SessionEnded():
+                known, fresh = 0, []
+            case Prompt(origin=Origin.HUMAN) | ToolReturned():
+                fresh.append(event)
+            case _:
+                pass
+
+
+def _estimate(harness: str, usage: Usage, known: int, new: int, models: tuple[KnownModel, ...]) -> Estimate:
+    return Estimate(
+        harness=harness,
+        family=family_of(usage.model, models),
+        foretold=known + int(new * factor_of(usage.model, models)),
+        counted=usage.sent,
+        new_foretold=new,
+        new_counted=usage.sent - known,
+    )
+
+
+def errors(of: Sequence[Estimate]) -> Errors:
+    """How these estimates did; there is at least one."""
+    off = sorted(abs(one.error) for one in of)
+    telling = [one for one in of if one.new_foretold >= TELLING and one.new_counted > 0]
+    seen, made = sum(one.new_foretold for one in telling), sum(one.new_counted for one in telling)
+    return Errors(
+        requests=len(of),
+        within=sum(error <= WITHIN for error in off) / len(off),
+        median=statistics.median(one.error for one in of),
+        mean=statistics.fmean(off),
+        p90=off[int(len(off) * 0.9)] if len(off) > 1 else off[0],
+        factor=made / seen if seen else None,
+    )
+
+
+def _texts(fresh: Iterable[Prompt | ToolReturned]) -> Iterator[str]:
+    """What came in; of an output of which a part was kept, the part as often as makes up for the rest."""
+    for event in fresh:
+        whole = event.size if isinstance(event, ToolReturned) else 0
+        times = whole / len(event.text) if whole and event.text else 1.0
+        yield from [event.text] * int(times)
+        yield event.text[: int(len(event.text) * (times % 1))]

@@ -1,0 +1,139 @@
+"""Memorize: how what someone wants remembered becomes a memory, as part of a transaction that is open.
+
+Kept word for word but for secrets. The rules of `core.memory` only label it; what it contradicts is marked as
+superseded and stays. Who may ask for this, and what else follows from it, is decided by the callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from holdfast.core.defang import printable
+from holdfast.core.fence import without_ours
+from holdfast.core.memory import (
+    Label,
+    Memory,
+    Scope,
+    Wording,
+    contradicts,
+    following,
+    kind_of,
+    labels_of,
+    read,
+    restored,
+    said_again,
+    superseded,
+    tidied,
+)
+from holdfast.core.world import Project
+from holdfast.engine.desk import Desk
+from holdfast.engine.redactor import Redactor
+from holdfast.errors import HoldfastError
+from holdfast.stores.base import Document
+
+KIND: Final = "memory"
+"""The kind of a memory's document."""
+LONGEST: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What someone wants remembered, as typed: its prefixes are still to be read."""
+
+    text: str
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+    """From 0 to 1; None for what its prefixes say."""
+    pinned: bool = False
+    scope: Scope = Scope.PROJECT
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a wish."""
+
+    memory: Memory
+    again: bool
+    """The same text was known: one memory, seen once more."""
+    supersedes: tuple[str, ...]
+    """The ids of older memories that it contradicts."""
+
+
+def worded(wish: Wish) -> Wording:
+    """What is to be remembered; raises HoldfastError where that is nothing, or more than a memory."""
+    # What we gave back ourselves is no news, whoever says it.
+    wording = read(without_ours(wish.text))
+    if not printable(wording.text).strip():
+        raise HoldfastError("there is nothing to remember: the text is empty", "say it after `remember`")
+    if len(wording.text) > LONGEST:
+        raise HoldfastError(
+            f"the text has {len(wording.text):,} characters, and a memory at most {LONGEST:,}",
+            "say what matters in it, or keep it in a file",
+        )
+    return replace(
+        wording,
+        tags=tidied((*wording.tags, *wish.tags)),
+        importance=wording.importance if wish.importance is None else min(1.0, max(0.0, wish.importance)),
+        pinned=wording.pinned or wish.pinned,
+    )
+
+
+def keep(
+    desk: Desk, project: Project, wish: Wish, redactor: Redactor, *, source: str, session: str, at: int
+) -> Kept:
+    """The memory that the wish became, kept and findable; called inside a transaction."""
+    wording = _redacted(worded(wish), redactor.of_session(session))
+    memory = replace(
+        _memory(desk.new_id(), project, wish.scope, wording, at), source=source, session=session, seen_at=at
+    )
+    known = desk.store.memory_like(memory)
+    if known is not None:
+        memory = said_again(restored(known), wording, at)
+    else:
+        memory = following(memory, desk.store.last_memory(memory))
+    older = [each for each in desk.store.memories_about(memory) if contradicts(memory.text, each.text)]
+    if older:
+        memory = replace(memory, labels=tuple(dict.fromkeys((*memory.labels, Label.CONTRADICTS))))
+    for each in older:
+        desk.store.put_memory(superseded(each, memory.id))
+    desk.store.put_memory(memory, "" if known else redactor.mark)
+    if known is None or known.tags != memory.tags:
+        make_findable(desk, memory, redactor.mark)
+    return Kept(memory, known is not None, tuple(each.id for each in older))
+
+
+def make_findable(desk: Desk, memory: Memory, redactor: str) -> None:
+    """Keep the memory's document: what can be read of it, and what it is tagged with."""
+    text = "\n".join([printable(memory.text), *(f"#{tag}" for tag in memory.tags)])
+    document = Document(
+        memory.id,
+        KIND,
+        memory.project_id,
+        text,
+        at=memory.created_at,
+        source=KIND,
+        worktree_id=memory.worktree_id,
+    )
+    desk.store.add_document(document, redactor)
+
+
+def _memory(id: str, project: Project, scope: Scope, wording: Wording, at: int) -> Memory:
+    return Memory(
+        id=id,
+        text=wording.text,
+        kind=kind_of(wording.text),
+        scope=scope,
+        project_id="" if scope is Scope.USER else project.project_id,
+        worktree_id=project.worktree_id if scope is Scope.WORKTREE else "",
+        created_at=at,
+        tags=wording.tags,
+        importance=wording.importance,
+        pinned=wording.pinned,
+        labels=labels_of(wording.text),
+    )
+
+
+def _redacted(wording: Wording, redact: Callable[[str], str]) -> Wording:
+    return replace(wording, text=redact(wording.text), tags=tidied(map(redact, wording.tags)))

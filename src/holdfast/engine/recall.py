@@ -1,0 +1,178 @@
+"""Recall: what was said before, found by its words and by what it means, and put in order.
+
+Looking is the store's work, and `core.rank` decides what comes first; docs/decisions/0007-recall.md says why.
+Where there is no embedder, words alone are looked for. What is found is data: it is defanged and fenced where
+it is shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from holdfast.core.memory import DAY_MS, FADING, Memory, identity, strength
+from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked, query_words, ranked
+from holdfast.core.world import Project
+from holdfast.engine import file_index
+from holdfast.engine.desk import Desk
+from holdfast.engine.file_index import refresh
+from holdfast.engine.memorize import KIND as MEMORY
+from holdfast.engine.scope import named, within
+from holdfast.engine.vectors import catch_up
+from holdfast.errors import HoldfastError, StoreLocked
+from holdfast.models.base import Embedder
+from holdfast.stores.base import Document, Hit, Within
+
+CHECKPOINT: Final = "checkpoint"
+RECORD: Final = "record"
+"""The kind whose texts follow each other in a session, so that one can speak for that beside it."""
+VECTORS_AT_ONCE: Final = 256
+"""So many documents without a vector are given one while someone waits."""
+COMPARED_CHARS: Final = 2_000
+"""So much of a text is compared word by word."""
+LIMIT_MOST: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked for, and where."""
+
+    text: str
+    limit: int = 10
+    kinds: tuple[str, ...] = ()
+    """`memory`, `file`, `checkpoint`, `digest`, `record`; empty for all of them."""
+    since: int = 0
+    all_projects: bool = False
+    """Only ever set by a person."""
+    include_superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A text that was found; as it was said, for whoever shows it to make harmless."""
+
+    id: str
+    kind: str
+    score: float
+    """What it is worth for this query: 1 is all that a text could say by itself."""
+    text: str
+    at: int
+    source: str
+    """Where it comes from, for a person."""
+    session: str = ""
+
+
+def recall(desk: Desk, project: Project, query: Query) -> list[Finding]:
+    """What fits the query, the best first; that a memory was found is counted."""
+    found = look_up(desk, project, query)
+    told = [finding.id for finding in found if finding.kind == MEMORY]
+    # That it cannot be counted just now is no reason to give nothing.
+    with contextlib.suppress(StoreLocked):
+        if told:
+            with desk.store.writing():
+                desk.store.count_found(told, desk.clock())
+    return found
+
+
+def expand(desk: Desk, project: Project, id: str, *, all_projects: bool = False) -> Finding | None:
+    """The whole text of that id, or of the only one that begins so; None if there is none here.
+
+    Raises HoldfastError where it could be any of several.
+    """
+    document = named(desk, id, within(project, all_projects=all_projects))
+    if document is None:
+        return None
+    return _finding(document, desk.store.memory(document.id), 0.0)
+
+
+def look_up(desk: Desk, project: Project, query: Query) -> list[Finding]:
+    """What fits the query, the best first; nothing is counted."""
+    if not query.text.strip():
+        raise HoldfastError("there is nothing to look for: the query is empty", "name a few words of it")
+    with contextlib.suppress(StoreLocked):
+        refresh(desk, project)
+    where = replace(within(project, all_projects=query.all_projects), kinds=query.kinds, since=query.since)
+    if not query.kinds or file_index.KIND in query.kinds:
+        with contextlib.suppress(StoreLocked):
+            file_index.refresh(desk, project)
+    embedder = desk.embedder() if desk.config(project).recall.vectors else None
+    limit = min(query.limit, LIMIT_MOST)
+    pool = _pool(desk, query, where, embedder, max(POOL, limit))
+    documents = desk.store.around(pool.seeds(max(SEEDS, limit)), len(NEIGHBOURS), where)
+    told = [document.id for document in documents if document.kind == MEMORY]
+    memories = {memory.id: memory for memory in desk.store.memories_named(told)}
+    if not query.include_superseded:
+        gone = {id for id, memory in memories.items() if memory.superseded_by}
+        documents = [document for document in documents if document.id not in gone]
+    best = ranked(_candidates(desk, query.text, pool, documents, memories, embedder))
+    return list(islice(_findings(best, documents, memories), limit))
+
+
+def _pool(desk: Desk, query: Query, where: Within, embedder: Embedder | None, count: int) -> Pool:
+    """What the two searches say, without memories that are superseded."""
+    by_words = desk.store.search(query_words(query.text), where, count)
+    by_meaning: list[Hit] = []
+    if embedder is not None:
+        with contextlib.suppress(StoreLocked):
+            catch_up(desk, embedder, VECTORS_AT_ONCE)
+        (vector,) = embedder.embed([query.text])
+        by_meaning = desk.store.nearest(vector, where, count)
+    gone = set[str]()
+    if not query.include_superseded:
+        told = dict.fromkeys(hit.id for hit in (*by_words, *by_meaning) if hit.kind == MEMORY)
+        gone = desk.store.superseded_among(tuple(told))
+    return Pool(_scores(by_words, gone), _scores(by_meaning, gone))
+
+
+def _scores(hits: Iterable[Hit], gone: set[str]) -> dict[str, float]:
+    return {hit.id: hit.score for hit in hits if hit.id not in gone}
+
+
+def _candidates(
+    desk: Desk,
+    asked: str,
+    pool: Pool,
+    documents: Sequence[Document],
+    memories: Mapping[str, Memory],
+    embedder: Embedder | None,
+) -> Iterator[Candidate]:
+    now = desk.clock()
+    texts = [document.text[:COMPARED_CHARS] for document in documents]
+    near = embedder.nearness(query_words(asked), texts) if embedder else [0.0] * len(texts)
+    found = pool.candidates(document.id for document in documents)
+    for one, document, nearness in zip(found, documents, near, strict=True):
+        memory = memories.get(document.id)
+        left = strength(memory, now) if memory else FADING ** (max(0, now - document.at) / DAY_MS)
+        left = 0.0 if memory and memory.superseded_by else left
+        session, place = (document.session if document.kind == RECORD else ""), document.place
+        if memory is not None:
+            session, place = memory.stretch, memory.place
+        yield Candidate(one.id, one.keywords, nearness, one.meaning, left, session, place)
+
+
+def _findings(
+    best: Iterable[Ranked], documents: Iterable[Document], memories: Mapping[str, Memory]
+) -> Iterator[Finding]:
+    """Each text once, and of the checkpoints of a session, which say much the same, the best one."""
+    by_id = {document.id: document for document in documents}
+    given = set[tuple[str, str]]()
+    for one in (one for one in best if not one.is_noise):
+        document = by_id[one.candidate.id]
+        finding = _finding(document, memories.get(document.id), one.score)
+        is_checkpoint = document.kind == CHECKPOINT and document.session
+        same = (CHECKPOINT, document.session) if is_checkpoint else ("", identity(finding.text))
+        if same not in given:
+            given.add(same)
+            yield finding
+
+
+def _finding(document: Document, memory: Memory | None, score: float) -> Finding:
+    source = document.source or document.kind
+    found = Finding(document.id, document.kind, score, document.text, document.at, source, document.session)
+    if memory is None:
+        return found
+    # Its document also says what it is tagged with.
+    return replace(found, text=memory.text, at=max(memory.created_at, memory.seen_at))

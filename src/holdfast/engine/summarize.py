@@ -1,0 +1,122 @@
+"""Summarize: have a model sum up a part of a session, within what it may cost.
+
+The small model that the settings name is asked first, then the session's own, each as often as is worth it.
+What they are sent is redacted; what they answer is checked. If none is of use, the reasons are the answer, and
+whoever asked does with what is known by rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from holdfast import models
+from holdfast.core.summary import Failed, Material, Written, answer, question
+from holdfast.core.world import Project
+from holdfast.engine import meter
+from holdfast.engine.desk import Desk
+from holdfast.errors import ModelBusy, ModelError
+from holdfast.models.base import Address, Writer
+from holdfast.models.command import CommandWriter
+from holdfast.settings import Config
+
+COMMAND: Final = "command"
+FOLDER: Final = "models"
+"""Where in our home commands run: what they start there is never captured."""
+LONGEST_PAUSE: Final = 30.0
+CHARS_PER_TOKEN: Final = 3
+"""Fewer than usual: a limit is better kept too early."""
+_PASSED_ON: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "SHELL")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What asking takes beside a desk: the environment that may hold a key, and a way to wait."""
+
+    environment: Mapping[str, str]
+    pause: Callable[[float], None]
+
+
+def is_configured(config: Config) -> bool:
+    """Whether the settings name a model that is to be asked."""
+    return bool(config.checkpoint.model)
+
+
+def summarize(desk: Desk, project: Project, material: Material, means: Means) -> Written | Failed:
+    """A summary that a model wrote, or why there is none."""
+    config = desk.config(project)
+    # What was said may hold a secret that only its own session may know.
+    asked = desk.redactor(project).redacted("", question(material))
+    reasons: list[str] = []
+    for name in _names(config, material.main_model):
+        try:
+            writer = _writer(desk, config, name, means.environment)
+            found = _asked(desk, config, writer, asked, means.pause)
+        except ModelError as error:
+            reasons.append(f"{name}: {error.message}")
+            continue
+        written = answer(found, material, writer.name)
+        if isinstance(written, Written):
+            return written
+        reasons.append(f"{name}: {written.reason}")
+    return Failed("; ".join(reasons) or "no model is set")
+
+
+def _names(config: Config, main_model: str) -> Iterator[str]:
+    """The models to ask, the small one first; the session's own is behind the same API."""
+    chosen = config.checkpoint.model
+    if chosen:
+        yield chosen
+    kind, _, model = chosen.partition("/")
+    if config.checkpoint.fallback_to_main and kind in models.APIS and main_model not in ("", model):
+        yield f"{kind}/{main_model}"
+
+
+def _writer(desk: Desk, config: Config, name: str, environment: Mapping[str, str]) -> Writer:
+    settings = config.models
+    if name == COMMAND:
+        return _command(desk, config, environment)
+    kind, _, model = name.partition("/")
+    key = settings.key or environment.get(settings.key_variable, "")
+    if not key and not settings.base_url:
+        hint = f"set `models.key`, or the variable {settings.key_variable}"
+        raise ModelError("there is no key to it", hint)
+    return models.writer(kind, model, Address(key, settings.base_url, float(settings.timeout_seconds)))
+
+
+def _command(desk: Desk, config: Config, environment: Mapping[str, str]) -> CommandWriter:
+    settings = config.models
+    if not settings.command:
+        raise ModelError("there is no command", "set `models.command`")
+    if desk.home is None:
+        raise ModelError("there is no directory to run a command in")
+    directory = Path(desk.home) / FOLDER
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    passed_on = {
+        name: environment[name] for name in (*_PASSED_ON, settings.key_variable) if name in environment
+    }
+    return CommandWriter(settings.command, directory, passed_on, float(settings.timeout_seconds))
+
+
+def _asked(desk: Desk, config: Config, writer: Writer, asked: str, pause: Callable[[float], None]) -> str:
+    """What a model answers, asked again while it is busy; ModelError if it gives nothing of use."""
+    settings = config.models
+    wanted = len(asked) // CHARS_PER_TOKEN + settings.answer_tokens
+    for time in range(settings.retries + 1):
+        if limit := meter.reached(meter.day_of(desk.store, desk.clock()), settings, wanted):
+            raise ModelError(limit)
+        try:
+            found = writer.write(asked, settings.answer_tokens)
+        except ModelError as error:
+            meter.note(desk.store, desk.clock(), writer.name, None, settings)
+            if not isinstance(error, ModelBusy) or time == settings.retries:
+                raise
+            pause(min(error.after or 2.0**time, LONGEST_PAUSE))
+            continue
+        meter.note(desk.store, desk.clock(), writer.name, found, settings)
+        if found.trouble:
+            raise ModelError(found.trouble)
+        return found.text
+    raise ModelError("it was not asked")

@@ -1,0 +1,86 @@
+"""Lists among the settings: how one is read from a file or a variable, and how it is written in TOML.
+
+Which settings there are, and what their lists hold, stands in `settings`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+from holdfast.core.flush import Delivery, Threshold
+from holdfast.core.pressure import KnownModel
+from holdfast.settings import Setting, Value
+
+
+def checked_list(setting: Setting, raw: object) -> Value | None:
+    """The list that a file holds if the setting may have it, otherwise None."""
+    if setting.of is KnownModel:
+        return _windows(setting, raw)
+    if not isinstance(raw, list):
+        return None
+    items = cast("list[object]", raw)
+    if setting.of is int:
+        numbers = tuple(item for item in items if _fits(setting, item))
+        return cast("tuple[int, ...]", numbers) if len(numbers) == len(items) else None
+    if setting.of is Threshold:
+        found = tuple(one for item in items if (one := _threshold(setting, item)))
+        return found if len(found) == len(items) else None
+    texts = tuple(item for item in items if isinstance(item, str) and item.strip())
+    return texts if len(texts) == len(items) else None
+
+
+def list_in_text(setting: Setting, text: str) -> object:
+    """What a file would hold where the environment has this text; None if that is nothing."""
+    if setting.of in (KnownModel, Threshold):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return None
+    items = [item.strip() for item in text.split(",")] if text else []
+    if setting.of is int:
+        return [int(item) if item.isdecimal() else item for item in items]
+    return items
+
+
+def toml_list(setting: Setting) -> str:
+    """The list that is a setting's default, as a file holds it."""
+    items = cast("tuple[object, ...]", setting.default)
+    if setting.of is KnownModel:
+        return "{ " + ", ".join(map(_item, items)) + " }" if items else "{}"
+    return "[" + ", ".join(map(_item, items)) + "]"
+
+
+def quoted(text: str) -> str:
+    """A text as TOML writes it on one line, which is as JSON does."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _item(item: object) -> str:
+    if isinstance(item, Threshold):
+        return (
+            f'{{ percent = {item.percent}, prompt = {quoted(item.prompt)}, inject_as = "{item.inject_as}" }}'
+        )
+    return quoted(item) if isinstance(item, str) else str(item)
+
+
+def _windows(setting: Setting, raw: object) -> tuple[KnownModel, ...] | None:
+    named = cast("dict[str, object]", raw) if isinstance(raw, dict) else {"": None}
+    fit = all(name.strip() and _fits(setting, tokens) for name, tokens in named.items())
+    return tuple(KnownModel(name, cast("int", tokens)) for name, tokens in named.items()) if fit else None
+
+
+def _threshold(setting: Setting, raw: object) -> Threshold | None:
+    if not isinstance(raw, dict):
+        return None
+    row = cast("dict[str, object]", raw)
+    percent, prompt, kind = row.get("percent"), row.get("prompt"), row.get("inject_as", Delivery.MARKED)
+    if not _fits(setting, percent) or not isinstance(prompt, str) or kind not in frozenset(Delivery):
+        return None
+    known = row.keys() <= {"percent", "prompt", "inject_as"} and prompt.strip()
+    return Threshold(cast("int", percent), prompt, Delivery(str(kind))) if known else None
+
+
+def _fits(setting: Setting, number: object) -> bool:
+    is_number = isinstance(number, int) and not isinstance(number, bool)
+    return is_number and setting.low <= cast("int", number) <= setting.high

@@ -1,0 +1,128 @@
+"""Import says what it found, asks, brings it in once, and leaves the transcripts alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Person
+from tests.harnesses import claude_code_records as claude
+from tests.harnesses import codex_records as codex
+
+
+def keeps(person: Person, key: str, asked: str, answered: str, age_days: float = 1) -> Path:
+    """An old transcript in the person's home."""
+    path = person.user_home / ".claude" / "projects" / "p" / f"{key}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    about: claude.Json = {"cwd": str(person.project), "sessionId": key, "timestamp": day(age_days)}
+    lines = (claude.user(asked, "u1", **about), claude.assistant(claude.text(answered), **about))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    age(path, age_days)
+    return path
+
+
+def day(age_days: float) -> str:
+    """The moment that many days ago; what is too old is not imported."""
+    return (datetime.now(UTC) - timedelta(days=age_days)).isoformat()
+
+
+def age(path: Path, days: float) -> None:
+    changed = path.stat().st_mtime - days * 86_400
+    os.utime(path, (changed, changed))
+
+
+def test_a_look_says_what_there_is_and_brings_in_nothing(person: Person) -> None:
+    keeps(person, "s1", "Why is it slow?", "The index is missing.")
+    keeps(person, "s2", "Add it", "Done.")
+    done = person.types("import", "--dry-run")
+    assert done.status == 0
+    assert done.out.split() == [
+        *("harness", "project", "sessions", "MB", "from", "to"),
+        *("claude-code", str(person.project), "2", "0.0", day(1)[:10], day(1)[:10]),
+    ]
+    assert f"found: 2 sessions, 0.0 MB, {day(1)[:10]} to {day(1)[:10]}" in done.err
+    assert person.types("sessions", "--json").json == []
+
+
+def test_nothing_is_imported_unless_somebody_agrees(person: Person) -> None:
+    keeps(person, "s1", "Why is it slow?", "The index is missing.")
+    done = person.types("import")
+    assert done.status == 1
+    assert "nobody is there to answer" in done.err
+    assert "--yes" in done.err
+    assert person.types("sessions", "--json").json == []
+
+
+def test_what_was_imported_is_over_listed_and_not_imported_again(person: Person) -> None:
+    path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
+    content = path.read_bytes()
+    done = person.types("import", "--yes")
+    assert (done.status, done.out) == (0, "imported: 1 session, 1 passages, 0.0 MB of text\n")
+    (session,) = person.types("sessions", "--json").json
+    assert (session["session_key"], session["phase"], session["prompt_count"]) == ("s1", "ended", 1)
+    again = person.types("import", "--yes", "--json").json
+    assert (again["sessions"], again["left_out"], again["imported"]) == (0, {"done": 1}, None)
+    assert path.read_bytes() == content
+
+
+def test_json_says_what_was_found_and_what_was_imported(person: Person) -> None:
+    path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
+    found = person.types("import", "--yes", "--json").json
+    (row,) = found["found"]
+    size = path.stat().st_size
+    assert (row["harness"], row["project"], row["sessions"], row["bytes"]) == (
+        "claude-code",
+        str(person.project),
+        1,
+        size,
+    )
+    assert found["imported"] == {"sessions": 1, "passages": 1, "characters": 50, "size": size, "no_room": 0}
+
+
+def test_a_directory_is_searched_for_transcripts_of_every_harness(person: Person) -> None:
+    backup = person.root / "backup"
+    keeps(person, "s1", "Why is it slow?", "The index is missing.").rename(_made(backup) / "s1.jsonl")
+    rollout = codex.jsonl([codex.meta(), codex.turn(), codex.message("user", "Why is it slow?")])
+    (_made(backup / "more") / "rollout.jsonl").write_bytes(rollout)
+    (backup / "notes.jsonl").write_text('{"no": "session"}\n', encoding="utf-8")
+    found = person.types("import", "--source", str(backup), "--dry-run", "--json").json
+    assert {row["harness"]: row["sessions"] for row in found["found"]} == {"claude-code": 1, "codex": 1}
+    only = person.types("import", "codex", "--source", str(backup), "--dry-run", "--json").json
+    assert [row["harness"] for row in only["found"]] == ["codex"]
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_a_person_may_ask_for_one_project_or_for_what_is_newer(person: Person) -> None:
+    keeps(person, "s1", "Why is it slow?", "The index is missing.", age_days=40)
+    keeps(person, "s2", "Add it", "Done.")
+    elsewhere = person.types("import", "--project", str(person.root), "--dry-run", "--json").json
+    assert elsewhere["sessions"] == 0
+    here = person.types("import", "--project", ".", "--dry-run", "--json").json
+    assert here["sessions"] == 2
+    newer = person.types("import", "--since", day(20)[:10], "--dry-run", "--json").json
+    assert newer["sessions"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (("nobody",), 1, "there is no harness `nobody`"),
+        (("--since", "yesterday"), 1, "`yesterday` is no date"),
+        (("--source", "nowhere"), 2, "does not exist"),
+        ((), 0, "there is nothing to import"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(
+    person: Person, words: tuple[str, ...], status: int, says: str
+) -> None:
+    done = person.types("import", *words)
+    assert done.status == status
+    assert says in done.err

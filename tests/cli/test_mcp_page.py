@@ -1,0 +1,34 @@
+"""The page about the tools says what they are, and nothing that they are not."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from holdfast.engine import digest, memorize, tools
+from holdfast.settings import Daemon
+
+PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE))
+
+
+def test_every_tool_has_a_row_with_all_that_it_takes() -> None:
+    assert tuple(ROWS) == tools.names()
+    for tool in tools.listed():
+        assert all(f"`{name}`" in ROWS[tool["name"]] for name in tool["inputSchema"]["properties"])
+
+
+def test_the_numbers_are_right() -> None:
+    said = int(re.findall(r"cost about (\d+) tokens", PAGE)[0])
+    assert abs(said - tools.cost()) < 60
+    for number in (digest.LONGEST, memorize.LONGEST, tools.WHOLE_CHARS):
+        assert f"{number:,}" in PAGE
+    assert f"at most {tools.MOST_HITS} hits" in PAGE
+    assert f"http://127.0.0.1:{Daemon().http_port}/mcp" in PAGE
+
+
+def test_its_examples_are_json() -> None:
+    examples = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    assert len(examples) == 2
+    assert all(json.loads(example)["mcpServers"]["holdfast"] for example in examples)

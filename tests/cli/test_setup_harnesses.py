@@ -1,0 +1,93 @@
+"""Setup and doctor with more than one harness on the machine, and one that asks its user first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Person
+
+HOOKS = '{ "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]} }\n'
+CONFIG = '# mine\nmodel = "x" # the best\n\n[projects."/p"]\ntrust_level = "trusted"\n'
+
+
+@pytest.fixture
+def folder(person: Person) -> Path:
+    """The folder of a harness whose user reviews hooks, beside the one that everybody has here."""
+    made = person.user_home / ".codex"
+    made.mkdir()
+    (made / "hooks.json").write_text(HOOKS)
+    (made / "config.toml").write_text(CONFIG)
+    return made
+
+
+def findings(person: Person) -> dict[str, dict[str, str]]:
+    return {one["check"]: one for one in person.types("doctor", "--json").json}
+
+
+def test_setup_without_names_finds_all_that_are_there(person: Person, folder: Path) -> None:
+    done = person.types("setup", "--yes")
+    assert done.status == 0, done.err
+    ours = {name: person.types("hook-command", name).out.strip() for name in ("claude-code", "codex")}
+    assert json.dumps(ours["claude-code"]) in person.settings.read_text()
+    assert json.dumps(ours["codex"]) in (folder / "hooks.json").read_text()
+    assert "Claude Code and Codex: sessions that start from now on are kept" in done.err
+
+
+def test_unsetup_leaves_every_byte_of_all_of_them(person: Person, folder: Path) -> None:
+    person.settings.write_text("{}")
+    person.types("setup", "--yes")
+    assert person.types("unsetup", "--yes").status == 0
+    assert person.settings.read_text() == "{}"
+    assert (folder / "hooks.json").read_text() == HOOKS
+    assert (folder / "config.toml").read_text() == CONFIG
+
+
+def test_one_can_be_undone_alone(person: Person, folder: Path) -> None:
+    person.types("setup", "--yes")
+    kept = person.settings.read_bytes()
+    assert person.types("unsetup", "codex", "--yes").status == 0
+    assert (folder / "hooks.json").read_text() == HOOKS
+    assert (folder / "config.toml").read_text() == CONFIG
+    assert person.settings.read_bytes() == kept
+
+
+def test_setup_sends_the_user_to_the_review_and_trusts_nothing_itself(person: Person, folder: Path) -> None:
+    done = person.types("setup", "codex", "--yes")
+    assert "7 of our hooks wait for a review" in done.err
+    assert "/hooks" in done.err
+    assert "trusted_hash" not in (folder / "config.toml").read_text()
+
+
+def test_doctor_says_that_hooks_wait_for_a_review_and_what_to_do(person: Person, folder: Path) -> None:
+    person.types("setup", "--yes")
+    found = findings(person)
+    assert [check for check, one in found.items() if not one["ok"]] == ["trust of codex"]
+    assert "7 of our hooks wait for a review" in found["trust of codex"]["detail"]
+    assert "review dialog" in found["trust of codex"]["fix"]
+    assert found["hooks of codex"]["detail"].startswith(f"in {folder}")
+    assert "went through hook and daemon" in found["round trip of codex"]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (None, "`codex` is not on the search path; recorded with 0.166.0"),
+        ("echo codex-cli 0.166.0", "0.166.0, recorded with 0.166.0"),
+        ("echo codex-cli 0.99.1", "0.99.1, recorded with 0.166.0"),
+        ("echo codex-cli 1.0.2", "1.0.2, later than what it was recorded with 0.166.0: news in it may be"),
+        ("exit 3", "does not tell it; recorded with 0.166.0"),
+    ],
+)
+def test_doctor_says_which_version_is_here_and_which_is_known(
+    person: Person, folder: Path, program: str | None, says: str
+) -> None:
+    if program is not None:
+        (person.root / "bin").mkdir()
+        (person.root / "bin" / "codex").write_text(f"#!/bin/sh\n{program}\n")
+        (person.root / "bin" / "codex").chmod(0o755)
+    found = findings(person)["version of codex"]
+    assert found["ok"]
+    assert says in found["detail"]

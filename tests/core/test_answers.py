@@ -1,0 +1,118 @@
+"""Answers: what a provider returned becomes a record, and goes back to it as it came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.core.answers import from_anthropic, from_openai
+from holdfast.core.bodies import Message, body
+from holdfast.core.context import turns_of
+from holdfast.core.records import Record, made
+from holdfast.core.shapes import anthropic, openai
+from tests.core.logs import NOON, asked, returned
+
+ANTHROPIC: dict[str, Any] = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "some-model",
+    "content": [
+        {"type": "thinking", "thinking": "hm", "signature": "signed"},
+        {"type": "redacted_thinking", "data": "sealed"},
+        {"type": "text", "text": "I look.", "citations": None},
+        {"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"command": "ls"}},
+    ],
+    "stop_reason": "tool_use",
+    "usage": {
+        "input_tokens": 10,
+        "output_tokens": 5,
+        "cache_read_input_tokens": 100,
+        "cache_creation_input_tokens": 20,
+    },
+}
+OPENAI: dict[str, Any] = {
+    "id": "chatcmpl-1",
+    "model": "some-model",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "tool_calls",
+            "message": {
+                "role": "assistant",
+                "content": "I look.",
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "function": {"name": "bash", "arguments": '{"command":"ls"}'},
+                    }
+                ],
+            },
+        }
+    ],
+    "usage": {
+        "prompt_tokens": 130,
+        "completion_tokens": 5,
+        "prompt_tokens_details": {"cached_tokens": 100},
+    },
+}
+
+
+def kept(message: dict[str, object]) -> Record:
+    return made("message", "a", "q", NOON, {"message": message})
+
+
+def total(record: Record) -> int:
+    said = body(record)
+    assert isinstance(said, Message)
+    assert said.message.usage is not None
+    return said.message.usage.total
+
+
+def test_an_answer_of_anthropic_goes_back_as_it_came() -> None:
+    record = kept(from_anthropic(ANTHROPIC, NOON))
+    path = [asked("q", "", "look"), record, returned("r", "a", "toolu_1", "a.py")]
+    _, answer, result = anthropic(turns_of(path))
+    content = [{key: block[key] for key in block if key != "citations"} for block in ANTHROPIC["content"]]
+    assert answer == {"role": "assistant", "content": content}
+    assert result["content"] == [
+        {"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "a.py"}]}
+    ]
+    assert total(record) == 135
+
+
+def test_an_answer_of_openai_goes_back_as_it_came() -> None:
+    record = kept(from_openai(OPENAI, NOON))
+    path = [asked("q", "", "look"), record, returned("r", "a", "call_1", "a.py")]
+    _, answer, result = openai(turns_of(path))
+    assert answer == OPENAI["choices"][0]["message"]
+    assert result == {"role": "tool", "tool_call_id": "call_1", "content": "a.py"}
+    assert total(record) == 135
+
+
+@pytest.mark.parametrize(
+    ("reason", "stopped"),
+    [("end_turn", "stop"), ("max_tokens", "length"), ("refusal", "error"), ("something new", "stop")],
+)
+def test_why_it_stopped_is_said_in_the_words_of_the_format(reason: str, stopped: str) -> None:
+    assert from_anthropic({**ANTHROPIC, "stop_reason": reason}, NOON)["stopReason"] == stopped
+
+
+@pytest.mark.parametrize("answer", [{}, {"content": []}, {"content": [{"type": "surprise"}]}])
+def test_an_empty_answer_is_an_empty_message(answer: dict[str, object]) -> None:
+    assert from_anthropic(answer, NOON)["content"] == []
+    assert from_openai({"choices": []}, NOON)["content"] == []
+
+
+def test_a_refusal_is_what_the_model_said() -> None:
+    message = {"content": None, "refusal": "I cannot."}
+    answer = {"choices": [{"finish_reason": "content_filter", "message": message}]}
+    assert from_openai(answer, NOON)["content"] == [{"type": "text", "text": "I cannot."}]
+
+
+def test_arguments_that_are_no_object_are_shown_as_they_were_written() -> None:
+    call = {"id": "c", "function": {"name": "bash", "arguments": "{oops"}}
+    content = from_openai({"choices": [{"message": {"tool_calls": [call]}}]}, NOON)["content"]
+    assert content == [{"type": "toolCall", "id": "c", "name": "bash", "arguments": {"unreadable": "{oops"}}]

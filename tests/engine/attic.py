@@ -1,0 +1,91 @@
+"""A user's home with old transcripts in it, and a store to import them into."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast import harnesses
+from holdfast.config import Config
+from holdfast.engine.desk import Desk
+from holdfast.engine.importing import Choice, Survey, Taken, survey, take_in
+from holdfast.engine.receive import receive
+from holdfast.harnesses.base import Envelope, Reader
+from holdfast.stores.base import EVERYWHERE, Document
+from holdfast.stores.memory import MemoryStore
+from tests.harnesses import claude_code_records as claude
+
+NOW = claude.AT + 3_600_000
+ROOM = 1 << 40
+
+
+class Killed(Exception):
+    """What cuts an import off."""
+
+
+@dataclass
+class Attic:
+    """A user's home with old transcripts in it, and a store."""
+
+    root: Path
+    store: MemoryStore = field(default_factory=MemoryStore)
+    config: Config = field(default_factory=Config)
+    now: int = NOW
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    @property
+    def project(self) -> str:
+        path = self.root / "app"
+        path.mkdir(exist_ok=True)
+        return str(path)
+
+    def desk(self) -> Desk:
+        return Desk(
+            store=self.store,
+            harness=harnesses.get,
+            config=lambda _: self.config,
+            user_home=self.root,
+            clock=lambda: self.now,
+            new_id=lambda: f"id-{next(self.numbers)}",
+        )
+
+    def keeps(self, key: str, *turns: tuple[str, str], at: int = NOW, cwd: str = "") -> Path:
+        """A transcript with these turns, last changed at that time; more of them if it is there already."""
+        path = self.root / ".claude" / "projects" / "p" / f"{key}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        about: claude.Json = {"cwd": cwd or self.project, "sessionId": key}
+        with path.open("a", encoding="utf-8") as file:
+            for asked, answered in turns:
+                number = next(self.numbers)
+                lines = (
+                    claude.user(asked, f"u{number}", **about),
+                    claude.assistant(claude.text(answered), uuid=f"a{number}", **about),
+                )
+                file.writelines(json.dumps(line) + "\n" for line in lines)
+        os.utime(path, (at / 1000, at / 1000))
+        return path
+
+    def survey(self, since: int = 0, project_id: str = "") -> Survey:
+        return survey(self.desk(), self.candidates(), Choice(since, project_id))
+
+    def candidates(self) -> Iterator[tuple[Reader, Path]]:
+        for harness in map(harnesses.reader, harnesses.readable()):
+            for root in harness.transcript_roots(self.root, {}):
+                yield from ((harness, path) for path in harness.transcripts(root))
+
+    def imported(self) -> Taken:
+        return take_in(self.desk(), self.survey().found, ROOM, lambda _: None)
+
+    def documents(self) -> list[Document]:
+        return sorted(self.store.documents(EVERYWHERE, 10_000), key=lambda one: (one.session, one.place))
+
+    def letter(self, key: str, event: str, **fields: str) -> str:
+        path = self.root / ".claude" / "projects" / "p" / f"{key}.jsonl"
+        body = {"session_id": key, "transcript_path": str(path), "cwd": self.project, **fields}
+        letter = json.dumps({**body, "hook_event_name": event}).encode()
+        envelope = Envelope(f"e{next(self.numbers)}", "claude-code", NOW)
+        return receive(self.desk(), envelope, letter, lambda: True).decode()

@@ -1,0 +1,285 @@
+"""Old sessions are brought in once, as what was said in them, and nothing continues or changes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.config import Config
+from holdfast.core.session import Phase
+from holdfast.engine import forget
+from holdfast.engine.git import identity
+from holdfast.engine.import_reading import BATCH_BYTES
+from holdfast.engine.importing import LeftOut, Survey, Taken, take_in
+from holdfast.engine.maintain import DAY_MS
+from holdfast.engine.resume import next_brief
+from holdfast.settings import Capture, Records
+from tests.core.made_up import PROVIDER_KEYS
+from tests.engine.attic import NOW, ROOM, Attic, Killed
+from tests.harnesses import claude_code_records as claude
+from tests.harnesses import codex_records as codex
+from tests.harnesses import openclaw_records as openclaw
+
+SECRET = dict(PROVIDER_KEYS)["github-token"]
+
+
+@pytest.fixture
+def attic(tmp_path: Path) -> Attic:
+    return Attic(tmp_path)
+
+
+def keys(found: Survey) -> list[str]:
+    return [one.session for one in found.found]
+
+
+def test_a_survey_says_whose_sessions_there_are_the_newest_first(attic: Attic) -> None:
+    older = attic.keeps("s1", ("Why is it slow?", "The index is missing."), at=NOW - 9_000)
+    newer = attic.keeps("s2", ("Add the index", "Done."))
+    found = attic.survey()
+    assert [(one.session, one.path, one.size) for one in found.found] == [
+        ("s2", newer, newer.stat().st_size),
+        ("s1", older, older.stat().st_size),
+    ]
+    assert {one.project.root for one in found.found} == {attic.project}
+    assert {one.started_at for one in found.found} == {claude.AT}
+    assert attic.documents() == []
+
+
+def test_what_was_said_can_be_found_and_the_session_is_over(attic: Attic) -> None:
+    path = attic.keeps("s1", ("Why is it slow?", "The index is missing."), ("Add it", "Done."))
+    content, changed = path.read_bytes(), path.stat().st_mtime_ns
+    assert attic.imported() == Taken(sessions=1, passages=2, characters=attic_text(attic), size=len(content))
+    first, second = attic.documents()
+    assert first.text == "User: Why is it slow?\nAgent: The index is missing."
+    assert (first.kind, first.session, first.place, second.place) == ("record", "s1", 0, 1)
+    assert (first.at, first.source, first.project_id) == (
+        claude.AT,
+        "session s1",
+        identity(attic.project).project_id,
+    )
+    session = attic.store.session("s1")
+    assert session is not None
+    assert (session.phase, session.ended_at, session.last_event_at) == (Phase.ENDED, claude.AT, claude.AT)
+    assert session.prompts_told == 2
+    assert attic.store.live_sessions() == []
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (content, changed)
+
+
+def attic_text(attic: Attic) -> int:
+    return sum(len(document.text) for document in attic.documents())
+
+
+def test_nothing_is_imported_twice(attic: Attic) -> None:
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    before = attic.documents()
+    again = attic.survey()
+    assert (again.found, again.left_out) == ((), {LeftOut.DONE: 1})
+    assert attic.imported() == Taken()
+    assert attic.documents() == before
+
+
+def test_a_transcript_that_has_grown_is_read_on(attic: Attic) -> None:
+    path = attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    size = path.stat().st_size
+    attic.keeps("s1", ("Add it", "Done."))
+    assert [one.size for one in attic.survey().found] == [path.stat().st_size - size]
+    attic.imported()
+    assert [(one.place, one.text) for one in attic.documents()] == [
+        (0, "User: Why is it slow?\nAgent: The index is missing."),
+        (1, "User: Add it\nAgent: Done."),
+    ]
+    session = attic.store.session("s1")
+    assert session is not None
+    assert session.prompts_told == 2
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3])
+def test_an_import_that_was_cut_off_goes_on_where_it_was(attic: Attic, tmp_path: Path, pieces: int) -> None:
+    whole = Attic(tmp_path / "whole")
+    whole.root.mkdir()
+    for one in (attic, whole):
+        for part in range(5):
+            answer = " ".join(f"Sentence {number} of part {part}." for number in range(BATCH_BYTES // 28))
+            one.keeps("s1", (f"question {part}", answer), cwd="/nowhere")
+    whole.imported()
+
+    left = iter(range(pieces))
+
+    def done(_: int) -> None:
+        if next(left, None) is None:
+            raise Killed
+
+    with pytest.raises(Killed):
+        take_in(attic.desk(), attic.survey().found, ROOM, done)
+    assert 0 < len(attic.documents()) < len(whole.documents())
+    attic.imported()
+    assert attic.documents() == whole.documents()
+
+
+def test_no_secret_gets_in_by_an_import(attic: Attic) -> None:
+    attic.keeps("s1", (f"use {SECRET} to push", f"I will use {SECRET}."))
+    attic.imported()
+    assert attic.documents()
+    assert not any(SECRET in text.text for text in attic.store.texts())
+    assert "[REDACTED:github-token" in attic.documents()[0].text
+
+
+def test_what_is_imported_carries_the_mark_of_the_redactor_it_went_through(attic: Attic) -> None:
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    mark = attic.desk().redactor(identity(attic.project)).mark
+    assert attic.store.redaction(mark).stale == 0
+
+
+def test_a_session_that_letters_told_of_is_left_to_the_daemon(attic: Attic) -> None:
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.letter("s1", "UserPromptSubmit", prompt="Why is it slow?")
+    found = attic.survey()
+    assert (found.found, found.left_out) == ((), {LeftOut.KEPT: 1})
+
+
+def test_a_session_that_goes_live_while_it_waits_for_its_turn_is_left_alone(attic: Attic) -> None:
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    found = attic.survey()
+    attic.letter("s1", "UserPromptSubmit", prompt="Why is it slow?")
+    before = attic.store.session("s1")
+    take_in(attic.desk(), found.found, ROOM, lambda _: None)
+    assert attic.store.session("s1") == before
+    assert [one for one in attic.documents() if one.kind == "record"] == []
+
+
+def test_two_imports_at_once_keep_everything_once(attic: Attic) -> None:
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    one, other = attic.survey(), attic.survey()
+    for found in (one, other):
+        take_in(attic.desk(), found.found, ROOM, lambda _: None)
+    session = attic.store.session("s1")
+    assert session is not None
+    assert (session.prompts_told, len(attic.documents())) == (1, 1)
+
+
+def test_an_imported_session_is_never_continued_however_fresh_it_is(attic: Attic) -> None:
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    assert next_brief(attic.desk(), identity(attic.project)) is None
+    assert attic.letter("s2", "SessionStart", source="startup") == ""
+
+
+def test_an_imported_session_that_is_resumed_is_read_from_its_start(attic: Attic) -> None:
+    attic.keeps("s1", ("Never touch the schema. Why is it slow?", "The index is missing."))
+    attic.imported()
+    attic.letter("s1", "SessionStart", source="resume")
+    session = attic.store.session("s1")
+    assert session is not None
+    assert (session.phase, session.prompts_told) == (Phase.LIVE, 1)
+    assert [said.text for said in session.trail.statements] == ["The index is missing."]
+    assert len(attic.store.events("s1", 10)) > 1
+
+
+def test_what_was_forgotten_does_not_come_back_by_an_import(attic: Attic) -> None:
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    forget.forget(attic.store, attic.root / "home", forget.OneSession("s1"), NOW)
+    assert attic.documents() == []
+    assert attic.imported() == Taken()
+    assert (attic.documents(), attic.store.sessions(9)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        (Config(capture=Capture(exclude=("app",))), LeftOut.EXCLUDED),
+        (Config(records=Records(retention_days=1)), LeftOut.OLD),
+    ],
+)
+def test_what_the_settings_leave_out_is_left_out(attic: Attic, config: Config, reason: LeftOut) -> None:
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."), at=NOW - 3 * 86_400_000)
+    attic.config = config
+    assert (attic.survey().found, attic.survey().left_out) == ((), {reason: 1})
+
+
+def test_what_there_is_no_room_for_is_left_out_the_oldest_first(attic: Attic) -> None:
+    for number in range(4):
+        attic.keeps(f"s{number}", ("Why?", f"Because of {number}."), at=NOW + number * 1_000)
+    found = attic.survey().found
+    taken = take_in(attic.desk(), found, 40, lambda _: None)
+    assert (taken.sessions, taken.no_room) == (2, 2)
+    assert {one.session for one in attic.documents()} == {"s3", "s2"}
+    assert keys(attic.survey()) == ["s1", "s0"]
+
+
+def test_of_a_session_that_is_fresh_what_is_too_old_is_not_kept(attic: Attic) -> None:
+    attic.now = NOW + 30 * DAY_MS
+    attic.config = Config(records=Records(retention_days=29))
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."), at=attic.now)
+    assert keys(attic.survey()) == ["s1"]
+    assert attic.imported().passages == 0
+    assert attic.documents() == []
+
+
+def test_a_person_may_ask_for_some_sessions_only(attic: Attic) -> None:
+    attic.keeps("s1", ("old", "it is"), at=NOW - 9_000)
+    attic.keeps("s2", ("new", "it is"))
+    attic.keeps("s3", ("elsewhere", "it is"), cwd="/elsewhere")
+    assert keys(attic.survey(since=NOW - 1_000)) == ["s2", "s3"]
+    assert keys(attic.survey(project_id=identity(attic.project).project_id)) == ["s2", "s1"]
+
+
+def test_the_same_session_in_two_files_is_one_session(attic: Attic) -> None:
+    rollout = [codex.meta(), codex.turn(), codex.message("user", "Why is it slow?")]
+    for folder, more in (
+        ("sessions/2026/03/01", []),
+        ("archived_sessions", [codex.message("user", "Add it")]),
+    ):
+        path = attic.root / ".codex" / folder / "rollout.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(codex.jsonl([*rollout, *more]))
+    found = attic.survey().found
+    assert [(one.session, one.path.parent.name) for one in found] == [(codex.THREAD, "archived_sessions")]
+
+
+def test_a_session_whose_file_was_moved_is_not_imported_again(attic: Attic) -> None:
+    path = attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    elsewhere = path.parent.parent / "other" / path.name
+    elsewhere.parent.mkdir()
+    path.rename(elsewhere)
+    assert attic.survey().left_out == {LeftOut.DONE: 1}
+
+
+def test_what_a_fork_repeats_of_its_parent_is_found_once(attic: Attic) -> None:
+    attic.keeps("parent", ("Why is it slow?", "The index is missing."))
+    attic.keeps("fork", ("Why is it slow?", "The index is missing."), ("And now?", "Still."))
+    attic.imported()
+    assert sorted(one.text for one in attic.documents()) == [
+        "User: And now?\nAgent: Still.",
+        "User: Why is it slow?\nAgent: The index is missing.",
+    ]
+
+
+def test_a_file_that_is_gone_when_its_turn_comes_is_passed_over(attic: Attic) -> None:
+    path = attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    found = attic.survey()
+    path.unlink()
+    assert take_in(attic.desk(), found.found, ROOM, lambda _: None).sessions == 0
+
+
+def test_every_byte_is_accounted_for(attic: Attic) -> None:
+    for number in range(3):
+        attic.keeps(f"s{number}", ("Why?", "The index. " * 150_000))
+    found, told = attic.survey(), list[int]()
+    take_in(attic.desk(), found.found, ROOM, told.append)
+    assert sum(told) == found.size
+    assert len(told) > len(found.found)
+
+
+def test_a_session_that_does_not_say_where_it_worked_is_in_no_project_of_anybody(attic: Attic) -> None:
+    path = attic.root / ".openclaw" / "agents" / "main" / "sessions" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(openclaw.jsonl([openclaw.user("Why is it slow?")]))
+    attic.imported()
+    (document,) = attic.documents()
+    assert document.project_id not in ("", identity(attic.project).project_id, identity("/").project_id)
