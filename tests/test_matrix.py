@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.install import CLIENTS
-from tests.clients.matrix import PROMISES, table
+from tests.clients.matrix import HARNESSES, PROMISES, table
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,8 +30,8 @@ def test_each_promise_is_shown_by_a_test_that_exists() -> None:
         for name in _tests_in(file)
     }
     for promise in PROMISES:
-        assert promise.shown.keys() == {client.name for client in CLIENTS}
-        assert {test for test in promise.shown.values() if "::" in test} <= known
+        assert len(promise.shown) == len(HARNESSES)
+        assert {test for test in promise.shown if "::" in test} <= known
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/harnesses/README.md"])

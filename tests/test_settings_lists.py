@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ from holdfast.config import Config, load
 from holdfast.core.flush import THRESHOLDS, Delivery, Threshold
 from holdfast.core.pressure import KnownModel
 from holdfast.errors import ConfigError
-from holdfast.settings import TABLE
+from holdfast.settings import TABLE, Inherit
 from holdfast.settings_lists import toml_list
 
 SEEDS_JSON = """
 {
   "checkpoint": {
     "enabled": true,
+    "model": "anthropic/claude-3-haiku",
+    "fallbackToMain": true,
     "tokenThresholdPercents": [25, 50, 75],
     "turnThreshold": 15,
     "minTokensForGen": 10000
@@ -46,6 +49,18 @@ SEEDS_JSON = """
         "injectAs": "user"
       }
     ]
+  },
+  "compaction": {
+    "reserveTokens": 4000,
+    "preferCheckpoint": true
+  },
+  "session": {
+    "defaultKey": "agent:main:main"
+  },
+  "session.inherit": {
+    "enabled": true,
+    "source": "~/.openclaw/agents/main/sessions",
+    "format": "jsonl"
   }
 }
 """  # noqa: E501 - as it was written
@@ -84,7 +99,10 @@ def toml(document: Mapping[str, Mapping[str, Any]]) -> str:
 
 def test_the_first_description_of_the_settings_can_be_used_in_our_spelling(tmp_path: Path) -> None:
     found = loaded(tmp_path, toml(respelled(json.loads(SEEDS_JSON))))
-    assert found.checkpoint == Config().checkpoint
+    assert found.checkpoint == replace(Config().checkpoint, model="anthropic/claude-3-haiku")
+    assert found.compaction == Config().compaction
+    assert found.session.default_key == Config().session.default_key
+    assert found.session.inherit == Inherit(True, "~/.openclaw/agents/main/sessions", "jsonl")  # noqa: FBT003
     flush, rows = found.memory_flush, json.loads(SEEDS_JSON)["memoryFlush"]["thresholds"]
     assert (flush.enabled, flush.show_in_system_prompt) == (True, True)
     assert flush.thresholds == tuple(

@@ -22,35 +22,35 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, cast
 from weakref import WeakSet
 
-import msgspec
-
 from holdfast import config, harnesses, models
 from holdfast.core import records
-from holdfast.core.answers import from_anthropic, from_openai
-from holdfast.core.bodies import Message, body
+from holdfast.core.answers import Call, calls_of, message_of
 from holdfast.core.context import Turn, turns_of, without_past
 from holdfast.core.records import Log, Record, path_to, record_id
 from holdfast.core.session import Process
 from holdfast.core.shapes import Json, anthropic, openai
 from holdfast.core.summary import Failed, Material, Written
 from holdfast.core.world import Project
-from holdfast.engine.append import Owner, append, take_over
+from holdfast.engine.append import Owner, append
 from holdfast.engine.compact import Summarize
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
-from holdfast.engine.inherit import inherit, own_key
+from holdfast.engine.inherit import bring_in, inherit, own_key
 from holdfast.engine.open_session import OpenSession
 from holdfast.engine.processes import start_of
+from holdfast.engine.summarize import Means, is_configured
+from holdfast.engine.summarize import summarize as summarize_by_model
 from holdfast.engine.warn import Fill
 from holdfast.errors import HoldfastError, StoreReadOnly
 from holdfast.harnesses.base import FoundLog
+from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store as open_database
 
 __all__ = [
@@ -72,15 +72,6 @@ __all__ = [
 
 Shape: TypeAlias = Callable[[Sequence[Turn]], list[Json]]
 """How turns look to a provider: `anthropic` or `openai`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool that the model wants called."""
-
-    id: str
-    name: str
-    arguments: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,19 +138,10 @@ def open_store(
     model that the settings name, in a thread of `executor`.
     """
     where = home or config.home(os.environ)
-    store = open_database(where / "store.db", where / "backups", _now())
-    desk = Desk(
-        store=store,
-        harness=harnesses.get,
-        config=cache(partial(_config, where)),
-        user_home=Path.home(),
-        clock=_now,
-        new_id=lambda: record_id(_now(), secrets.token_bytes(4)),
-        counter=cache(models.counter),
-        home=where,
-    )
+    desk = _desk(where, _database(where))
     directory = identity(str((project or Path.cwd()).absolute()))
-    return _Own(desk, directory, summarize, executor or ThreadPoolExecutor(1, "holdfast"))
+    asked = summarize or _by_settings(where, desk, directory)
+    return _Own(desk, directory, asked, executor or ThreadPoolExecutor(1, "holdfast"))
 
 
 def open_source(source: Path | None = None, log_format: str = "") -> SessionStore:
@@ -217,15 +199,15 @@ class Session:
 
     def answer(self, response: object) -> tuple[Call, ...]:
         """The model's answer, as its SDK or its JSON gives it, with what it took; the tools to call."""
-        told = _as_mapping(response)
-        said = from_openai(told, _now()) if "choices" in told else from_anthropic(told, _now())
-        return _calls(self._say(said))
+        return calls_of(self._say(message_of(_as_mapping(response), _now())))
 
     def returned(
         self, call: str, content: str | Sequence[Mapping[str, object]], *, ok: bool = True
     ) -> Record:
         """What a tool that was called returned."""
-        names = (each.name for record in reversed(self.records) for each in _calls(record) if each.id == call)
+        names = (
+            each.name for record in reversed(self.records) for each in calls_of(record) if each.id == call
+        )
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         said = {"role": "toolResult", "toolCallId": call, "toolName": next(names, ""), "content": blocks}
         return self._say({**said, "isError": not ok, "timestamp": _now()})
@@ -308,7 +290,7 @@ class _Own:
             if log is None:
                 session.settle()
             elif log.records:
-                take_over(self._desk, self._owner(own_key(session.key)), log)
+                bring_in(self._desk, self._owner(own_key(session.key)), log)
 
     def append(self, key: str, *given: Record) -> None:
         with self._lock:
@@ -361,6 +343,36 @@ class _Foreign:
         """Nothing is held."""
 
 
+def _by_settings(where: Path, desk: Desk, project: Project) -> Summarize | None:
+    """Whoever the settings say is asked for summaries; None if they name nobody."""
+    if not is_configured(desk.config(project)):
+        return None
+
+    def ask(about: Material) -> Written | Failed:
+        # In another thread, and so through a connection of its own.
+        with closing(_database(where)) as store:
+            return summarize_by_model(_desk(where, store), project, about, Means(os.environ, time.sleep))
+
+    return ask
+
+
+def _database(where: Path) -> Store:
+    return open_database(where / "store.db", where / "backups", _now())
+
+
+def _desk(where: Path, store: Store) -> Desk:
+    return Desk(
+        store=store,
+        harness=harnesses.get,
+        config=cache(partial(_config, where)),
+        user_home=Path.home(),
+        clock=_now,
+        new_id=lambda: record_id(_now(), secrets.token_bytes(4)),
+        counter=cache(models.counter),
+        home=where,
+    )
+
+
 def _as_mapping(response: object) -> Mapping[str, object]:
     """An answer as JSON has it, whichever SDK gave it."""
     if isinstance(response, Mapping):
@@ -369,17 +381,6 @@ def _as_mapping(response: object) -> Mapping[str, object]:
         if callable(give := getattr(response, name, None)):
             return cast("Mapping[str, object]", give())
     raise TypeError(f"an answer is a mapping or what an SDK returns, not {type(response).__name__}")
-
-
-def _calls(record: Record) -> tuple[Call, ...]:
-    """The tools that an answer calls."""
-    said = body(record) if record.type == records.MESSAGE else None
-    content = said.message.content if isinstance(said, Message) else None
-    return tuple(
-        Call(block.id or "", block.name or "", msgspec.json.decode(block.arguments))
-        for block in (content if isinstance(content, list) else ())
-        if block.type == "toolCall"
-    )
 
 
 def _config(home: Path, project: Project) -> config.Config:

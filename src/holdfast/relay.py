@@ -33,7 +33,7 @@ PARSE_ERROR = -32700
 METHOD_UNKNOWN = -32601
 DAEMON_AWAY = -32000
 AWAY = "the Holdfast daemon cannot be reached or started; ask the user to run `holdfast doctor`"
-LOST = "the Holdfast daemon stopped twice while it worked on this; ask the user to look at `holdfast logs`"
+LOST = "the Holdfast daemon stopped while it worked on this; ask the user to look at `holdfast logs`"
 TOO_LONG = f"this line is longer than {LINE_LIMIT} bytes"
 OFF = "Holdfast is turned off for this session"
 
@@ -177,6 +177,7 @@ class Relay:
         self._handshake: list[bytes] = []
         self._waiting: dict[object, bytes] = {}
         self._tries: dict[object, int] = {}
+        self._most_tries = TRIES
         self._repeated: object = None
         """The id of a handshake whose answer the harness has, where it was told to another daemon again."""
 
@@ -199,7 +200,12 @@ class Relay:
         self._send(line, asks=asks)
 
     def finish(self) -> None:
-        """Wait for the last answers: the harness has nothing more to say, and may still listen."""
+        """Wait for the last answers: the harness has nothing more to say, and may still listen.
+
+        It may also be gone, so that for its sake no daemon is started any more.
+        """
+        self._most_tries = 1
+        os.close(0)
         with self._settled:
             self._settled.wait_for(lambda: not self._waiting, LAST_ANSWERS_TIME)
 
@@ -259,7 +265,7 @@ class Relay:
             self._line = None
             with self._settled:  # The harness may cancel one of them meanwhile.
                 self._tries = {id: self._tries[id] + 1 for id in self._waiting}
-                given_up = [id for id, tries in self._tries.items() if tries > TRIES]
+                given_up = [id for id, tries in self._tries.items() if tries > self._most_tries]
             for id in given_up:
                 self.refuse(id, DAEMON_AWAY, LOST)
             if self._waiting:

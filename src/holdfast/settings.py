@@ -283,7 +283,7 @@ class Models:
     )
     command: tuple[str, ...] = _setting(
         (),
-        "The command that is asked for `command`, word by word; it reads the question, and prints the answer.",
+        "The command that is asked for `command`, word by word: a question on stdin, its answer on stdout.",
     )
     timeout_seconds: int = _setting(60, "Seconds until an answer must be there.", 1, 600)
     retries: int = _setting(2, "How often a model that is busy is asked again.", 0, 10)

@@ -11,6 +11,8 @@ import pytest
 from tests.clients import install
 from tests.clients.claude import Claude
 from tests.clients.codex import Codex, Json, models_of
+from tests.clients.gemini import Gemini
+from tests.clients.gemini_api import GeminiContent
 from tests.clients.install import Client
 from tests.clients.model_server import AnthropicMessages, ModelServer
 from tests.clients.product import Product
@@ -19,7 +21,7 @@ from tests.clients.responses import OpenAIResponses
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with ModelServer(AnthropicMessages(), OpenAIResponses()) as running:
+    with ModelServer(AnthropicMessages(), OpenAIResponses(), GeminiContent()) as running:
         yield running
 
 
@@ -40,6 +42,17 @@ def mcp_checks() -> Path:
 
 
 @pytest.fixture(scope="session")
+def pi_node() -> Path:
+    """The Node.js beside which pi is installed."""
+    return _binary(install.PI)
+
+
+@pytest.fixture(scope="session")
+def gemini_binary() -> Path:
+    return _binary(install.GEMINI)
+
+
+@pytest.fixture(scope="session")
 def codex_models(codex_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
     return models_of(codex_binary, tmp_path_factory.mktemp("models"))
 
@@ -56,6 +69,14 @@ def claude(claude_binary: Path, tmp_path: Path, server: ModelServer) -> Claude:
 def codex(codex_binary: Path, codex_models: list[Json], tmp_path: Path, server: ModelServer) -> Codex:
     """The same with Codex."""
     person = Codex(codex_binary, tmp_path, server, codex_models)
+    person.make_repository()
+    return person
+
+
+@pytest.fixture
+def gemini(gemini_binary: Path, tmp_path: Path, server: ModelServer) -> Gemini:
+    """The same with Gemini CLI."""
+    person = Gemini(gemini_binary, tmp_path, server)
     person.make_repository()
     return person
 

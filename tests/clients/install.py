@@ -117,7 +117,17 @@ MCP_CHECKS = Client(
     "node_modules/node/bin/node",
     ("@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12"),
 )
-CLIENTS = (CLAUDE_CODE, CODEX, MCP_CHECKS)
+# pi, whose session files others write too; later versions name packages that are not published.
+PI = Client(
+    "pi-0.87.1-node",
+    "pi, on Node.js",
+    "node",
+    "v24.21.0",
+    "node_modules/node/bin/node",
+    ("@earendil-works/pi-coding-agent@0.87.1",),
+)
+GEMINI = Client("gemini", "Gemini CLI", "@google/gemini-cli", "0.61.0", "node_modules/.bin/gemini")
+CLIENTS = (CLAUDE_CODE, CODEX, GEMINI, MCP_CHECKS, PI)
 
 
 def _run_npm(npm: str, root: Path, *packages: str) -> None:

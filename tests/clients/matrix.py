@@ -9,129 +9,141 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tests.clients.install import CLIENTS
+from tests.clients.install import CLAUDE_CODE, CODEX, GEMINI
+
+HARNESSES: Final = (CLAUDE_CODE, CODEX, GEMINI)
+NOT_OFFERED: Final = "not offered"
+"""The harness has no such thing, or takes no words of ours there."""
+NOT_SHOWN: Final = "not shown"
+_CUT, _RESUME, _NEW = "TestCompaction", "TestResume", "TestANewSession"
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What is promised, and for each harness the test that shows it; a note where it is not."""
+    """What is promised, and for each harness the test that shows it, or why there is none."""
 
     text: str
-    shown: dict[str, str]
+    claude_code: str
+    codex: str
+    gemini: str
+
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        return self.claude_code, self.codex, self.gemini
 
 
-def _both(text: str, claude_code: str, codex: str) -> Promise:
-    return Promise(
-        text,
-        {"claude-code": f"test_claude_code.py::{claude_code}", "codex": f"test_codex.py::{codex}"},
-    )
-
-
-NOT_OFFERED: Final = "not offered"
 PROMISES: Final = (
-    _both("brief after a compaction by hand", "TestCompaction::test_manual", "TestCompaction::test_manual"),
-    _both(
+    Promise(
+        "brief after a compaction by hand",
+        f"test_claude_code.py::{_CUT}::test_manual",
+        f"test_codex.py::{_CUT}::test_manual",
+        NOT_SHOWN,
+    ),
+    Promise(
         "brief after an automatic compaction",
-        "TestCompaction::test_automatic",
-        "TestCompaction::test_automatic_in_the_middle_of_a_turn",
+        f"test_claude_code.py::{_CUT}::test_automatic",
+        f"test_codex.py::{_CUT}::test_automatic_in_the_middle_of_a_turn",
+        "test_gemini.py::test_after_a_compaction_the_brief_comes_with_the_next_tool",
     ),
     Promise(
         "brief where the summary can be read by the vendor alone",
-        {
-            "claude-code": NOT_OFFERED,
-            "codex": "test_codex.py::TestCompaction::test_by_the_vendor_with_a_summary_that_only_it_can_read",
-        },
+        NOT_OFFERED,
+        f"test_codex.py::{_CUT}::test_by_the_vendor_with_a_summary_that_only_it_can_read",
+        NOT_OFFERED,
     ),
-    _both(
+    Promise(
         "checkpoint before the summary is written",
-        "TestCompaction::test_the_checkpoint_is_there_before_the_summary_is_asked_for",
-        "TestCompaction::test_the_checkpoint_is_there_before_the_summary_is_asked_for",
+        f"test_claude_code.py::{_CUT}::test_the_checkpoint_is_there_before_the_summary_is_asked_for",
+        f"test_codex.py::{_CUT}::test_the_checkpoint_is_there_before_the_summary_is_asked_for",
+        NOT_OFFERED,
     ),
     Promise(
         "its own summary is told what to keep",
-        {
-            "claude-code": "test_claude_code.py::TestCompaction::test_its_summary_is_told_what_it_must_keep",
-            "codex": NOT_OFFERED,
-        },
+        f"test_claude_code.py::{_CUT}::test_its_summary_is_told_what_it_must_keep",
+        NOT_OFFERED,
+        NOT_OFFERED,
     ),
-    _both(
+    Promise(
         "brief with the next prompt where a hook did not fire",
-        "TestCompaction::test_with_the_next_prompt_if_its_start_hook_never_fired",
-        "TestCompaction::test_with_the_next_prompt_if_its_start_hook_never_fired",
+        f"test_claude_code.py::{_CUT}::test_with_the_next_prompt_if_its_start_hook_never_fired",
+        f"test_codex.py::{_CUT}::test_with_the_next_prompt_if_its_start_hook_never_fired",
+        NOT_SHOWN,
     ),
-    _both(
-        "resume: only what the model cannot know",
-        "TestResume::test_only_what_the_model_cannot_know",
-        "TestResume::test_only_what_the_model_cannot_know",
+    Promise(
+        "resume: nothing is repeated",
+        f"test_claude_code.py::{_RESUME}::test_nothing_is_repeated",
+        f"test_codex.py::{_RESUME}::test_nothing_is_repeated",
+        "test_gemini.py::test_a_new_session_is_given_the_last_and_a_resumed_one_nothing",
     ),
-    _both(
+    Promise(
         "fork: knows its parent",
-        "TestResume::test_a_fork_gets_nothing_and_knows_its_parent",
-        "TestResume::test_a_fork_gets_nothing_and_knows_its_parent",
+        f"test_claude_code.py::{_RESUME}::test_a_fork_gets_nothing_and_knows_its_parent",
+        f"test_codex.py::{_RESUME}::test_a_fork_gets_nothing_and_knows_its_parent",
+        NOT_OFFERED,
     ),
-    _both(
+    Promise(
         "new session: brief of the last",
-        "TestANewSession::test_after_the_first_ended",
-        "TestANewSession::test_after_the_first_ended",
+        f"test_claude_code.py::{_NEW}::test_after_the_first_ended",
+        f"test_codex.py::{_NEW}::test_after_the_first_ended",
+        "test_gemini.py::test_a_new_session_is_given_the_last_and_a_resumed_one_nothing",
     ),
-    _both(
+    Promise(
         "brief after a crash",
-        "TestANewSession::test_after_the_client_was_killed",
-        "TestANewSession::test_after_codex_was_killed",
+        f"test_claude_code.py::{_NEW}::test_after_the_client_was_killed",
+        f"test_codex.py::{_NEW}::test_after_codex_was_killed",
+        "test_gemini.py::test_after_a_crash_a_new_session_is_given_the_last",
     ),
-    _both(
+    Promise(
         "brief after `/clear`",
-        "TestANewSession::test_after_clear",
-        "TestANewSession::test_in_the_same_process",
+        f"test_claude_code.py::{_NEW}::test_after_clear",
+        f"test_codex.py::{_NEW}::test_in_the_same_process",
+        NOT_SHOWN,
     ),
-    _both(
+    Promise(
         "nothing bleeds from a session at work",
-        "TestANewSession::test_beside_a_live_one_nothing_bleeds",
-        "TestANewSession::test_beside_one_that_is_at_work_in_the_same_process_nothing_bleeds",
+        f"test_claude_code.py::{_NEW}::test_beside_a_live_one_nothing_bleeds",
+        f"test_codex.py::{_NEW}::test_beside_one_that_is_at_work_in_the_same_process_nothing_bleeds",
+        NOT_SHOWN,
     ),
     Promise(
         "session that is never written down",
-        {
-            "claude-code": NOT_OFFERED,
-            "codex": "test_codex.py::TestANewSession::test_after_one_that_was_never_written_down",
-        },
+        NOT_OFFERED,
+        f"test_codex.py::{_NEW}::test_after_one_that_was_never_written_down",
+        NOT_OFFERED,
     ),
-    _both(
+    Promise(
         "nothing lost when the daemon is killed",
-        "TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
-        "TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
+        "test_claude_code.py::TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
+        "test_codex.py::TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
+        NOT_SHOWN,
     ),
-    _both(
+    Promise(
         "nobody notices that hook or Python is gone",
-        "TestWhatIsGone::test_nobody_notices",
-        "TestWhatIsGone::test_nobody_notices",
+        "test_claude_code.py::TestWhatIsGone::test_nobody_notices",
+        "test_codex.py::TestWhatIsGone::test_nobody_notices",
+        "test_gemini.py::test_whatever_is_gone_nobody_notices",
     ),
     Promise(
-        "the agent's own digest, after a compaction",
-        {
-            "claude-code": "test_mcp_claude_code.py::TestByTheRelay"
-            "::test_what_the_agent_said_is_in_the_first_request_after_a_compaction",
-            "codex": "test_codex_tools.py"
-            "::test_what_the_agent_said_is_in_the_first_request_after_a_compaction",
-        },
+        "the agent's own digest comes back",
+        "test_mcp_claude_code.py::TestByTheRelay"
+        "::test_what_the_agent_said_is_in_the_first_request_after_a_compaction",
+        "test_codex_tools.py::test_what_the_agent_said_is_in_the_first_request_after_a_compaction",
+        "test_gemini.py::test_its_agent_has_our_tools_and_is_told_of_them",
     ),
     Promise(
-        "continues what the other began",
-        {
-            "claude-code": "test_across_harnesses.py::test_what_codex_began_claude_code_continues",
-            "codex": "test_across_harnesses.py::test_what_claude_code_began_codex_continues",
-        },
+        "continues what another harness began",
+        "test_across_harnesses.py::test_what_codex_began_claude_code_continues",
+        "test_across_harnesses.py::test_what_claude_code_began_codex_continues",
+        NOT_SHOWN,
     ),
 )
 
 
 def table() -> str:
     """The matrix in Markdown."""
-    heads = [f"{client.title} {client.version}" for client in CLIENTS]
+    heads = [f"{client.title} {client.version}" for client in HARNESSES]
     lines = [f"| | {' | '.join(heads)} |", f"|---|{':-:|' * len(heads)}"]
-    for promise in PROMISES:
-        cells = [_cell(promise.shown[client.name]) for client in CLIENTS]
-        lines.append(f"| {promise.text} | {' | '.join(cells)} |")
+    lines += [f"| {promise.text} | {' | '.join(map(_cell, promise.shown))} |" for promise in PROMISES]
     return "\n".join(lines) + "\n"
 
 

@@ -38,7 +38,7 @@ def test_a_brief_holds_what_was_asked_done_and_failed() -> None:
     ("reason", "opening"),
     [
         (Reason.COMPACT, "The context was just compacted."),
-        (Reason.LATE, "The context window was compacted before this prompt"),
+        (Reason.LATE, "The context window was compacted, and this could not be given at once."),
         (Reason.STARTUP, "An earlier session of this project is over."),
         (Reason.CLEAR, "Ignore this if you start something new."),
     ],

@@ -135,6 +135,14 @@ def test_fewer_stay_where_they_fill_more_than_half_of_the_window() -> None:
     assert chosen.first_kept == "end"
 
 
+@pytest.mark.parametrize(("size", "first_kept"), [(10_000, "q"), (200_000, "")])
+def test_the_last_turn_stays_unless_it_fills_the_window_alone(size: int, first_kept: str) -> None:
+    path = [*turns(20), asked("q", "a19", "z" * size)]
+    total = 100_000 if size > 100_000 else 120_000
+    chosen = plan(path, total, WINDOW, FEW)
+    assert chosen.first_kept == first_kept
+
+
 def test_where_nothing_can_be_cut_nothing_stays() -> None:
     path = [asked("q", "", "z" * 10_000)]
     chosen = plan(path, 100_000, WINDOW, FEW)

@@ -100,6 +100,13 @@ def test_equals_stay_in_the_order_in_which_they_came() -> None:
     assert order(Candidate("b", 2), Candidate("a", 2), Candidate("c", 2)) == ["b", "a", "c"]
 
 
+def test_what_was_only_nearer_than_nothing_is_noise() -> None:
+    far, near = Candidate("far", meaning=0.1), Candidate("near", meaning=0.9)
+    worded = Candidate("worded", keywords=0.001, session="s")
+    beside = Candidate("beside", meaning=0.001, session="s", place=1)
+    assert [one.candidate.id for one in ranked((far, near, worded, beside)) if one.is_noise] == ["far"]
+
+
 def test_a_pool_looks_again_at_the_best_of_both_searches() -> None:
     pool = Pool({"both": 6, "words": 7, "weak": 1}, {"both": 0.9, "like": 0.1})
     assert pool.seeds(3) == ["both", "words", "weak"]

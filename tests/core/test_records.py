@@ -20,6 +20,7 @@ from holdfast.core.records import (
     milliseconds,
     parsed,
     path_to,
+    portable,
     read_log,
     record_id,
 )
@@ -133,6 +134,35 @@ def test_the_oldest_compactions_name_a_place() -> None:
     assert isinstance(compaction, bodies.Compaction)
     assert compaction.first_kept == "@2"
     assert log.skipped == (Skipped("not JSON"),)
+
+
+# For other readers
+
+
+def test_what_other_readers_know_is_given_to_them_byte_for_byte() -> None:
+    log = [header("s", NOON, "/home/you"), asked("a", "", "hi"), made("odd", "b", "a", NOON, {"x": [1]})]
+    assert [portable(record) for record in log] == [record.line for record in log]
+    assert [portable(record) for record in read_log(map(portable, log)).records] == [
+        each.line for each in log
+    ]
+
+
+def test_what_the_oldest_format_lacks_is_added() -> None:
+    log = read_log(
+        [
+            '{"id":"s","type":"session","cwd":"/home/you"}',
+            '{"type":"message","message":{"role":"user","content":"one"}}',
+            '{"type":"compaction","summary":"so far","firstKeptEntryIndex":1}',
+        ]
+    )
+    told = [json.loads(portable(record)) for record in log.records]
+    assert told[0] == {"type": "session", "version": 2, "id": "s", "cwd": "/home/you"}
+    assert (told[1]["id"], told[1]["parentId"]) == ("@1", None)
+    assert (told[2]["id"], told[2]["parentId"], told[2]["firstKeptEntryId"]) == ("@2", "@1", "@1")
+    again = read_log(map(portable, log.records))
+    assert [(each.id, each.parent) for each in again.records] == [
+        (each.id, each.parent) for each in log.records
+    ]
 
 
 # The tree

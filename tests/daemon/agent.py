@@ -84,9 +84,17 @@ class Agent:
         message: dict[str, Any] = json.loads(self._said.get(timeout=LIMIT_S))
         return message
 
+    def close(self) -> None:
+        """Say nothing more."""
+        self._stdin.close()
+
+    def reads(self) -> bool:
+        """Whether the relay may still read what is said to it."""
+        return Path(f"/proc/{self._process.pid}/fd/0").exists()
+
     def hang_up(self) -> tuple[int, list[dict[str, Any]], bytes]:
         """Say that nothing more will come: the exit status, what was still said, and the complaints."""
-        self._stdin.close()
+        self.close()
         status = self._process.wait(LIMIT_S)
         self._reader.join(LIMIT_S)
         stderr = self._process.stderr.read() if self._process.stderr else b""

@@ -13,6 +13,7 @@ from typing import Self
 import pytest
 
 from holdfast import relay
+from holdfast.daemon import client
 from holdfast.stores.sqlite import open_store
 from tests.daemon.agent import INITIALIZE, SESSION_ID, Agent, begin, request
 from tests.daemon.conftest import LIMIT_S, Lodging, wait_until
@@ -121,6 +122,19 @@ class TestWhenTheDaemonDies:
             os.kill(pid, signal.SIGKILL)
             agent.call("session_digest", summary=f"step {number}")
         assert digests(lodging) == ["step 1", "step 0"]
+
+    def test_for_a_harness_that_is_gone_none_is_started(self, lodging: Lodging, agent: Agent) -> None:
+        first = lodging.start()
+        agent.shake_hands()
+        first.send_signal(signal.SIGSTOP)
+        agent.send(request("x", "tools/call", DIGEST))
+        agent.close()
+        wait_until(lambda: not agent.reads())
+        first.kill()
+        first.wait(LIMIT_S)
+        status, said, _ = agent.hang_up()
+        assert (status, [message["error"]["message"] for message in said]) == (0, [relay.LOST])
+        assert not client.is_up(lodging.home)
 
 
 class Mute:

@@ -11,7 +11,7 @@ import pytest
 from holdfast import embed
 from holdfast.core.records import made
 from holdfast.embed import Call, Session, SessionStore
-from holdfast.errors import HoldfastError, StoreReadOnly
+from holdfast.errors import HoldfastError, StoreError, StoreReadOnly
 from tests.core.logs import NOON
 from tests.core.providers import refused_by_anthropic, refused_by_openai
 from tests.embed.loop import said, texts, turns, write_settings
@@ -216,6 +216,25 @@ def test_a_session_that_is_saved_goes_on_under_a_key_of_ours(
     session.ask("Go on.")
     assert texts(store.load(OURS).messages()) == ["Never touch CI.", "Noted.", "Go on."]
     assert (tmp_path / "theirs" / "s-1.jsonl").read_bytes() == theirs
+
+
+def test_saved_again_it_takes_over_what_is_new_unless_we_have_gone_on(
+    tmp_path: Path, home: Path, store: SessionStore
+) -> None:
+    inherited(home, tmp_path / "theirs")
+    file = tmp_path / "theirs" / "s-1.jsonl"
+    more = {"type": "message", "id": "d", "parentId": "c", "message": {"role": "user", "content": "More."}}
+    for _ in range(2):
+        store.save(embed.open_source(file).load())
+    with file.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(more) + "\n")
+    store.save(embed.open_source(file).load())
+    session = store.load("holdfast:s-1")
+    assert texts(session.messages()) == ["Never touch CI.", "Noted.", "More."]
+    session.ask("Ours.")
+    with pytest.raises(StoreError, match="has gone on here"):
+        store.save(embed.open_source(file).load())
+    assert texts(store.load("holdfast:s-1").messages())[-1] == "Ours."
 
 
 def test_where_the_settings_say_so_a_new_session_begins_with_theirs(

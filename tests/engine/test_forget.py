@@ -16,6 +16,7 @@ from holdfast.engine.forget import (
     Choice,
     Everything,
     Forgotten,
+    OneMemory,
     OneProject,
     OneSession,
     choice_of,
@@ -23,7 +24,9 @@ from holdfast.engine.forget import (
 )
 from holdfast.engine.git import identity
 from holdfast.engine.receive import receive
+from holdfast.engine.remember import Wish, remember
 from holdfast.harnesses.base import Envelope
+from holdfast.stores.base import EVERYWHERE
 from tests.engine.stage import HOUR, MINUTE, NOON, Stage
 
 
@@ -212,7 +215,25 @@ class TestFiles:
         assert filed.store.fact(OWED) == ""
 
 
-@pytest.mark.parametrize("choice", [OneSession("a"), OneProject("p"), Before(5), Everything()])
+def test_a_memory_goes_alone_and_the_project_takes_its_own(stage: Stage) -> None:
+    desk, shop, other = stage.desk(), identity(stage.project("shop")), identity(stage.project("other"))
+    texts = ("The port is 8080", "Prefer tabs", "Lunch is at noon")
+    one, _, third = (
+        remember(desk, place, Wish(text), source="cli").memory
+        for text, place in zip(texts, (shop, shop, other), strict=True)
+    )
+    known = OneMemory(one.id)
+    assert forget.rehearse(stage.store, stage.home, known, NOON) == Forgotten(memories=1)
+    assert forget.forget(stage.store, stage.home, known, NOON) == Forgotten(memories=1)
+    assert forget.forget(stage.store, stage.home, known, NOON) == Forgotten()
+    mine = OneProject(shop.project_id)
+    assert forget.forget(stage.store, stage.home, mine, NOON) == Forgotten(memories=1)
+    assert stage.store.memories(EVERYWHERE, 10) == [third]
+
+
+@pytest.mark.parametrize(
+    "choice", [OneSession("a"), OneProject("p"), OneMemory("m"), Before(5), Everything()]
+)
 def test_a_choice_is_the_same_after_it_was_told(choice: Choice) -> None:
     assert choice_of(json.loads(json.dumps(words_of(choice)))) == choice
 

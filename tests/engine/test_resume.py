@@ -53,11 +53,26 @@ class TestCompaction:
         stage.now += 5 * MINUTE
         assert "task of a" in stage.letter("a", "start", source="compact")
 
+    def test_behind_a_tool_if_it_came_in_mid_turn_and_nothing_told_of_it(self, stage: Stage) -> None:
+        play(stage, "a")
+        stage.write("a", ("boundary", ""))
+        brief = stage.letter("a", "tools")
+        assert "task of a" in brief
+        assert "The context window was compacted" in brief
+        assert stage.letter("a", "tools") == ""
+        assert stage.letter("a", "prompt", text="go on") == ""
+
+    def test_not_behind_a_tool_if_a_start_was_given_it(self, stage: Stage) -> None:
+        play(stage, "a")
+        stage.letter("a", "start", source="compact")
+        stage.write("a", ("boundary", ""))
+        assert stage.letter("a", "tools") == ""
+
     def test_with_the_next_prompt_if_the_start_never_came(self, stage: Stage) -> None:
         play(stage, "a")
         stage.write("a", ("boundary", ""))
         brief = stage.letter("a", "prompt", text="go on")
-        assert "compacted before this prompt" in brief
+        assert "The context window was compacted, and" in brief
         stage.write("a", ("brief", ""))
         assert stage.letter("a", "prompt", text="and on") == ""
 

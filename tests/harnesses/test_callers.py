@@ -23,6 +23,8 @@ CODEX = {"threadId": "t1", "sessionId": "s1", "callId": "call_7", "itemId": "fc_
         ("codex", CLAUDE_CODE, {}, "", ""),
         ("codex", {}, {"sessionId": ["s1"], "callId": None}, "", ""),
         ("openclaw", CLAUDE_CODE, CODEX, "", ""),
+        ("gemini", {"GEMINI_SESSION_ID": "g1"}, CODEX, "g1", ""),
+        ("gemini", {}, {}, "", ""),
     ],
 )
 def test_a_call_is_known_by_its_environment_or_by_what_comes_with_it(

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.harnesses import readable, reader
 from tests.harnesses import codex_records as codex
+from tests.harnesses import gemini_records as gemini
 from tests.harnesses import openclaw_records as openclaw
 from tests.harnesses.test_reader_contract import SAMPLES
 
@@ -18,6 +19,7 @@ KEPT_AT: Final[Mapping[str, tuple[str, str]]] = {
     "claude-code": (f".claude/projects/-home-you-proj/{CLAUDE_KEY}.jsonl", CLAUDE_KEY),
     "codex": (f".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-{codex.THREAD}.jsonl", codex.THREAD),
     "openclaw": (".openclaw/agents/main/sessions/other-name.jsonl", "s-1"),
+    "gemini": (".gemini/tmp/proj/chats/session-2026-03-01T10-00-9e3141c1.jsonl", gemini.SESSION),
 }
 """For each harness: where a user's home has a transcript, and the key of its session."""
 every_harness = pytest.mark.parametrize("name", readable())
@@ -74,6 +76,7 @@ def test_no_link_leads_to_a_session(name: str, tmp_path: Path) -> None:
         ("codex", "CODEX_HOME", "sessions/2026/03/01"),
         ("codex", "CODEX_HOME", "archived_sessions"),
         ("openclaw", "OPENCLAW_STATE_DIR", "agents/main/sessions"),
+        ("gemini", "GEMINI_CLI_HOME", ".gemini/tmp/proj/chats"),
         ("openclaw", "PI_CODING_AGENT_DIR", "sessions/--home-you-proj--"),
     ],
 )

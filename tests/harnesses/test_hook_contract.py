@@ -72,7 +72,7 @@ def test_nobody_waits_for_an_answer_to_a_quiet_event(name: str) -> None:
         assert bool(harness.render_reply(quiet, "brief")) is (quiet.ask is Ask.STOP)
 
 
-@every_harness
+@pytest.mark.parametrize("name", [name for name in names() if "Stop" in get(name).quiet])
 def test_an_agent_that_was_kept_from_stopping_may_stop_then(name: str) -> None:
     harness = get(name)
     again = heard(name, hook_event_name="Stop", stop_hook_active=True)

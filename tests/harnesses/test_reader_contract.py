@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from holdfast.core.events import Event
 from holdfast.harnesses import readable, reader
 from holdfast.harnesses.base import Batch
-from tests.harnesses import codex_records, openclaw_records
+from tests.harnesses import codex_records, gemini_records, openclaw_records
 
 FAR: Final = 1 << 30
 SAMPLES: Final[Mapping[str, bytes]] = {
     "claude-code": (Path(__file__).parent / "samples" / "claude_code_session.jsonl").read_bytes(),
     "codex": codex_records.jsonl(codex_records.session()),
     "openclaw": openclaw_records.WHOLE,
+    "gemini": gemini_records.jsonl(gemini_records.session()),
 }
 every_harness = pytest.mark.parametrize("name", readable())
 

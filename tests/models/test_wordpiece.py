@@ -69,3 +69,9 @@ def test_what_is_too_long_is_no_word() -> None:
 @given(st.text())
 def test_any_text_has_words_without_spaces(text: str) -> None:
     assert all(word and not any(char.isspace() for char in word) for word in SHIPPED.words(text))
+
+
+@given(st.text() | st.text(st.characters(max_codepoint=0x7F)))
+def test_what_is_spoken_is_the_words_each_once_without_signs(text: str) -> None:
+    words = [word for word in dict.fromkeys(SHIPPED.words(text)) if word[0].isalnum()]
+    assert SHIPPED.spoken(text) == words

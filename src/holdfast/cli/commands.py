@@ -41,6 +41,8 @@ COMMANDS: Final = {
     "expand": Entry("recall", "expand", "Show the whole text of what recall found."),
     "memories": Entry("memories", "memories", "List, show, edit, pin and forget memories."),
     "import": Entry("import_", "import_", "Bring in the sessions that harnesses kept before Holdfast came."),
+    "export": Entry("export", "export", "Write a session of your own agent in the format of a harness."),
+    "models": Entry("models", "models", "Look at the models that Holdfast asks by itself."),
     "session": Entry("session", "session", "Keep a project's working state as Markdown that you can edit."),
     "dream": Entry("dream", "group", "Review what of the continuity is worth keeping for good."),
     "ledger": Entry("ledger", "ledger", "Keep a worktree's state in a file that you and the agent edit."),

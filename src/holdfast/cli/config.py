@@ -39,8 +39,11 @@ def config(*, project: Path | None, as_json: bool) -> None:
 
 def _flat(loaded: settings.Config) -> Iterator[tuple[str, object]]:
     """Every setting by its full name."""
-    for key in TABLE:
-        yield key, reduce(getattr, key.split("."), loaded)
+    for key, setting in TABLE.items():
+        value: object = reduce(getattr, key.split("."), cast("object", loaded))
+        # A key must not be read over a shoulder.
+        hidden = setting.private and isinstance(value, str) and value
+        yield key, "(set)" if hidden else value
 
 
 def _plain(value: object) -> object:

@@ -7,15 +7,43 @@ because it was paid for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from holdfast.core.bodies import Message, body
+from holdfast.core.records import MESSAGE, Record
 from holdfast.core.shapes import ANTHROPIC_API
 
 Json: TypeAlias = dict[str, object]
 
 OPENAI_API: Final = "openai-completions"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool that the model wants called."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+def message_of(answer: Mapping[str, object], at: int) -> Json:
+    """The message of an answer, whichever of the two APIs gave it."""
+    return from_openai(answer, at) if "choices" in answer else from_anthropic(answer, at)
+
+
+def calls_of(record: Record) -> tuple[Call, ...]:
+    """The tools that an answer calls."""
+    said = body(record) if record.type == MESSAGE else None
+    content = said.message.content if isinstance(said, Message) else None
+    return tuple(
+        Call(block.id or "", block.name or "", _given(block.arguments))
+        for block in (content if isinstance(content, list) else ())
+        if block.type == "toolCall"
+    )
 
 
 def from_anthropic(answer: Mapping[str, object], at: int) -> Json:
@@ -127,6 +155,13 @@ _STOPPED: Final[Mapping[str, str]] = {
     "refusal": "error",
     "content_filter": "error",
 }
+
+
+def _given(arguments: msgspec.Raw) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(arguments, type=dict[str, Any])
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _anthropic_block(block: _AnthropicBlock) -> Json:

@@ -176,7 +176,7 @@ def _length(item: Item) -> int:
 def _headline(told: Told) -> str:
     opening = {
         Reason.COMPACT: "The context was just compacted.",
-        Reason.LATE: "The context window was compacted before this prompt, and this could not be given then.",
+        Reason.LATE: "The context window was compacted, and this could not be given at once.",
         Reason.STARTUP: "An earlier session of this project is over.",
         Reason.CLEAR: "The context was just cleared. Ignore this if you start something new.",
         Reason.RESUME: "This session was resumed. Since its last record:",

@@ -26,6 +26,11 @@ from holdfast.core.records import (
 )
 from holdfast.core.summary import ByRule, Written
 
+KEPT_AT_MOST: Final = 0.5
+"""Of a window, what may stay as it is when it is compacted: else it would be full again at once."""
+LAST_AT_MOST: Final = 0.8
+"""The same where it is the last turn alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionPolicy:
@@ -79,16 +84,18 @@ def is_full(total: int, window: int, policy: CompactionPolicy) -> bool:
 def plan(path: Sequence[Record], total: int, window: int, policy: CompactionPolicy) -> Plan:
     """How to compact the window at the end of a path that holds so many tokens."""
     records = window_of(path).records
-    half = window / 2 / max(total, 1)
+    half = KEPT_AT_MOST * window / max(total, 1)
     found = _latest_checkpoint(path)
     if found is not None and policy.prefer_checkpoint and (found[1].tokens or 0) > total / 2:
         taken, rolling = found
         ids = [record.id for record in records]
         place = ids.index(rolling.up_to if rolling.up_to in ids else taken)
-        cut = _cut(records, place + 1, half, policy)
+        cut = _cut(records, _next_said(records, place), half, policy)
         if cut:
             return FromCheckpoint(told(rolling), records[cut].id)
     cut = _cut(records, len(records) - 1, half, policy)
+    if not _fits(records, cut, half / KEPT_AT_MOST * LAST_AT_MOST):
+        cut = 0
     covered = records[:cut] if cut else records
     return FromModel(covered, window_of(path).summary, records[cut].id if cut else "")
 
@@ -196,7 +203,8 @@ def _latest_checkpoint(path: Sequence[Record]) -> tuple[str, Rolling] | None:
 def _cut(records: Sequence[Record], latest: int, share: float, policy: CompactionPolicy) -> int:
     """The place of the first record that stays; 0 if none can be found up to the latest.
 
-    As many stay as the policy says, or fewer where they are more than that share of all there is.
+    As many stay as the policy says, or fewer where they are more than that share of all there is; the last
+    turn always.
     """
     points = [place for place in _cut_points(records) if 0 < place <= latest]
     if not points:
@@ -208,6 +216,18 @@ def _cut(records: Sequence[Record], latest: int, share: float, policy: Compactio
     before = [place for place in points if place <= wanted] or points[:1]
     fitting = (place for place in points if place >= before[-1] and kept[place] <= share * kept[0])
     return next(fitting, points[-1])
+
+
+def _fits(records: Sequence[Record], cut: int, share: float) -> bool:
+    """Whether what stays from there on is at most that share of all there is."""
+    kept = _weights(records)
+    return not records or kept[cut] <= share * kept[0]
+
+
+def _next_said(records: Sequence[Record], place: int) -> int:
+    """The place of the next record that a model is told behind that one; the last of all if there is none."""
+    said = (each for each in range(place + 1, len(records)) if records[each].type in _IN_CONTEXT)
+    return next(said, len(records) - 1)
 
 
 _IN_CONTEXT: Final = frozenset({MESSAGE, CUSTOM_MESSAGE, BRANCH_SUMMARY})

@@ -25,10 +25,9 @@ from holdfast.core.bodies import (
     Said,
     body,
 )
+from holdfast.core.flush import says_nothing
 from holdfast.core.records import COMPACTION, CONTEXT_EDIT, MESSAGE, RESET, Record
 
-NO_REPLY: Final = "NO_REPLY"
-"""What an agent answers that has nothing to say; no model is told of it again."""
 FLUSH: Final = "holdfast.memory_flush"
 """The kind of message in which we ask an agent to write down what must last."""
 
@@ -194,9 +193,15 @@ def _said(record: Record) -> Said | None:
 
 
 def _edits(records: Sequence[Record]) -> Mapping[str, Replacement | None]:
-    """By the id of a record, what is told in its place; of several the last counts."""
-    edits = (body(record) for record in records if record.type == CONTEXT_EDIT)
-    return {edit.target: edit.replacement for edit in edits if isinstance(edit, ContextEdit) and edit.target}
+    """By the id of a record, what a later one has told in its place; of several the last counts."""
+    edits: dict[str, Replacement | None] = {}
+    seen: set[str] = set()
+    for record in records:
+        edit = body(record) if record.type == CONTEXT_EDIT else None
+        if isinstance(edit, ContextEdit) and edit.target in seen:
+            edits[edit.target] = edit.replacement
+        seen.add(record.id)
+    return edits
 
 
 @dataclass(slots=True)
@@ -268,17 +273,18 @@ class _Telling:
         draft = _Draft()
         for block in _blocks(said.content):
             self._add(draft, block, said)
-        if [part for part in draft.parts if not isinstance(part, Thinking)] == [Text(NO_REPLY)]:
+        told = [part for part in draft.parts if not isinstance(part, Thinking)]
+        if len(told) == 1 and isinstance(told[0], Text) and says_nothing(told[0].text):
+            # Then our question goes too: no model is told of either again.
             if self._turns and isinstance(asked := self._turns[-1], Asked) and asked.flush:
                 self._turns.pop()
-        elif any(not isinstance(part, Thinking) for part in draft.parts):
+        elif told:
             self._turns.append(draft)
 
     def _add(self, draft: _Draft, block: Block, said: Said) -> None:
         is_whole = said.stop not in _CUT_OFF
         if block.type == "text" and block.text and block.text.strip():
-            text = block.text.strip() if block.text.strip() == NO_REPLY else block.text
-            draft.parts.append(Text(text))
+            draft.parts.append(Text(block.text))
         elif block.type == "thinking" and block.signature and is_whole:
             redacted = block.redacted is True
             draft.parts.append(Thinking(block.thinking or "", block.signature, said.api or "", redacted))

@@ -96,7 +96,8 @@ def edits(events: Iterable[Event]) -> dict[str, Edit]:
 
 
 _CAUSE: Final = re.compile(
-    r"\b(?:issue|problem|cause|culprit|reason)(?: here| now)?:? (?:is|was|must be)\b"
+    r"\b(?:the|main|real|root|actual|core) (?:issue|problem|cause|culprit|reason)(?: here| now)?"
+    r" (?:is|was|must be)\b"
     r"|\broot cause\b|\bthis (?:fails|failed|happens|happened|breaks) because\b|原因是|问题在于",
     re.IGNORECASE,
 )

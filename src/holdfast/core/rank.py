@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from holdfast.core.text import query_terms
 
@@ -89,14 +89,21 @@ class Pool:
 
     def candidates(self, ids: Iterable[str]) -> list[Candidate]:
         """What the searches say of these texts, whether they found them or not."""
-        # What is not among the nearest is at most as near as the last of them.
-        beyond = min(self.meaning.values(), default=0.0)
+        beyond = self._beyond()
         return [Candidate(id, self.keywords.get(id, 0.0), meaning=self.meaning.get(id, beyond)) for id in ids]
 
     def seeds(self, count: int) -> list[str]:
         """The ids that are worth a closer look, the best first."""
-        found = ranked(self.candidates({**self.keywords, **self.meaning}))
-        return [one.candidate.id for one in found[:count]]
+        beyond = self._beyond()
+        scores = {
+            id: _by_words(self.keywords.get(id, 0.0), 0.0) + MEANING * max(0.0, self.meaning.get(id, beyond))
+            for id in {**self.keywords, **self.meaning}
+        }
+        return sorted((id for id, score in scores.items() if score > 0), key=lambda id: -scores[id])[:count]
+
+    def _beyond(self) -> float:
+        """How near at most a text is that is not among the nearest."""
+        return min(self.meaning.values(), default=0.0)
 
 
 def query_words(text: str) -> tuple[str, ...]:
@@ -117,36 +124,34 @@ def ranked(candidates: Iterable[Candidate]) -> list[Ranked]:
     """The candidates with any score at all, the best first; equals in the order in which they came."""
     candidates = tuple(candidates)
     placed = {(one.session, one.place): one for one in candidates if one.session}
-    by_words = [_by_words(one, placed) for one in candidates]
+    heard = [_heard(one, placed) for one in candidates]
     own = [
-        words.score + MEANING * max(0.0, one.meaning) for one, words in zip(candidates, by_words, strict=True)
+        _by_words(keywords, nearness) + MEANING * max(0.0, one.meaning)
+        for one, (keywords, nearness) in zip(candidates, heard, strict=True)
     ]
     best: dict[str, float] = {}
     for one, score in zip(candidates, own, strict=True):
         best[one.session] = max(score, best.get(one.session, 0.0))
     scored = [
-        Ranked(one, _left(one) * _shared(score, best[one.session] if one.session else score), words.any)
-        for one, score, words in zip(candidates, own, by_words, strict=True)
+        Ranked(one, _left(one) * _shared(score, best[one.session] if one.session else score), keywords > 0)
+        for one, score, (keywords, _) in zip(candidates, own, heard, strict=True)
         if score > 0
     ]
     return sorted(scored, key=lambda one: -one.score)
 
 
-class _Words(NamedTuple):
-    """What the words of a text and of those beside it are worth, and whether there are any."""
-
-    score: float
-    any: bool
-
-
-def _by_words(one: Candidate, placed: Mapping[Place, Candidate]) -> _Words:
+def _heard(one: Candidate, placed: Mapping[Place, Candidate]) -> tuple[float, float]:
+    """What a text and those beside it say of the words: keywords, and nearness."""
     keywords, nearness = one.keywords, one.nearness
     if one.session:
         for share, other in _beside(one, placed):
             keywords += share * other.keywords
             nearness += share * other.nearness
-    sure = keywords / (keywords + HALF_SURE)
-    return _Words(KEYWORDS * sure + NEARNESS * nearness, keywords > 0)
+    return keywords, nearness
+
+
+def _by_words(keywords: float, nearness: float) -> float:
+    return KEYWORDS * keywords / (keywords + HALF_SURE) + NEARNESS * nearness
 
 
 def _beside(one: Candidate, placed: Mapping[Place, Candidate]) -> Iterator[tuple[float, Candidate]]:

@@ -133,6 +133,16 @@ def path_to(records: Sequence[Record], leaf: str = "") -> tuple[Record, ...]:
     return tuple(path)
 
 
+def portable(record: Record) -> str:
+    """The record's line for other readers: with its id and its parent, also where it was written without."""
+    fields = msgspec.json.decode(record.line, type=dict[str, msgspec.Raw])
+    missing = _missing_of_header(fields) if record.type == SESSION else _missing(record, fields)
+    if not missing:
+        return record.line
+    rest = {name: each for name, each in fields.items() if name not in missing and name != "type"}
+    return msgspec.json.encode({"type": record.type, **missing, **rest}).decode()
+
+
 def iso(at: int) -> str:
     """Milliseconds since 1970 as ISO 8601 in UTC."""
     return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -159,6 +169,21 @@ class _Head(msgspec.Struct):
     timestamp: str | int | float | None = None
 
 
+def _missing_of_header(fields: Mapping[str, msgspec.Raw]) -> dict[str, object]:
+    """What a header of the oldest format lacks to say that the records below it have ids."""
+    version = msgspec.json.decode(fields["version"]) if "version" in fields else 1
+    return {} if isinstance(version, int) and version >= _WITH_IDS else {"version": _WITH_IDS}
+
+
+def _missing(record: Record, fields: Mapping[str, msgspec.Raw]) -> dict[str, object]:
+    """What a record of the oldest format lacks to be found by its id."""
+    place = {"id": record.id, "parentId": record.parent or None}
+    missing: dict[str, object] = {name: each for name, each in place.items() if name not in fields}
+    if record.type == COMPACTION and "firstKeptEntryId" not in fields and "firstKeptEntryIndex" in fields:
+        missing["firstKeptEntryId"] = f"@{bytes(fields['firstKeptEntryIndex']).decode()}"
+    return missing
+
+
 def _named(id: str | int | msgspec.UnsetType | None) -> str:
     return "" if id is None or id is msgspec.UNSET else str(id)
 
@@ -168,6 +193,7 @@ def _last(records: Sequence[Record]) -> int:
     return next((place for place in range(len(records) - 1, -1, -1) if records[place].type != SESSION), -1)
 
 
+_WITH_IDS: Final = 2
 _HEAD: Final = msgspec.json.Decoder(_Head)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = 1 << 48

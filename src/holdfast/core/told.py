@@ -46,6 +46,8 @@ class Reason(StrEnum):
     """There is nothing to continue, but someone else is at work in the project."""
     ASKED = "asked"
     """The agent asked for it, whatever it was given before."""
+    RECALL = "recall"
+    """No brief: memories that fit a prompt went with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,7 @@ class House:
             return
         await self._reception.drain()
         await self._reception.flush(DEBOUNCE_MS)
+        await self._reception.write_better()
         live = await self._reception.live_sessions()
         self._watch.follow({Path(session.transcript) for session in live if session.transcript})
         if live:

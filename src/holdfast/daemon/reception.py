@@ -11,8 +11,9 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +24,7 @@ from holdfast.core.session import Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
+from holdfast.daemon.writing import Writing
 from holdfast.engine import forget, maintain
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import embed_backlog, index
@@ -32,6 +34,7 @@ from holdfast.engine.redactor import FOR_TAGS, Redactor, lists_of
 from holdfast.engine.rewrite import rewrite
 from holdfast.engine.status import show_status
 from holdfast.engine.transcripts import Readable, find, read_on
+from holdfast.engine.write_better import due
 from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, ModelError, StoreCorrupt
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
@@ -58,6 +61,7 @@ class Reception:
         self._log = log
         self._note = note
         self._desk: Desk | None = None
+        self._writing = Writing(self._own_desk, log)
         self._opened_at = 0
         self.http = ""
         self.last_letter_at = time.monotonic()
@@ -171,6 +175,18 @@ class Reception:
         if not self._loaded(None).recall.vectors:
             return False
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: embed_backlog(self.desk))
+
+    async def write_better(self) -> None:
+        """Have a model write better what it is to, if there is something; nobody waits for it."""
+        if await self._worker.do(Urgency.HOUSEKEEPING, lambda: due(self.desk)) is not None:
+            self._writing.begin()
+
+    @contextmanager
+    def _own_desk(self) -> Generator[Desk]:
+        """A desk for another thread than the worker's."""
+        path, backups = self._home / "store.db", self._home / "backups"
+        with closing(open_store(path, backups, _now())) as store:
+            yield replace(self.desk, store=store)
 
     async def prune_records(self) -> bool:
         """Remove some of what sessions said, if it has served its time; whether there may be more of it."""

@@ -50,7 +50,10 @@ class Appended:
 
 
 def append(desk: Desk, owner: Owner, records: Sequence[Record]) -> Appended:
-    """Keep records at the end of a log; on the disk's way before it returns. Known ones change nothing."""
+    """Keep records at the end of a log; when it returns, no killed process can take them away.
+
+    Those that the log holds already change nothing.
+    """
     redactor = desk.redactor(owner.project)
     with desk.store.writing():
         session = _placed(desk.store.session(owner.key) or _begun(desk, owner, records), owner)

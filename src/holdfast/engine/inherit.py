@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.records import OWN
+from holdfast.core.records import OWN, Log
 from holdfast.core.world import Project
-from holdfast.engine.append import Owner, take_over
+from holdfast.engine.append import Owner, append, take_over
 from holdfast.engine.desk import Desk
+from holdfast.errors import StoreError
 from holdfast.harnesses.base import FoundLog
 
 
@@ -50,6 +52,23 @@ def inherit(desk: Desk, owner: Owner, environment: Mapping[str, str]) -> Inherit
         return None
     take_over(desk, owner, log)
     return Inherited(found, len(log.records))
+
+
+def bring_in(desk: Desk, owner: Owner, log: Log) -> None:
+    """Keep another program's log as ours; once more, and what is new of it is added.
+
+    StoreError if the session has gone on here since: then there are two, and one of them would be lost.
+    """
+    kept = {record.id for record in desk.store.log(owner.key, "", _ALL)}
+    if not kept:
+        take_over(desk, owner, log)
+    elif kept <= {record.id for record in log.records}:
+        append(desk, owner, log.records)
+    else:
+        raise StoreError(f"the session `{owner.key}` has gone on here", "forget it first, or go on with it")
+
+
+_ALL: Final = 1 << 40
 
 
 def logs(desk: Desk, project: Project, environment: Mapping[str, str]) -> Iterator[FoundLog]:

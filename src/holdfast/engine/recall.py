@@ -48,6 +48,8 @@ class Query:
     all_projects: bool = False
     """Only ever set by a person."""
     include_superseded: bool = False
+    each_alone: bool = False
+    """Whether no text speaks for one beside it: for what is given unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +103,20 @@ def look_up(desk: Desk, project: Project, query: Query) -> list[Finding]:
     embedder = desk.embedder() if desk.config(project).recall.vectors else None
     limit = min(query.limit, LIMIT_MOST)
     pool = _pool(desk, query, where, embedder, max(POOL, limit))
-    documents = desk.store.around(pool.seeds(max(SEEDS, limit)), len(NEIGHBOURS), where)
+    reach = 0 if query.each_alone else len(NEIGHBOURS)
+    documents = desk.store.around(_seeds(desk, query, pool, max(SEEDS, limit)), reach, where)
     told = [document.id for document in documents if document.kind == MEMORY]
     memories = {memory.id: memory for memory in desk.store.memories_named(told)}
     if not query.include_superseded:
         gone = {id for id, memory in memories.items() if memory.superseded_by}
         documents = [document for document in documents if document.id not in gone]
-    best = ranked(_candidates(desk, query.text, pool, documents, memories, embedder))
+    found = _candidates(desk, query.text, pool, documents, memories, embedder)
+    best = ranked(replace(one, session="") for one in found) if query.each_alone else ranked(found)
     return list(islice(_findings(best, documents, memories), limit))
 
 
 def _pool(desk: Desk, query: Query, where: Within, embedder: Embedder | None, count: int) -> Pool:
-    """What the two searches say, without memories that are superseded."""
+    """What the two searches say."""
     by_words = desk.store.search(query_words(query.text), where, count)
     by_meaning: list[Hit] = []
     if embedder is not None:
@@ -120,15 +124,16 @@ def _pool(desk: Desk, query: Query, where: Within, embedder: Embedder | None, co
             catch_up(desk, embedder, VECTORS_AT_ONCE)
         (vector,) = embedder.embed([query.text])
         by_meaning = desk.store.nearest(vector, where, count)
-    gone = set[str]()
-    if not query.include_superseded:
-        told = dict.fromkeys(hit.id for hit in (*by_words, *by_meaning) if hit.kind == MEMORY)
-        gone = desk.store.superseded_among(tuple(told))
-    return Pool(_scores(by_words, gone), _scores(by_meaning, gone))
+    return Pool({hit.id: hit.score for hit in by_words}, {hit.id: hit.score for hit in by_meaning})
 
 
-def _scores(hits: Iterable[Hit], gone: set[str]) -> dict[str, float]:
-    return {hit.id: hit.score for hit in hits if hit.id not in gone}
+def _seeds(desk: Desk, query: Query, pool: Pool, count: int) -> list[str]:
+    """The texts that are worth a closer look; what is superseded takes nobody's place among them."""
+    if query.include_superseded:
+        return pool.seeds(count)
+    best = pool.seeds(2 * count)
+    gone = desk.store.superseded_among(best)
+    return [id for id in best if id not in gone][:count]
 
 
 def _candidates(

@@ -21,7 +21,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.session import Session
 from holdfast.core.world import GitState, Project
-from holdfast.engine import handoff, ledger, resume, warn
+from holdfast.engine import handoff, inject, ledger, resume, warn
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
 from holdfast.engine.record import Arrival, record
@@ -54,8 +54,11 @@ def receive_if_settled(
     heard, session, harness = listened.heard, listened.session, desk.harness(envelope.harness)
     if warn.is_behind(desk, heard, session):
         return None
-    # At a stop or behind a tool nobody waits for a brief, and none that is owed counts as given.
-    brief = "" if heard.ask in (Ask.STOP, Ask.TOOLS) else resume.answer(desk, heard, session, harness)
+    # At a stop nobody waits for a brief, and none that is owed counts as given.
+    brief = "" if heard.ask is Ask.STOP else resume.answer(desk, heard, session, harness)
+    brief = brief or inject.fitting(
+        desk, heard, session, lambda text: harness.answer_size(text) <= harness.answer_limit
+    )
     room = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
     warning = warn.warn(desk, heard, session, envelope.at, lambda text: harness.answer_size(text) <= room)
     return harness.render_reply(heard, "\n\n".join(filter(None, (brief, warning))))

@@ -38,7 +38,8 @@ class Found:
 def answer(desk: Desk, heard: Heard, session: Session, harness: Harness) -> str:
     """The text to give back for a start or a prompt, empty if there is nothing to say. Keeps the receipt."""
     told = _told(desk, heard, session)
-    _mark_answered(desk, session)
+    if heard.ask is not Ask.TOOLS:
+        _mark_answered(desk, session)
     if told is None:
         return ""
     config = desk.config(session.project)
@@ -114,6 +115,9 @@ def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
             return _told_at_start(desk, heard, session, session.unanswered)
         case Ask.START:
             return _told_at_start(desk, heard, session, heard.source)
+        case Ask.TOOLS if brief_owed(session) and not _given(desk, session):
+            # Compacted in the middle of a turn, and no start was told of it.
+            return _own(desk, session, Reason.LATE)
         case _:
             return None
 
@@ -154,19 +158,24 @@ def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
     A brief that was answered but that the transcript does not show behind the compaction never arrived, and
     is given again.
     """
-    given = [
-        receipt.reason
-        for receipt in desk.store.receipts(session.key, SESSIONS_LOOKED_AT)
-        if receipt.window == session.window
-        and receipt.predecessor == session.key
-        and receipt.reason is not Reason.SUMMARY
-    ]
+    given = _given(desk, session)
     shown = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
     lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown
     if given and not lost:
         return None
     told = Told(reason, session, desk.clock(), kept=desk.harness(session.harness).kept)
     return _with_words(desk, _checked(desk, told))
+
+
+def _given(desk: Desk, session: Session) -> list[Reason]:
+    """Why the session was given its own state in its present window."""
+    return [
+        receipt.reason
+        for receipt in desk.store.receipts(session.key, SESSIONS_LOOKED_AT)
+        if receipt.window == session.window
+        and receipt.predecessor == session.key
+        and receipt.reason is not Reason.SUMMARY
+    ]
 
 
 def _checked(desk: Desk, told: Told) -> Told:

@@ -1,8 +1,8 @@
 """Summarize: have a model sum up a part of a session, within what it may cost.
 
 The small model that the settings name is asked first, then the session's own, each as often as is worth it.
-What they are sent is redacted; what they answer is checked. If none is of use, the reasons are the answer, and
-whoever asked does with what is known by rule.
+What they are sent is redacted; what they answer is checked. If none is of use, the reasons are the answer,
+and whoever asked does with what is known by rule.
 """
 
 from __future__ import annotations
@@ -94,9 +94,10 @@ def _command(desk: Desk, config: Config, environment: Mapping[str, str]) -> Comm
         raise ModelError("there is no directory to run a command in")
     directory = Path(desk.home) / FOLDER
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    passed_on = {
-        name: environment[name] for name in (*_PASSED_ON, settings.key_variable) if name in environment
-    }
+    names = (*_PASSED_ON, settings.key_variable)
+    passed_on = {name: environment[name] for name in names if name in environment}
+    # Our own hooks in what it starts say nothing at all.
+    passed_on["HOLDFAST_INTERNAL"] = "1"
     return CommandWriter(settings.command, directory, passed_on, float(settings.timeout_seconds))
 
 
@@ -104,19 +105,20 @@ def _asked(desk: Desk, config: Config, writer: Writer, asked: str, pause: Callab
     """What a model answers, asked again while it is busy; ModelError if it gives nothing of use."""
     settings = config.models
     wanted = len(asked) // CHARS_PER_TOKEN + settings.answer_tokens
-    for time in range(settings.retries + 1):
+    tries = 0
+    while True:
         if limit := meter.reached(meter.day_of(desk.store, desk.clock()), settings, wanted):
             raise ModelError(limit)
         try:
             found = writer.write(asked, settings.answer_tokens)
         except ModelError as error:
             meter.note(desk.store, desk.clock(), writer.name, None, settings)
-            if not isinstance(error, ModelBusy) or time == settings.retries:
+            if not isinstance(error, ModelBusy) or tries == settings.retries:
                 raise
-            pause(min(error.after or 2.0**time, LONGEST_PAUSE))
+            pause(min(error.after or 2.0**tries, LONGEST_PAUSE))
+            tries += 1
             continue
         meter.note(desk.store, desk.clock(), writer.name, found, settings)
         if found.trouble:
             raise ModelError(found.trouble)
         return found.text
-    raise ModelError("it was not asked")

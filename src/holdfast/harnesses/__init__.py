@@ -20,6 +20,7 @@ FOLDERS = (
     "claude_code",  # a harness is registered by this one line
     "codex",
     "openclaw",
+    "gemini",
 )  # fmt: skip
 
 

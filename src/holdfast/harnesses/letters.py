@@ -93,9 +93,18 @@ def understood(letter: Letter, said: Said, cwd: str, transcript: str) -> Heard:
     )
 
 
-def context(heard: Heard, brief: str) -> bytes:
+MOMENTS: Final[Mapping[Ask, str]] = {
+    Ask.START: "SessionStart",
+    Ask.PROMPT: "UserPromptSubmit",
+    Ask.STOP: "Stop",
+    Ask.TOOLS: "PostToolBatch",
+}
+"""When something can be put before the model, and what most harnesses call that."""
+
+
+def context(heard: Heard, brief: str, moments: Mapping[Ask, str] = MOMENTS) -> bytes:
     """The answer that puts a text before the model at one of these moments; empty where nothing can be."""
-    event = _MOMENTS.get(heard.ask)
+    event = moments.get(heard.ask)
     if event is None or not brief:
         return b""
     return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": event, "additionalContext": brief}})
@@ -104,14 +113,6 @@ def context(heard: Heard, brief: str) -> bytes:
 def go_on(reason: str) -> bytes:
     """The answer that keeps an agent from stopping and tells it why; empty without a reason."""
     return msgspec.json.encode({"decision": "block", "reason": reason}) if reason else b""
-
-
-_MOMENTS: Final[Mapping[Ask, str]] = {
-    Ask.START: "SessionStart",
-    Ask.PROMPT: "UserPromptSubmit",
-    Ask.STOP: "Stop",
-    Ask.TOOLS: "PostToolBatch",
-}
 
 
 def started(letter: Letter) -> Said:

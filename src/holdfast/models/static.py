@@ -98,9 +98,7 @@ class StaticEmbedder:
         return tuple(map(float, total / length)) if length else ()
 
     def _spoken(self, text: str) -> list[str]:
-        """The words of a text, each once, without signs."""
-        words = dict.fromkeys(self._wordpiece.words(text[:LONGEST_TEXT]))
-        return [word for word in words if word[0].isalnum()]
+        return self._wordpiece.spoken(text[:LONGEST_TEXT])
 
 
 def load() -> StaticEmbedder:

@@ -89,6 +89,8 @@ def encode_texts(texts: tuple[str, ...]) -> str:
 
 def decode_texts(data: str) -> tuple[str, ...]:
     """A row of texts."""
+    if data == "[]":  # as most are
+        return ()
     return _decode("a row of texts", _TEXTS.decode, data)
 
 

@@ -87,8 +87,8 @@ def transcripts(folder: Path) -> Iterator[Path]:
 
 def session_of(path: Path) -> str:
     """The session's key: its file is named after it. Empty where nothing at its start is such a record."""
-    lines = read_lines(path, "", _HEAD).lines
-    return path.stem if any(isinstance(_record(line), Record) for line in lines) else ""
+    records = map(_record, read_lines(path, "", _HEAD).lines)
+    return path.stem if any(isinstance(record, Record) and record.uuid for record in records) else ""
 
 
 def subagent_transcripts(path: Path) -> tuple[Path, ...]:

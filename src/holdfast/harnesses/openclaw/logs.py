@@ -6,7 +6,6 @@ database, rows. Neither is ever written to. What the records tell is `transcript
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
@@ -19,7 +18,7 @@ from holdfast.core.records import read_log as tree_of
 from holdfast.harnesses.base import FoundLog
 from holdfast.harnesses.fields import mended
 from holdfast.harnesses.lines import files_below, read_lines
-from holdfast.harnesses.openclaw.transcript import lines_in, session_of, sessions_in
+from holdfast.harnesses.openclaw.transcript import Unreadable, lines_in, session_of, sessions_in
 
 DATABASE: Final = "openclaw-agent.sqlite"
 INDEX: Final = "sessions.json"
@@ -46,7 +45,7 @@ def read_log(found: FoundLog) -> Log:
         return tree_of(map(_text, _lines_of(found.path)))
     try:
         return tree_of(map(_text, lines_in(found.path, found.session)))
-    except sqlite3.Error as error:
+    except Unreadable as error:
         return Log((), (Skipped(f"cannot be read: {error}", str(found.path)),))
 
 
@@ -61,7 +60,7 @@ class _Entry(msgspec.Struct):
 def _in_database(database: Path) -> Iterator[FoundLog]:
     try:
         rows = list(sessions_in(database))
-    except sqlite3.Error:
+    except Unreadable:
         return
     for key, session, noted in rows:
         entry = _decoded(noted or "{}", _Entry) or _Entry()

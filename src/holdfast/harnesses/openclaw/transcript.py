@@ -16,6 +16,7 @@ import sqlite3
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import quote
 
 import msgspec
@@ -106,6 +107,10 @@ def events_of(session: str, record: KeptRecord) -> tuple[Event, ...]:
     if not isinstance(told, Record):
         return ()
     return tuple(_told(told, Frame(session, record.id, record.at, parent=record.parent)))
+
+
+Unreadable: TypeAlias = sqlite3.Error
+"""What is raised where a database cannot be read, or is none."""
 
 
 def sessions_in(database: Path) -> Iterator[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from holdfast.stores.sqlite.database import Database
 
-SCORED_MOST: Final = 2_500
+SCORED_MOST: Final = 1_000
 """So many documents are scored for a query, or those of its rarest word; about 2 µs each."""
 KNOWN_MOST: Final = 4_096
 GROWN: Final = 1.2

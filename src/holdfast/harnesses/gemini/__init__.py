@@ -1,0 +1,95 @@
+"""Gemini CLI, as the rest of Holdfast sees it.
+
+The work is done by `hooks` (letters and replies), `transcript` (records) and `setup` (what to install);
+here they are only put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from holdfast.core.events import Skipped
+from holdfast.core.pressure import AutoCompact
+from holdfast.core.told import NOTHING_KEPT, Kept
+from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
+from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle
+from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
+
+
+class Gemini:
+    """The contract, kept for Gemini CLI."""
+
+    name: str = "gemini"
+    title: str = "Gemini CLI"
+    kept: Kept = NOTHING_KEPT
+    instruction_files: tuple[str, ...] = ("GEMINI.md",)
+    dated_sessions: str = ""
+    program: str = "gemini"
+    recorded_with: str = "0.61.0"
+    carried: tuple[str, ...] = hooks.CARRIED
+    quiet: tuple[str, ...] = hooks.QUIET
+    answer_limit: int = hooks.ANSWER_LIMIT
+    stores_injected_text: bool = True
+
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+        return hooks.parse_hook(letter, envelope)
+
+    def render_reply(self, heard: Heard, brief: str) -> bytes:
+        return hooks.render_reply(heard, brief)
+
+    def answer_size(self, answer: str) -> int:
+        return len(answer)
+
+    def is_shared(self, command: Sequence[str]) -> bool:  # noqa: ARG002 - whatever it was started as
+        return False
+
+    def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+        return (_folder(Path(environment.get("GEMINI_CLI_HOME") or home)) / "tmp",)
+
+    def transcripts(self, folder: Path) -> Iterator[Path]:
+        return transcript.transcripts(folder)
+
+    def session_of(self, path: Path) -> str:
+        return transcript.session_of(path)
+
+    def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
+        return transcript.subagent_transcripts(path)
+
+    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
+        """None: a session goes on in its own file."""
+        return ()
+
+    def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        return transcript.read_transcript(path, session, cursor, limit)
+
+    def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - calls do not name their session
+        return environment.get("GEMINI_SESSION_ID", "")
+
+    def call_id(self, meta: Mapping[str, object]) -> str:  # noqa: ARG002 - the same for every call
+        return ""
+
+    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
+        return auto_compact.auto_compact(_folder(Path(environment.get("GEMINI_CLI_HOME") or home)))
+
+    def present(self, home: Path, search_path: str) -> bool:
+        return setup.present(_folder(home), search_path)
+
+    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it asks nobody
+        return None
+
+    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+        return setup.wanted(hook_command, _folder(home))
+
+    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+        return setup.wanted_tools(relay, _folder(home))
+
+    def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
+        return setup.guidance(_folder(home))
+
+
+def _folder(home: Path) -> Path:
+    return home / ".gemini"
+
+
+HARNESS: Harness = Gemini()

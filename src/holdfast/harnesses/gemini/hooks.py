@@ -1,0 +1,76 @@
+"""Hooks: Gemini CLI's letters in, its replies out.
+
+It says nothing when it has compacted, and asks before every model call whether it may: such a question is no
+compaction. So the chat tells of one, and the brief goes with the next tool's output or the next prompt.
+Nothing here looks at a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from holdfast.core.events import (
+    AssistantText,
+    CompactionImminent,
+    Event,
+    Origin,
+    Prompt,
+    Skipped,
+    TurnEnded,
+)
+from holdfast.harnesses import letters
+from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.gemini.prompts import typed, without_hooks
+from holdfast.harnesses.letters import Letter, Said
+
+CARRIED = ("GEMINI_SESSION_ID", "GEMINI_CLI_HOME")
+QUIET = ("AfterAgent", "SessionEnd")
+ANSWER_LIMIT = 10_000
+"""Characters. No limit was found; a brief that is longer would be read by nobody."""
+_MOMENTS: Final[Mapping[Ask, str]] = {
+    Ask.START: "SessionStart",
+    Ask.PROMPT: "BeforeAgent",
+    Ask.TOOLS: "AfterTool",
+}
+
+
+def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
+    opened = letters.opened(letter, envelope)
+    if isinstance(opened, Skipped):
+        return opened
+    return letters.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
+
+
+def render_reply(heard: Heard, brief: str) -> bytes:
+    """The hook's answer."""
+    return letters.context(heard, brief, _MOMENTS)
+
+
+def _said(letter: Letter) -> Said:
+    match letter.event:
+        case "SessionStart":
+            return letters.started(letter)
+        case "BeforeAgent":
+            return Said(Ask.PROMPT, stand_ins=_prompt(letter))
+        case "AfterTool":
+            return Said(Ask.TOOLS)
+        case "AfterAgent":
+            return Said(events=(TurnEnded(**letter.common("stop")),), stand_ins=_last_words(letter))
+        case "PreCompress" if letter.text("trigger") == "manual":
+            return Said(events=(CompactionImminent(**letter.common("imminent"), trigger="manual"),))
+        case "SessionEnd":
+            return letters.session_ended(letter)
+        case _:
+            return Said()
+
+
+def _prompt(letter: Letter) -> tuple[Event, ...]:
+    prompt = typed([letter.text("prompt")])
+    return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
+
+
+def _last_words(letter: Letter) -> tuple[Event, ...]:
+    words = without_hooks(letter.text("prompt_response")).strip()
+    return (AssistantText(**letter.common("letter", Origin.ASSISTANT), text=words),) if words else ()

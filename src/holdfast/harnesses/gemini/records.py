@@ -1,0 +1,81 @@
+"""Records: the lines of a Gemini CLI chat as it writes them, with only the fields that we read.
+
+A line is a header, a message, or a patch of what was said before. A message is written again whenever there
+is more of it, under the same id. What a record means is for `transcript` and `tools` to say.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from holdfast.core.events import Skipped
+from holdfast.harnesses.fields import decoded, items, mapping, text
+
+NOTHING = msgspec.Raw(b"null")
+
+
+class Tokens(msgspec.Struct):
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    thoughts: int | None = None
+
+
+class ToolCall(msgspec.Struct):
+    """A call with its result, as soon as it has one."""
+
+    id: str | None = None
+    name: str | None = None
+    args: msgspec.Raw = NOTHING
+    result: msgspec.Raw = NOTHING
+    status: str | None = None
+    timestamp: str | None = None
+
+
+class Message(msgspec.Struct):
+    id: str | None = None
+    timestamp: str | None = None
+    type: str | None = None
+    content: msgspec.Raw = NOTHING
+    shown: msgspec.Raw = msgspec.field(default=NOTHING, name="displayContent")
+    """What the person typed, where more was sent."""
+    calls: list[ToolCall] | None = msgspec.field(default=None, name="toolCalls")
+    tokens: Tokens | None = None
+    model: str | None = None
+
+
+class Patch(msgspec.Struct):
+    messages: list[Message] | None = None
+
+
+class Record(Message):
+    """One line, whatever it is."""
+
+    session: str | None = msgspec.field(default=None, name="sessionId")
+    project: str | None = msgspec.field(default=None, name="projectHash")
+    kind: str | None = None
+    patch: Patch | None = msgspec.field(default=None, name="$set")
+
+    @property
+    def is_header(self) -> bool:
+        return bool(self.session and self.project)
+
+
+RECORD = msgspec.json.Decoder(Record)
+_ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
+
+
+def value(raw: msgspec.Raw) -> object:
+    """Whatever JSON stands here; None where it cannot be read."""
+    if raw is NOTHING:
+        return None
+    found = decoded(_ANYTHING, raw)
+    return None if isinstance(found, Skipped) else found
+
+
+def texts(raw: msgspec.Raw) -> list[str]:
+    """The texts of a content, which is a text or a list of parts."""
+    content = value(raw)
+    if isinstance(content, str):
+        return [content]
+    return [text(mapping(part), "text") for part in items(content)]

@@ -1,0 +1,59 @@
+"""Setup: which hooks Gemini CLI is asked to call, how it gets our tools, and whether it is there at all.
+
+Nothing is written here: the wanted entries are returned, and `files` merges them into its own files.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.core.guidance import INSTRUCTIONS, SKILL
+from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedEntry, WantedMember
+
+# Milliseconds. The hook itself gives up sooner; these only bound a machine that cannot even start it.
+TIMEOUTS = (
+    ("SessionStart", 5_000),
+    ("BeforeAgent", 5_000),
+    ("AfterTool", 5_000),
+    ("AfterAgent", 5_000),
+    ("SessionEnd", 5_000),
+)
+
+
+def wanted(hook_command: str, folder: Path) -> tuple[WantedEntry, ...]:
+    """One hook for each event; without a matcher it is called for every source and every tool."""
+    return tuple(
+        WantedEntry(
+            file=folder / "settings.json",
+            path=("hooks", event),
+            value={
+                "hooks": [
+                    {"type": "command", "name": "holdfast", "command": hook_command, "timeout": timeout}
+                ]
+            },
+            identity=hook_command,
+        )
+        for event, timeout in TIMEOUTS
+    )
+
+
+def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:
+    """The server of our tools, and a word about them in the instructions that every session gets."""
+    program, *words = relay
+    value: dict[str, Json] = {"command": program, "args": [*words]}
+    return (
+        WantedMember(folder / "settings.json", ("mcpServers", "holdfast"), value, identity=relay[3]),
+        WantedBlock(folder / "GEMINI.md", INSTRUCTIONS),
+    )
+
+
+def guidance(folder: Path) -> tuple[WantedCopy, ...]:
+    """A skill."""
+    return (WantedCopy(folder / "skills" / "holdfast" / "SKILL.md", SKILL.encode()),)
+
+
+def present(folder: Path, search_path: str) -> bool:
+    """Whether Gemini CLI seems to be installed: it has its folder, or the program is on the search path."""
+    return folder.is_dir() or shutil.which("gemini", path=search_path) is not None

@@ -1,0 +1,144 @@
+"""The promises, kept with the real Gemini CLI. It takes seconds to start, so each test holds a whole story.
+
+Assertions are on the request bodies that reach the model, and never on a position in them.
+"""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients.gemini import Gemini
+from tests.clients.model_server import Held, ModelServer, Reply, Request, Usage, call, say
+from tests.clients.person import LIMIT_S, end
+from tests.clients.product import TITLE, Product
+
+RULE = "Never touch legacy.py, it is frozen until the audit."
+FAILING = "python3 -c 'raise SystemExit(\"TotalsMismatch: 41 != 42\")'"
+DECISION = "I decided to round half up in totals.py."
+FACTS = (RULE, "totals.py", "TotalsMismatch", DECISION)
+EMPTY = Usage(input=9)
+FILLER = " ".join(f"word{number}" for number in range(6_000))
+"""More than may be said before it compacts; where the words repeat, it takes them for a loop."""
+
+
+@pytest.fixture
+def product(gemini: Gemini) -> Iterator[Product]:
+    """Holdfast, set up for that person's Gemini CLI."""
+    installed = Product(gemini)
+    installed.run("setup", "gemini", "--yes")
+    try:
+        yield installed
+    finally:
+        installed.end()
+
+
+def work(project: Path) -> tuple[Reply, Reply, Reply]:
+    """A turn in which the agent writes a file, runs a command that fails, and says what it decided."""
+    return (
+        call(
+            "write_file",
+            file_path=str(project / "totals.py"),
+            content="def total(): return 41\n",
+            usage=EMPTY,
+        ),
+        call("run_shell_command", command=FAILING, description="Check the totals", usage=EMPTY),
+        say(DECISION, usage=EMPTY),
+    )
+
+
+def brief_in(request: Request) -> str:
+    """What a request holds from our title on, with the brackets that Gemini CLI escapes."""
+    return html.unescape(request.text).partition(TITLE)[2]
+
+
+def assert_holds_the_facts(request: Request) -> None:
+    brief = brief_in(request)
+    assert all(fact in brief for fact in FACTS), brief or "there is no brief"
+
+
+def test_a_new_session_is_given_the_last_and_a_resumed_one_nothing(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    server.script(*work(gemini.project))
+    done = gemini.prompt(f"Fix the totals. {RULE}")
+    assert done.code == 0, done.stderr
+    assert TITLE not in server.last().text
+    server.script(say("ok"))
+    gemini.prompt("Go on.", resume=True)
+    assert TITLE not in server.last().text
+    server.script(say("ok"))
+    gemini.prompt("Where were we?")
+    assert_holds_the_facts(server.last())
+    (first,) = (row for row in product.json("sessions") if row["prompt_count"] == 2)
+    assert first["harness"] == "gemini"
+
+
+def test_after_a_compaction_the_brief_comes_with_the_next_tool(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    wrote, ran, _ = work(gemini.project)
+    server.script(wrote, ran, say(f"{DECISION}\n\n{FILLER}", usage=EMPTY))
+    gemini.prompt(f"Fix the totals. {RULE}")
+    gemini.compact_early()
+    server.script(call("run_shell_command", command="echo go", usage=EMPTY), say("ok", usage=EMPTY))
+    gemini.prompt("Go on.", resume=True)
+    assert server.compactions()
+    assert_holds_the_facts(server.last())
+    assert html.unescape(server.last().text).count(TITLE) == 1
+
+
+def test_after_a_crash_a_new_session_is_given_the_last(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    gate = threading.Event()
+    wrote, ran, _ = work(gemini.project)
+    server.script(wrote, ran, Held(gate, say("never said")))
+    with gemini.start(f"Fix the totals, see TAX-19. {RULE}") as running:
+        server.wait_until(lambda: len(server.turns()) == 3, 2 * LIMIT_S)
+        end(running)
+    gate.set()
+    server.script(say("ok"))
+    gemini.prompt("Where were we?")
+    brief = brief_in(server.last())
+    assert all(fact in brief for fact in (RULE, "TAX-19", "totals.py", "TotalsMismatch")), brief
+
+
+def test_its_agent_has_our_tools_and_is_told_of_them(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    server.script(call("mcp_holdfast_session_digest", summary="Half is done, see PARSE-8."), say("ok"))
+    gemini.prompt("Write down where you are.")
+    assert "Your work is kept when the context window dies." in server.last().text
+    assert "Keep and find work across compactions, sessions and restarts." in server.last().text
+    (session,) = product.json("sessions")
+    kept = [row["digest"] for row in product.checkpoints(session["session_key"]) if row["trigger"] == "agent"]
+    assert kept == ["Half is done, see PARSE-8."]
+    server.script(say("ok"))
+    gemini.prompt("Where were we?")
+    assert "PARSE-8" in brief_in(server.last())
+
+
+def test_whatever_is_gone_nobody_notices(gemini: Gemini, server: ModelServer, product: Product) -> None:
+    interpreter = product.run("hook-command", "gemini").split()[0].strip("'\"")
+    settings = gemini.settings.read_text()
+    assert interpreter in settings
+    gemini.settings.write_text(settings.replace(interpreter, "/nonexistent/python3"))
+    server.script(say("went through"))
+    done = gemini.prompt("Hello.")
+    assert (done.code, done.stdout.strip()) == (0, "went through")
+    assert "hook" not in done.stderr.lower()
+
+
+def test_unsetup_leaves_the_settings_as_they_were(gemini: Gemini) -> None:
+    before = gemini.settings.read_bytes()
+    product = Product(gemini)
+    product.run("setup", "gemini", "--yes")
+    assert gemini.settings.read_bytes() != before
+    product.run("unsetup", "gemini", "--yes")
+    assert gemini.settings.read_bytes() == before
+    assert [path.name for path in gemini.settings.parent.iterdir()] == ["settings.json"]

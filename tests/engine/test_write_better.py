@@ -1,0 +1,136 @@
+"""Write better: a model writes a checkpoint once more, once, while it is news, and beside the one by rule."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from holdfast.core.checkpoint import take
+from holdfast.core.context import NO_RESULT, Answered, Asked, Call, Result, Text
+from holdfast.core.events import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
+from holdfast.core.records import OWN
+from holdfast.core.session import Trigger, begin
+from holdfast.core.summary import Failed, Written
+from holdfast.engine.git import identity
+from holdfast.engine.summarize import Means
+from holdfast.engine.write_better import NEWS_MS, due, turns_told, write
+from holdfast.settings import Checkpoint as CheckpointSettings
+from holdfast.settings import Config, Models
+from tests.engine.stage import NOON, Stage
+from tests.models.api_server import ApiServer, Said, anthropic
+
+GOOD = json.dumps({"summary": "The parser is being fixed, and the tests pass.", "topics": ["parser"]})
+MEANS = Means({}, lambda seconds: None)
+
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    with ApiServer() as running:
+        yield running
+
+
+@pytest.fixture
+def stage(stage: Stage, server: ApiServer) -> Stage:
+    model = CheckpointSettings(model="anthropic/small", fallback_to_main=False)
+    stage.config = Config(checkpoint=model, models=Models(base_url=server.url, key="k", retries=0))
+    return stage
+
+
+def taken(stage: Stage, id: str, trigger: Trigger = Trigger.THRESHOLD, harness: str = "playhouse") -> None:
+    """A session with a prompt, and a checkpoint of it, now."""
+    session = begin("s", harness, identity(stage.project("app")), stage.now)
+    asked = Prompt(session="s", record=f"r-{id}", at=stage.now, origin=Origin.HUMAN, text="Fix the parser.")
+    with stage.store.writing():
+        stage.store.put_session(session)
+        stage.store.add_event(asked)
+        stage.store.add_checkpoint(take(session, trigger, "", id, stage.now)[1])
+
+
+def test_what_a_model_writes_is_one_more_checkpoint(stage: Stage, server: ApiServer) -> None:
+    taken(stage, "c1")
+    stage.now += 1_000
+    desk = stage.desk()
+    checkpoint = due(desk)
+    assert checkpoint is not None
+    server.script(anthropic(GOOD))
+    assert isinstance(write(desk, checkpoint, MEANS), Written)
+    written, by_rule = stage.store.checkpoints(9)
+    assert by_rule == checkpoint
+    assert written.digest == "The parser is being fixed, and the tests pass."
+    assert (written.outline.topics, written.created_at) == (("parser",), NOON + 1_000)
+    assert "USER: Fix the parser." in server.seen[0].body["messages"][0]["content"]
+    assert due(desk) is None, "it is asked once"
+
+
+def test_one_that_no_model_could_write_is_not_asked_for_again(stage: Stage, server: ApiServer) -> None:
+    taken(stage, "c1")
+    checkpoint = due(stage.desk())
+    assert checkpoint is not None
+    server.script(Said({"error": {}}, 500))
+    assert write(stage.desk(), checkpoint, MEANS) == Failed("anthropic/small: HTTP 500")
+    assert due(stage.desk()) is None
+    stage.now += 1
+    taken(stage, "c2")
+    assert due(stage.desk()) is not None, "the next one is another"
+
+
+@pytest.mark.parametrize(
+    ("trigger", "harness", "later"),
+    [
+        (Trigger.PERIODIC, "playhouse", 0),
+        (Trigger.AGENT, "playhouse", 0),
+        (Trigger.THRESHOLD, OWN, 0),
+        (Trigger.THRESHOLD, "playhouse", NEWS_MS),
+    ],
+)
+def test_nobody_is_asked_for_others(stage: Stage, trigger: Trigger, harness: str, later: int) -> None:
+    taken(stage, "c1", trigger, harness)
+    stage.now += later
+    assert due(stage.desk()) is None
+
+
+def test_nobody_is_asked_where_no_model_is_set(stage: Stage) -> None:
+    taken(stage, "c1")
+    stage.config = Config()
+    assert due(stage.desk()) is None
+
+
+def test_a_secret_that_a_model_repeats_is_not_kept(stage: Stage, server: ApiServer) -> None:
+    key = "ghp_" + "aB3dE6" * 6
+    taken(stage, "c1")
+    checkpoint = due(stage.desk())
+    assert checkpoint is not None
+    server.script(anthropic(json.dumps({"summary": f"The token is {key}, they said."})))
+    write(stage.desk(), checkpoint, MEANS)
+    assert all(key not in text.text for text in stage.store.texts())
+
+
+def test_events_are_told_as_turns_and_every_call_has_its_result() -> None:
+    asked = Prompt(session="s", record="p", at=NOON, origin=Origin.HUMAN, text="go")
+    first = ToolCalled(
+        session="s",
+        record="c1",
+        at=NOON,
+        origin=Origin.ASSISTANT,
+        call="c1",
+        tool="bash",
+        action=Action.RUN,
+        subject="make",
+    )
+    returned = ToolReturned(session="s", record="r1", at=NOON, origin=Origin.TOOL, call="c1", ok=True)
+    events: list[Event] = [
+        asked,
+        first,
+        replace(asked, agent="sub"),
+        returned,
+        replace(first, record="c2", call="c2"),
+    ]
+    given = '{"on":"make","with":""}'
+    assert list(turns_told(events)) == [
+        Asked((Text("go"),)),
+        Answered((Call("c1", "bash", given),), (Result("c1", (Text("(no output)"),), ok=True),)),
+        Answered((Call("c2", "bash", given),), (Result("c2", (Text(NO_RESULT),), ok=False),)),
+    ]
