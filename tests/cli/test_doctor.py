@@ -98,7 +98,6 @@ def hook_changed_by_someone(person: Person) -> None:
         (repository_setting_what_it_may_not, "config", "daemon.idle_exit_minutes"),
         (settings_out_of_bounds, "config", "continuity.prompt_interval"),
         (store_damaged, "store", "cannot be read"),
-        (hook_changed_by_someone, f"round trip of {HARNESS}", "was not silent"),
     ],
 )
 def test_what_is_wrong_is_named(
@@ -108,6 +107,15 @@ def test_what_is_wrong_is_named(
     failed = failures(connected)
     assert list(failed) == [check]
     assert says in failed[check]
+
+
+def test_a_hook_that_someone_changed_is_named_with_the_tools_that_build_on_it(
+    connected: Person,
+) -> None:
+    hook_changed_by_someone(connected)
+    failed = failures(connected)
+    assert list(failed) == [f"round trip of {HARNESS}", f"tools of {HARNESS}"]
+    assert "was not silent" in failed[f"round trip of {HARNESS}"]
 
 
 def test_a_damaged_store_is_not_set_aside_by_looking(connected: Person) -> None:

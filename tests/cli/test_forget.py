@@ -104,7 +104,7 @@ def test_an_error_says_what_to_do(busy: Person, words: tuple[str, ...], message:
 def test_one_choice_must_be_made(person: Person, words: tuple[str, ...]) -> None:
     done = person.types("forget", *words)
     assert (done.status, done.out) == (2, "")
-    assert "--session, --project, --before and --all" in done.err
+    assert "--session, --project, --memory, --before and --all" in done.err
 
 
 def test_where_nothing_is_kept_nothing_is_made(person: Person) -> None:

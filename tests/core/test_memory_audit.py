@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,8 +15,7 @@ NOON = 1_767_268_800_000
 
 
 def memory(id: str, text: str, **more: Any) -> Memory:  # noqa: ANN401 - a field of the memory
-    plain: dict[str, Any] = {"kind": MemoryKind.FACT, "scope": Scope.PROJECT, "created_at": NOON}
-    return Memory(**(plain | {"id": id, "text": text, "project_id": "shop", "worktree_id": ""} | more))
+    return replace(Memory(id, text, MemoryKind.FACT, Scope.PROJECT, "shop", "", NOON), **more)
 
 
 def found(

@@ -121,13 +121,9 @@ def test_events_are_told_as_turns_and_every_call_has_its_result() -> None:
         subject="make",
     )
     returned = ToolReturned(session="s", record="r1", at=NOON, origin=Origin.TOOL, call="c1", ok=True)
-    events: list[Event] = [
-        asked,
-        first,
-        replace(asked, agent="sub"),
-        returned,
-        replace(first, record="c2", call="c2"),
-    ]
+    later: Event = replace(first, record="c2", call="c2")
+    aside: Event = replace(asked, agent="sub")
+    events: tuple[Event, ...] = (asked, first, aside, returned, later)
     given = '{"on":"make","with":""}'
     assert list(turns_told(events)) == [
         Asked((Text("go"),)),

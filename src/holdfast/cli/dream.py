@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import click
 
@@ -22,6 +22,7 @@ from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError
 
 SHOWN: Final = 100
+_Opening: TypeAlias = Callable[[], AbstractContextManager[Desk]]
 _KEYS: Final = {"a": Step.APPROVE, "r": Step.REJECT}
 
 
@@ -35,9 +36,9 @@ def group() -> None:
 
 
 @contextmanager
-def _opened(project: Path | None) -> Generator[tuple[Desk, Room]]:
+def _opened(project: Path | None, opened: _Opening = access.opened_desk) -> Generator[tuple[Desk, Room]]:
     where = access.project_at(project)
-    with access.opened_desk() as desk:
+    with opened() as desk:
         yield desk, continuity.room(desk, access.home(), where)
 
 
@@ -135,7 +136,8 @@ def _step(step: Step, name: str, says: str) -> click.Command:
     @click.option("--file", default="", metavar="FILE", help="The instruction file; else the first there is.")
     @json_option()
     def taken(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
-        with _opened(project) as (desk, room):
+        # A memory needs a store, also if nothing was ever kept in this home.
+        with _opened(project, access.writing_desk) as (desk, room):
             _tell(dream.take(desk, room, id, step, file), as_json=as_json)
 
     taken.__doc__ = says

@@ -80,10 +80,13 @@ def replay(recording: Recording, home: Path) -> Replayed:
             _append(Path(story.transcript), recording.transcript[shown : moment.shown])
             shown = moment.shown
             answered, milliseconds = _deliver(_desk(store, home, moment), story, moment)
-            taken += [milliseconds] if answered else []
-        # The compaction is told what its summary must keep; then the brief is given, and that once.
-        _, took = taken
-        return _read_back(store, story, home, took)
+            # Others are answered too: prompts with the state of the window, the compaction with what to keep.
+            taken += [milliseconds] if answered and not taken and _is_briefed(store, story) else []
+        return _read_back(store, story, home, taken[0])
+
+
+def _is_briefed(store: Store, story: Story) -> bool:
+    return any(receipt.reason is Reason.COMPACT for receipt in store.receipts(story.session, ALL))
 
 
 def _lay_out_project(recording: Recording) -> None:
