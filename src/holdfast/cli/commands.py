@@ -36,10 +36,18 @@ COMMANDS: Final = {
     "statusline": Entry("statusline", "statusline", "Print the status line of a session."),
     "checkpoints": Entry("checkpoints", "checkpoints", "List checkpoints, the newest first."),
     "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
-    "remember": Entry("remember", "remember", "Keep something until it is forgotten."),
-    "recall": Entry("recall", "recall", "Find what was remembered, written down or said before."),
-    "expand": Entry("recall", "expand", "Show the whole text of what recall found."),
-    "memories": Entry("memories", "memories", "List, show, edit, pin and forget memories."),
+    "remember": Entry(
+        "remember", "remember", "Keep something until it is forgotten, word for word but for secrets."
+    ),
+    "recall": Entry(
+        "recall", "recall", "Find what was remembered, written down or said before, the best first."
+    ),
+    "expand": Entry(
+        "recall", "expand", "Show the whole text of what `recall` found, by its id or how that begins."
+    ),
+    "memories": Entry(
+        "memories", "memories", "Look after what was remembered: list, show, edit, pin, unpin, forget."
+    ),
     "import": Entry("import_", "import_", "Bring in the sessions that harnesses kept before Holdfast came."),
     "export": Entry("export", "export", "Write a session of your own agent in the format of a harness."),
     "models": Entry("models", "models", "Look at the models that Holdfast asks by itself."),
@@ -55,8 +63,10 @@ COMMANDS: Final = {
     "logs": Entry("logs", "logs", "Print the end of the daemon's log."),
     "config": Entry("config", "config", "Show the settings in effect and where each comes from."),
     "prune": Entry("prune", "prune", "Remove what has served its time."),
-    "forget": Entry("forget", "forget", "Remove for good what is kept of sessions."),
-    "audit": Entry("audit", "audit", "Look for secrets and for memories of no use."),
+    "forget": Entry("forget", "forget", "Remove for good what is kept of sessions, or a memory."),
+    "audit": Entry(
+        "audit", "audit", "Look through what is kept: for secrets, and for memories that are of no use."
+    ),
     "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),
     "mcp": Entry("mcp", "mcp", "Speak MCP on stdin and stdout: the server of our tools."),
     "hook": Entry("hook", "hook", "Deliver one letter from stdin, as a harness would."),

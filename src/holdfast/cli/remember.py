@@ -69,7 +69,7 @@ def remember(  # noqa: PLR0913 - each is an option
     project: Path | None,
     as_json: bool,
 ) -> None:
-    """Keep TEXT until it is forgotten, word for word but for secrets.
+    """Keep something until it is forgotten, word for word but for secrets.
 
     Prints its id. `critical: …` pins it and `[tag, tag]: …` tags it. Said twice it is one memory; a newer
     value for the same subject supersedes the older, which `recall --all` still finds. A line of --jsonl is a
