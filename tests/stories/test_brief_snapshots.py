@@ -21,6 +21,7 @@ from holdfast.core.facts import form_of
 from holdfast.engine.preview import preview
 from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex
+from tests.harnesses import gemini_records as gemini
 from tests.harnesses import openclaw_records as openclaw
 
 BRIEFS: Final = Path(__file__).parent / "briefs"
@@ -225,6 +226,28 @@ def told_by_openclaw(step: Step, call: str) -> Iterator[Json]:
             yield openclaw.tool_result("bash", said, call, f"{call}-result", isError=bool(status))
 
 
+def told_by_gemini(step: Step, call: str) -> Iterator[Json]:
+    match step:
+        case Asks(text):
+            yield gemini.user(text, id=call)
+        case Says(text):
+            yield gemini.answer(text, id=call)
+        case Plans(todos):
+            plan = [{"description": text, "status": status} for text, status in todos]
+            yield gemini.answer(
+                "", id=call, toolCalls=[gemini.call("write_todos", "ok", id=call, todos=plan)]
+            )
+        case Reads(path, content):
+            read = gemini.call("read_file", content, id=call, file_path=f"{PROJECT}/{path}")
+            yield gemini.answer("", id=call, toolCalls=[read])
+        case Edits(path, before, after):
+            given = {"file_path": f"{PROJECT}/{path}", "old_string": before, "new_string": after}
+            edit = gemini.call("replace", f"Successfully modified file: {path}", id=call, **given)
+            yield gemini.answer("", id=call, toolCalls=[edit])
+        case Runs(command, output, status):
+            yield gemini.answer("", id=call, toolCalls=[gemini.ran(command, output, status, id=call)])
+
+
 @dataclass(frozen=True, slots=True)
 class Telling:
     """How a harness writes a session down: what stands first, what it makes of a step, and a compaction."""
@@ -248,6 +271,7 @@ TELLINGS: Final[Mapping[str, Telling]] = {
         told_by_openclaw,
         openclaw.record("compaction", "boundary", summary="Pruning.", firstKeptEntryId="call-16"),
     ),
+    "gemini": Telling((gemini.header(), gemini.context()), told_by_gemini, gemini.compacted()),
 }
 
 
@@ -256,7 +280,13 @@ def told(harness: str) -> list[Json]:
     telling = TELLINGS[harness]
     steps = (each for place, step in enumerate(STORY) for each in telling.step(step, f"call-{place}"))
     records = (*telling.opening, *steps, telling.compaction)
-    return [{**each, "timestamp": f"2026-03-01T10:00:{at:02}.000Z"} for at, each in enumerate(records)]
+    return [stamped(each, f"2026-03-01T10:00:{at:02}.000Z") for at, each in enumerate(records)]
+
+
+def stamped(record: Json, time: str) -> Json:
+    """A record of that time, also where it says so inside."""
+    inside: Json = json.loads(json.dumps(record).replace(gemini.TIME, time))
+    return {**inside, "timestamp": time}
 
 
 # ---------------------------------------------------------------- the briefs
