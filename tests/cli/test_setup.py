@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -138,15 +139,64 @@ def test_the_status_line_is_ours_only_where_there_was_none(settled: Person) -> N
     assert settled.settings.read_text() == SETTINGS
 
 
-@pytest.mark.parametrize("theirs", ['{"type": "command", "command": "my-line"}', "null", '"x"'])
-def test_a_status_line_that_is_there_stays(settled: Person, theirs: str) -> None:
-    own = SETTINGS.removesuffix("}") + f',\n\t"statusLine": {theirs}\n}}'
-    settled.settings.write_text(own)
+def drawn(person: Person, letter: Mapping[str, object]) -> str:
+    """What the installed command line prints for the harness's status line."""
+    command = json.loads(person.settings.read_text())["statusLine"]["command"]
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        input=json.dumps(letter).encode(),
+        capture_output=True,
+        check=False,
+        env={**person.environment, "PATH": os.defpath},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
+
+
+def with_status_line(theirs: str) -> str:
+    """The settings of a person who has a status line already."""
+    return SETTINGS.removesuffix("}") + f',\n\t"statusLine": {theirs}\n}}'
+
+
+@pytest.mark.parametrize("theirs", ["null", '"x"', '{"type": "none"}'])
+def test_what_stands_for_a_status_line_and_is_no_command_stays(settled: Person, theirs: str) -> None:
+    settled.settings.write_text(with_status_line(theirs))
     assert settled.types("setup", "--yes").status == 0
     assert json.loads(settled.settings.read_text())["statusLine"] == json.loads(theirs)
     assert commands_in(settled.settings)
     settled.types("unsetup", "--yes")
-    assert settled.settings.read_text() == own
+    assert settled.settings.read_text() == with_status_line(theirs)
+
+
+THEIR_LINE = '{"type": "command", "padding": 0, "command": "printf \'my \\"line\\"\'"}'
+
+
+def test_a_status_line_that_is_there_is_shown_above_ours(settled: Person) -> None:
+    settled.settings.write_text(with_status_line(THEIR_LINE))
+    settled.types("setup", "--yes")
+    settled.types("up")
+    line = json.loads(settled.settings.read_text())["statusLine"]
+    assert (line["type"], line["padding"]) == ("command", 0)
+    assert drawn(settled, {"session_id": "unknown", "cwd": "/a/app"}) == 'my "line"\napp'
+
+
+def test_a_status_line_is_wrapped_once_however_often_setup_runs(settled: Person) -> None:
+    settled.settings.write_text(with_status_line(THEIR_LINE))
+    settled.types("setup", "--yes")
+    once = settled.settings.read_bytes()
+    settled.types("setup", "--yes")
+    assert settled.settings.read_bytes() == once
+    settled.types("unsetup", "--yes")
+    assert settled.settings.read_text() == with_status_line(THEIR_LINE)
+
+
+def test_a_wrapped_status_line_is_theirs_again_where_others_wrote_in_between(settled: Person) -> None:
+    settled.settings.write_text(with_status_line(THEIR_LINE))
+    settled.types("setup", "--yes")
+    settled.settings.write_text(settled.settings.read_text().replace('"model": "x"', '"model": "y"'))
+    settled.types("unsetup", "--yes")
+    expected = with_status_line(THEIR_LINE).replace('"model": "x"', '"model": "y"')
+    assert settled.settings.read_text() == expected
 
 
 def test_what_others_changed_since_stays_when_the_status_line_goes(settled: Person) -> None:
@@ -172,20 +222,10 @@ def test_the_installed_status_line_says_how_a_session_stands(settled: Person) ->
     settled.types("setup", "--yes")
     settled.prompts("mend the parser")
     settled.types("sessions")  # A daemon that was slow to start has taken the prompt in by then.
-    command = json.loads(settled.settings.read_text())["statusLine"]["command"]
     window = {"context_window_size": 500_000, "current_usage": {"input_tokens": 100_000, "output_tokens": 20}}
     letter = {"session_id": "s1", "cwd": str(settled.project), "context_window": window}
-    drawn = subprocess.run(
-        ["/bin/sh", "-c", command],
-        input=json.dumps(letter).encode(),
-        capture_output=True,
-        check=False,
-        env=settled.environment,
-    )
-    assert (drawn.returncode, drawn.stderr) == (0, b"")
-    assert (
-        drawn.stdout.decode() == "project · ██░░░░░░░░ 21% 100k/467k · no checkpoint yet · unsaved: 1 prompt"
-    )
+    line = "project · ██░░░░░░░░ 21% 100k/467k · no checkpoint yet · unsaved: 1 prompt"
+    assert drawn(settled, letter) == line
     shown = settled.types("statusline")
     assert shown.status == 0
     assert shown.out == "project · no checkpoint yet · unsaved: 1 prompt\n"

@@ -156,11 +156,6 @@ def test_a_table_of_the_same_name_that_is_not_ours_is_neither_touched_nor_remove
     assert removed(theirs) == theirs
 
 
-def test_ours_that_yields_leaves_the_place_to_what_is_there() -> None:
-    theirs = '[servers.ours]\ncommand = "theirs"\n'
-    assert toml_text.insert(theirs, replace(OURS, yields=True), MARK) == theirs
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [

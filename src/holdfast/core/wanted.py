@@ -32,8 +32,9 @@ class WantedMember:
     value: dict[str, Json]
     # The string somewhere inside `value` by which it is known again: for a server, the file that it runs.
     identity: str
-    # Whether what somebody else has at that place stays, and ours is left out.
-    yields: bool = False
+    # The key in `value` of a command inside of which somebody else's at that place is kept (`core.wrapped`);
+    # anything else that stands there stays, and ours is left out.
+    wraps: str = ""
 
 
 @dataclass(frozen=True, slots=True)

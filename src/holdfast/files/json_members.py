@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import cast
 
 from holdfast.core.wanted import Json, KeyPath, Mark, WantedMember
+from holdfast.core.wrapped import unwrapped, wrapped
 from holdfast.files.json_text import (
     Edited,
     Hollow,
@@ -32,10 +33,9 @@ def insert(text: str, wanted: WantedMember, mark: Mark) -> Edited:
     """The text with the member at its place exactly once; one of ours that is there is renewed in place."""
     root = scan(text, wanted.file)
     depth, holder = _deepest(root, text, wanted)
-    if depth == len(wanted.path) and wanted.yields and not _is_ours(text, holder, mark):
-        return Edited(text, ())
     if depth == len(wanted.path):
-        return Edited(_renewed(text, wanted, root, holder, mark), ())
+        put = _around if wanted.wraps else _renewed
+        return Edited(put(text, wanted, root, holder, mark), ())
     value: Json = wanted.value
     for key in reversed(wanted.path[depth + 1 :]):
         value = {key: value}
@@ -47,8 +47,13 @@ def insert(text: str, wanted: WantedMember, mark: Mark) -> Edited:
 
 
 def remove(text: str, paths: Iterable[KeyPath], mark: Mark, file: PurePath) -> str:
-    """The text without the objects at `paths` that are ours; what is emptied by that stays."""
+    """The text without the objects at `paths` that are ours; what is emptied by that stays.
+
+    An object of somebody else's with our command around theirs is theirs again.
+    """
     for path in {path for path in paths if path}:
+        for node in reversed([*all_at(scan(text, file), path)]):
+            text = _unwrapped(text, node, mark)
         for parent in reversed([*all_at(scan(text, file), path[:-1])]):
             text = without(text, dropped(parent, _ours(text, parent, path[-1], mark)))
     return text
@@ -82,6 +87,35 @@ def _renewed(text: str, wanted: WantedMember, root: Node, present: Node, mark: M
         return text
     fresh = rendered(wanted.value, indent_at(text, present.start), style_of(text, root))
     return text[: present.start] + fresh + text[present.end :]
+
+
+def _around(text: str, wanted: WantedMember, root: Node, present: Node, mark: Mark) -> str:
+    """The text with our command around somebody else's; where theirs is no command, as it was."""
+    ours, span = _is_ours(text, present, mark), _command(text, present, wanted.wraps)
+    theirs = json.loads(text[span.start : span.end]) if span else ""
+    theirs = unwrapped(theirs) if ours else theirs
+    if span and theirs:
+        command = json.dumps(wrapped(theirs, str(wanted.value[wanted.wraps])), ensure_ascii=False)
+        return text[: span.start] + command + text[span.end :]
+    return _renewed(text, wanted, root, present, mark) if ours else text
+
+
+def _command(text: str, node: Node, key: str) -> Node | None:
+    """The text that stands under this key; None if there is none, or it is something else."""
+    values = [item.value for item in node.items if item.key == key]
+    return values[-1] if values and text[values[-1].start] == '"' else None
+
+
+def _unwrapped(text: str, node: Node, mark: Mark) -> str:
+    """The text with each command in this object that stands inside of ours by itself again."""
+    for item in reversed(node.items if node.shape is Shape.OBJECT else ()):
+        literal = text[item.value.start : item.value.end]
+        theirs = (
+            unwrapped(json.loads(literal)) if literal[0] == '"' and mark.owns(json.loads(literal)) else ""
+        )
+        if theirs:
+            text = text[: item.value.start] + json.dumps(theirs, ensure_ascii=False) + text[item.value.end :]
+    return text
 
 
 def _is_ours(text: str, node: Node, mark: Mark) -> bool:

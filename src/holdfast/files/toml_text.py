@@ -23,8 +23,6 @@ def insert(text: str, wanted: WantedMember, mark: Mark) -> str:
         grown = _appended(text, wanted)
     elif _is_ours(present, mark):
         grown = _renewed(text, wanted)
-    elif wanted.yields:
-        return text
     else:
         raise _refusal(wanted.file, f"`{_named(wanted.path)}` is there already, and it is not ours")
     _check(grown, wanted)

@@ -47,10 +47,10 @@ def wanted_mid_turn(hook_command: str, harness_home: Path, config_dir: str = "")
 
 
 def wanted_status_line(command: str, harness_home: Path, config_dir: str = "") -> tuple[WantedMember, ...]:
-    """The status line, if the user has none."""
+    """The status line; a command that the user has there already still runs, and its output stands first."""
     value: dict[str, Json] = {"type": "command", "command": command}
     settings = _folder(harness_home, config_dir) / "settings.json"
-    return (WantedMember(settings, ("statusLine",), value, command, yields=True),)
+    return (WantedMember(settings, ("statusLine",), value, command, wraps="command"),)
 
 
 def wanted_tools(relay: Sequence[str], harness_home: Path, config_dir: str = "") -> tuple[Wanted, ...]:
