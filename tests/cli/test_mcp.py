@@ -92,7 +92,7 @@ def test_the_written_command_line_speaks_mcp(settled: Person, tmp_path: Path) ->
 def test_and_so_does_the_command_by_hand(settled: Person, tmp_path: Path) -> None:
     hello, tools = spoken(settled.command("mcp"), settled, tmp_path, "tools/list")
     assert hello["result"]["serverInfo"]["name"] == "holdfast"
-    assert len(tools["result"]["tools"]) == 5
+    assert len(tools["result"]["tools"]) == 6
 
 
 def test_agents_are_told_when_to_use_them(settled: Person) -> None:
@@ -184,7 +184,7 @@ class TestDoctor:
         settled.types("setup", HARNESS, "--yes")
         found = {row["check"]: row for row in settled.types("doctor", "--json").json}[f"tools of {HARNESS}"]
         assert found["ok"] is True
-        assert found["detail"].startswith("5 tools answered in ")
+        assert found["detail"].startswith("6 tools answered in ")
         tokens = int(found["detail"].split(" tokens")[0].rsplit(" ", 1)[1].replace(",", ""))
         assert 100 < tokens < 1_200
 

@@ -106,6 +106,16 @@ class TestInspector:
         found = self.asked(mcp_checks, servers, way, *call)
         assert found["structuredContent"]["session"] == "s1"
 
+    @EVERY_WAY
+    def test_it_hands_over_and_picks_up(self, mcp_checks: Path, servers: Path, way: str) -> None:
+        call = ["--method", "tools/call", "--tool-name", "handoff", "--tool-arg"]
+        words = ["action=create", "--tool-arg", f"purpose=Go on by {way}", "--tool-arg", 'next=["the rest"]']
+        made = self.asked(mcp_checks, servers, way, *call, *words)["structuredContent"]
+        named = ["action=pickup", "--tool-arg", f"name=by-{way}"]
+        taken = self.asked(mcp_checks, servers, way, *call, *named)["structuredContent"]
+        assert (taken["name"], taken["standing"]) == (made["name"], "Verified")
+        assert "## Next Step\n- the rest" in taken["document"]
+
 
 class Doorman(ThreadingHTTPServer):
     """Stands before our door with the token, which the suite cannot be told; passes on all else as it is."""

@@ -150,6 +150,31 @@ def test_what_one_way_remembers_the_other_recalls(standing: Lodging, way: Way) -
 
 
 @EVERY_WAY
+def test_what_one_way_hands_over_the_other_picks_up(standing: Lodging, way: Way) -> None:
+    other: Way = "http" if way == "stdio" else "stdio"
+    purpose = {"action": "create", "purpose": f"Go on over {way}", "next": ["the totals row"]}
+    made = called(standing, way, "handoff", purpose).structured_content
+    taken = called(standing, other, "handoff", {"action": "pickup", "name": f"over-{way}"}).structured_content
+    assert (taken["done"], taken["name"]) == (True, made["name"])
+    assert "## Next Step\n- the totals row" in taken["document"]
+    assert "- Status: consumed" in Path(made["path"]).read_text()
+
+
+def test_a_handoff_tells_what_the_transcript_shows_up_to_now(lodging: Lodging) -> None:
+    lodging.start()
+    project_of(lodging).mkdir()
+    path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    begin(lodging, project_of(lodging), "s1", transcript_path=str(path))
+    message = {"role": "user", "content": "Port the report to PARSE-8."}
+    record = {"type": "user", "uuid": "u1", "timestamp": "2026-11-15T12:00:00.000Z", "message": message}
+    path.write_text(json.dumps(record) + "\n")
+    made = called(lodging, "stdio", "handoff", {"action": "create", "purpose": "Go on"})
+    assert "PARSE-8" in Path(made.structured_content["path"]).read_text()
+
+
+@EVERY_WAY
 @pytest.mark.parametrize(
     ("tool", "arguments", "why"),
     [
@@ -158,6 +183,8 @@ def test_what_one_way_remembers_the_other_recalls(standing: Lodging, way: Way) -
         ("session_digest", {}, "missing required field `summary`"),
         ("remember", {"text": MEGABYTE}, "at most 100,000"),
         ("expand", {"id": "0123456789"}, "nothing here has the id"),
+        ("handoff", {"action": "create"}, "a handoff needs a purpose"),
+        ("handoff", {"action": "pickup", "name": "nothing"}, "there is no handoff `nothing`"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(

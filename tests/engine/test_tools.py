@@ -49,7 +49,14 @@ def agent(stage: Stage) -> Agent:
 
 class TestTable:
     def test_there_are_at_most_six(self) -> None:
-        assert tools.names() == ("session_digest", "session_recover", "remember", "recall", "expand")
+        assert tools.names() == (
+            "session_digest",
+            "session_recover",
+            "remember",
+            "recall",
+            "expand",
+            "handoff",
+        )
 
     def test_it_costs_little_of_every_context(self) -> None:
         assert tools.cost() < MOST_TOKENS
@@ -212,6 +219,12 @@ class TestBadInput:
             ("expand", {"id": "deadbeef"}, "use an id that `recall` gave"),
             ("expand", {"id": ""}, "use an id that `recall` gave"),
             ("expand", {"id": "%"}, "use an id that `recall` gave"),
+            ("handoff", {}, "missing required field `action`"),
+            ("handoff", {"action": "list"}, "action"),
+            ("handoff", {"action": "create"}, "say what the next session is to do with it"),
+            ("handoff", {"action": "create", "purpose": ["a", "b"]}, "Expected `str`"),
+            ("handoff", {"action": "pickup"}, "no handoff is open"),
+            ("handoff", {"action": "pickup", "name": "sums"}, "there is no handoff `sums`"),
         ],
     )
     def test_it_is_told_what_is_wrong(
@@ -244,12 +257,21 @@ class TestBadInput:
             ),
             max_leaves=5,
         ),
-    )
+    ),
+    of_handoff=st.fixed_dictionaries(
+        {},
+        optional={
+            "action": st.sampled_from(["create", "pickup"]),
+            "purpose": st.text(max_size=30),
+            "name": st.text(max_size=30),
+            "confirm": st.booleans(),
+        },
+    ),
 )
 def test_nothing_that_a_model_can_send_raises(
-    tmp_path_factory: pytest.TempPathFactory, arguments: dict[str, object]
+    tmp_path_factory: pytest.TempPathFactory, arguments: dict[str, object], of_handoff: dict[str, object]
 ) -> None:
     agent = Agent(Stage(tmp_path_factory.getbasetemp()))
     for name in tools.names():
-        answer = agent.asked(name, **arguments)
+        answer = agent.asked(name, **arguments, **of_handoff)
         assert (answer.value is None) == bool(answer.problem)

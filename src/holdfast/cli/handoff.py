@@ -37,7 +37,6 @@ _WORDS: Final = {
     "current": "What was being done just now.",
     "next": "What to do first.",
 }
-EVENTS_READ: Final = 100_000
 
 
 @click.group(epilog="\b\nExamples:\n  holdfast handoff create 'Finish the report'\n  holdfast handoff pickup")
@@ -186,7 +185,7 @@ def _print_findings(found: Found, findings: Sequence[Finding]) -> None:
     if not found.head.is_open:
         say(f"note: it is {found.head.status}")
     for finding in findings:
-        give(f"{finding.standing}: {finding.what}{f' ({finding.detail})' if finding.detail else ''}")
+        give(finding.line)
 
 
 def _agree() -> None:
@@ -205,7 +204,7 @@ def _seen(desk: Desk, project: Project, key: str) -> _Told:
         raise HoldfastError(
             f"no session was seen in `{project.path}`", "name one with `--session`, or a `--transcript`"
         )
-    return _Told(session, desk.store.events(session.key, EVENTS_READ))
+    return _Told(session, desk.store.events(session.key, engine.EVENTS_READ))
 
 
 def _recounted(harness: str, transcript: Path) -> _Told:

@@ -45,6 +45,12 @@ class Head:
     def is_open(self) -> bool:
         return not self.status.startswith(CONSUMED)
 
+    @property
+    def taken(self) -> tuple[str, str]:
+        """When it was picked up, and by whom; both empty if it is open."""
+        at, _, by = self.status.removeprefix(CONSUMED).strip().partition(" by ")
+        return ("", "") if self.is_open else (at, by)
+
 
 @dataclass(frozen=True, slots=True)
 class Check:

@@ -28,7 +28,7 @@ from holdfast.harnesses.base import Reader
 SHOWN_WITHIN = 2.0
 """A transcript shows a call some 100 ms late; where nothing else tells the session, we wait for that."""
 LOOK_EVERY = 0.1
-FAILED = "Holdfast itself failed; go on without it, and tell the user to look at `holdfast logs`"
+FAILED = "Holdfast itself failed; go on without it, and tell the user of `holdfast logs`"
 
 
 class Mcp:
@@ -62,12 +62,12 @@ class Mcp:
         self._reception.last_letter_at = time.monotonic()
         try:
             call = await self._seen(call)
+            if tools.looks_back(name):
+                await self._reception.catch_up()
             return await self._reception.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
         except Exception:  # A door: one call that fails must neither end the connection nor go unanswered.
             self._log.exception("the tool %s failed", name)
-            return Answer(
-                problem="Holdfast itself failed; go on without it, and tell the user of `holdfast logs`"
-            )
+            return Answer(problem=FAILED)
 
     def _answer(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
         desk = self._reception.desk

@@ -33,6 +33,7 @@ from holdfast.stores.base import Lineage
 FOLDER: Final = ".agents/handoffs"
 EVENTS_READ: Final = 100_000
 MOVES_SHOWN: Final = 5
+NAMES_SHOWN: Final = 5
 
 
 class Standing(StrEnum):
@@ -50,6 +51,11 @@ class Finding:
     what: str
     standing: Standing
     detail: str = ""
+
+    @property
+    def line(self) -> str:
+        """The finding as it is read."""
+        return f"{self.standing}: {self.what}{f' ({self.detail})' if self.detail else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ def create(
     now = git_position(project) or GitState("", "", (), ())
     head = Head(
         purpose=purpose,
-        created=_iso(desk.clock()),
+        created=iso(desk.clock()),
         session=session.key,
         harness=session.harness,
         branch=now.branch,
@@ -102,17 +108,24 @@ def find(project: Project, name: str) -> Found:
     if not name:
         waiting = [one for one in known if one.head.is_open]
         if not waiting:
-            raise HoldfastError("no handoff is open", "`holdfast handoff list` shows those there are")
+            raise HoldfastError("no handoff is open", _there_are(known))
         return waiting[0]
     names = matching((one.name for one in known), name)
     meant = [one for one in known if one.name in names]
     if len({one.path for one in meant}) == 1:
         return meant[0]
     if not meant:
-        raise HoldfastError(f"there is no handoff `{name}`", "`holdfast handoff list` shows those there are")
+        raise HoldfastError(f"there is no handoff `{name}`", _there_are(known))
     raise HoldfastError(
         f"several handoffs are named like `{name}`: {', '.join(sorted(names)[:5])}", "say more of the name"
     )
+
+
+def _there_are(known: Sequence[Found]) -> str:
+    """What somebody can do who named none of these."""
+    names = ", ".join(f"`{one.name.removesuffix('.md')}`" for one in known[:NAMES_SHOWN])
+    every = "`holdfast handoff list` shows those there are"
+    return f"name one: {names}; {every}" if names else f"{every}, and there are none yet"
 
 
 def verified(project: Project, found: Found) -> list[Finding]:
@@ -132,7 +145,7 @@ def standing(findings: Sequence[Finding]) -> Standing:
 def pick_up(desk: Desk, found: Found, session: Session | None) -> Found:
     """Mark a handoff as consumed, and remember which session goes on from which."""
     by = f"session {session.key}" if session else "a person"
-    text = consumed(found.text, _iso(desk.clock()), by)
+    text = consumed(found.text, iso(desk.clock()), by)
     worktree.write(found.root, f"{FOLDER}/{found.name}", text.encode(errors="replace"))
     before = found.head.session
     if session and before and before != session.key and desk.store.lineage(session.key) is None:
@@ -242,5 +255,6 @@ def _commits(repository: Repository | None, head: Head) -> Finding | None:
     return Finding(what, Standing.DRIFT, f"since then: {'; '.join(moves[:MOVES_SHOWN])}{more}")
 
 
-def _iso(at: int) -> str:
+def iso(at: int) -> str:
+    """A time as documents have it; such times compare as texts."""
     return datetime.fromtimestamp(at // 1000, UTC).isoformat().replace("+00:00", "Z")
