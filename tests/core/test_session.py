@@ -21,6 +21,7 @@ from holdfast.core.events import (
     Source,
     TurnEnded,
 )
+from holdfast.core.fence import TITLE, fence
 from holdfast.core.session import (
     Due,
     Effect,
@@ -229,9 +230,14 @@ class TestOneCompactionHasManySigns:
     def test_a_brief_is_owed_until_the_transcript_shows_it(self) -> None:
         once = after(worked(), compacted(Sign.BOUNDARY))
         assert brief_owed(once)
-        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text="…")
+        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text=fence(f"{TITLE}\n…"))
         assert not brief_owed(after(once, seen))
         assert brief_owed(after(once, seen, compacted(Sign.BOUNDARY, NOON + MINUTE)))
+
+    @pytest.mark.parametrize("text", [fence("Remembered before"), fence(f"- quoted: {TITLE}"), TITLE])
+    def test_other_text_of_ours_is_no_brief(self, text: str) -> None:
+        seen = BriefSeen(session=KEY, record="b", at=NOON, origin=Origin.OURS, text=text)
+        assert brief_owed(after(worked(), compacted(Sign.BOUNDARY), seen))
 
 
 def test_no_brief_is_owed_before_the_first_compaction() -> None:

@@ -32,6 +32,7 @@ from holdfast.core.events import (
     TurnEnded,
     Usage,
 )
+from holdfast.core.fence import TITLE, fence
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.session import Process
 from holdfast.core.told import NOTHING_KEPT, Kept
@@ -224,7 +225,8 @@ def _shown(line: Mapping[str, str], session: str) -> tuple[Event, ...]:
                 ),
             )
         case "brief":
-            return (BriefSeen(session=session, record=id, at=at, origin=Origin.OURS, text=text),)
+            seen = text or fence(TITLE)
+            return (BriefSeen(session=session, record=id, at=at, origin=Origin.OURS, text=seen),)
         case _:
             return ()
 

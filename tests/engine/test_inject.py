@@ -109,6 +109,14 @@ def test_a_brief_that_is_owed_goes_first(eager: Eager) -> None:
     assert "Remembered before" not in given
 
 
+def test_a_memory_that_the_transcript_shows_is_not_taken_for_the_brief(eager: Eager) -> None:
+    eager.remember(PORT)
+    eager.asks("Build the harbour")
+    given = eager.asks(ASKS)
+    eager.write("s1", ("prompt", "hello"), ("edits", eager.file("a.c")), ("boundary", ""), ("brief", given))
+    assert "Session Recovery Context" in eager.letter("s1", "prompt", text="go on")
+
+
 def test_many_that_fit_are_cut_to_the_room_there_is(eager: Eager) -> None:
     for number in range(8):
         eager.remember(f"Host-{number}: staging database, listen port 543{number}, for the staging database")

@@ -15,15 +15,14 @@ from typing import Final
 from holdfast.core import ledger_told
 from holdfast.core.brief_items import candidates, news
 from holdfast.core.defang import defanged, quoted
-from holdfast.core.fence import OVERHEAD, fence
+from holdfast.core.fence import OVERHEAD, TITLE, fence
 from holdfast.core.page import Page, label, lines
 from holdfast.core.text import elapsed, shortened
-from holdfast.core.told import IN_USE, SECTIONS, Item, Reason, Told
+from holdfast.core.told import IN_USE, OFFERS, SECTIONS, Item, Reason, Told
 from holdfast.core.weights import WEIGHTS
 
 __all__ = ["SECTIONS", "TITLE", "Brief", "Item", "Reason", "Receipt", "Told", "compose", "compose_news"]
 
-TITLE: Final = "## Session Recovery Context"
 SUMMARY_TITLE: Final = "## What the summary must keep"
 LEAD_MOST: Final = 45
 """How many items may stand behind one label: a longer list is not read."""
@@ -35,6 +34,8 @@ _FIRST: Final = (*ledger_told.FIRST, "goal", "where", "latest_file")
 OVER: Final = "over budget"
 SAID: Final = "said already"
 REFILLS: Final = 3
+OFFERS_SHARE: Final = 10
+"""The last line takes at most one part in so many of the budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,8 @@ def _filled(told: Told, items: Iterable[Item], budget: int, weights: Mapping[str
     # The goal first, for what else is said may be part of it; then what the paths are read by.
     ranked.sort(key=lambda item: _FIRST.index(item.kind) if item.kind in _FIRST else len(_FIRST))
     headline = f"{SUMMARY_TITLE if told.reason is Reason.SUMMARY else TITLE}\n{_headline(told)}"
-    room = budget - OVERHEAD - len(headline) - 1
+    closing = _closing(told, budget)
+    room = budget - OVERHEAD - len(headline) - 1 - sum(len(line) + 1 for line in closing)
     if not ranked or room < 0:
         return Brief("", tuple(replace(item, omitted="no room for any item") for item in ranked))
     chosen = tuple(_chosen(ranked, room))
@@ -88,7 +90,20 @@ def _filled(told: Told, items: Iterable[Item], budget: int, weights: Mapping[str
     chosen = _within(chosen, room)
     if not any(item.rendered for item in chosen):
         return Brief("", chosen)
-    return Brief(fence("\n".join([headline, *lines(chosen)])), chosen)
+    offers = _offered(told) if closing else ()
+    return Brief(fence("\n".join([headline, *lines(chosen), *closing])), (*chosen, *offers))
+
+
+def _closing(told: Told, budget: int) -> tuple[str, ...]:
+    """The last line, if there is anything to ask for and the line leaves the room to what is known."""
+    line = "\nMore is kept, if you need it: " + ", ".join(f'recall "{query}"' for query in told.offers)
+    return (line,) if told.offers and len(line) <= budget // OFFERS_SHARE else ()
+
+
+def _offered(told: Told) -> Iterator[Item]:
+    """How a receipt accounts for the last line."""
+    for query in told.offers:
+        yield Item(OFFERS, query, told.now, "store", "query", query, rendered=True)
 
 
 def _written(items: tuple[Item, ...]) -> int:

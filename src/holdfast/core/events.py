@@ -188,7 +188,7 @@ class DigestGiven(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefSeen(Happened):
-    """The transcript shows text of ours: the brief reached the model."""
+    """The transcript shows text of ours that reached the model: a brief, or memories that fit a prompt."""
 
     text: str
 

@@ -18,6 +18,8 @@ _OPEN: Final = f"<{RECALL}>"
 _CLOSE: Final = f"</{RECALL}>"
 _OURS: Final = re.compile(rf"{_OPEN}.*?(?:{_CLOSE}|\Z)", re.DOTALL)
 
+TITLE: Final = "## Session Recovery Context"
+"""How a brief begins."""
 OVERHEAD: Final = len(f"{_OPEN}\n\n{_CLOSE}")
 """How many characters the marks cost."""
 
@@ -30,6 +32,11 @@ def fence(text: str) -> str:
 def is_ours(text: str) -> bool:
     """Whether some of this text was injected by us."""
     return _OPEN in text
+
+
+def is_brief(text: str) -> bool:
+    """Whether a brief is in this text; a memory that went with a prompt is ours as well, and none."""
+    return f"{_OPEN}\n{TITLE}" in text
 
 
 def without_ours(text: str) -> str:

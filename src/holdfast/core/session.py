@@ -29,6 +29,7 @@ from holdfast.core.events import (
     Usage,
 )
 from holdfast.core.evidence import follow, swapped, told_by_letter, twin
+from holdfast.core.fence import is_brief
 from holdfast.core.flush import Flush, FlushPolicy, acted
 from holdfast.core.pressure import (
     KnownModel,
@@ -218,7 +219,7 @@ def _told(session: Session, event: Event) -> Session:
             return replace(session, turn_open=False)
         case Remembered(text=text):
             return record_remember(session, text, event.at)
-        case BriefSeen():
+        case BriefSeen(text=text) if is_brief(text):
             return replace(session, briefed_window=session.window)
         case ModelChanged(model=model):
             return replace(session, model=model, pressure=switched(session.pressure, model))

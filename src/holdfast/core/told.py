@@ -25,6 +25,8 @@ DECISIONS: Final = "Decisions"
 OPEN: Final = "Open questions"
 SINCE: Final = "Changed since"
 OTHERS: Final = "Other sessions"
+OFFERS: Final = "Recall"
+"""Under this a receipt accounts for the queries in a brief's last line, which is no section of it."""
 IN_USE: Final = "In use"
 """The label of the names that the work is about."""
 SECTIONS: Final = (LEDGER, GOAL, SINCE, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
@@ -101,6 +103,8 @@ class Told:
     neighbours: tuple[str, ...] = ()
     """Other sessions of this project, each named in one line and never taken over."""
     kept: Kept = NOTHING_KEPT
+    offers: tuple[str, ...] = ()
+    """What the agent may want to ask `recall` for, each a query that finds something."""
     lead: Lead | None = None
     """The ledger that leads, where there is one."""
     elsewhere: str = ""

@@ -19,6 +19,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.ledger import leading
 from holdfast.engine.lives import Life, life_of
 from holdfast.engine.maintain import HOUR_MS, caught_up, finalise
+from holdfast.engine.offer import with_offers
 from holdfast.harnesses.base import Ask, Harness, Heard
 from holdfast.stores.base import Lineage
 
@@ -46,6 +47,7 @@ def answer(desk: Desk, heard: Heard, session: Session, harness: Harness) -> str:
     budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
     if told.reason is Reason.SUMMARY:
         budget = min(budget, SUMMARY_CHARS)
+    told = with_offers(desk, told, written(told, budget))
     brief = written(told, budget)
     # The harness may count bytes or units of which a character takes several: leave items out until it fits.
     while (size := harness.answer_size(brief.text)) > harness.answer_limit:
