@@ -83,6 +83,12 @@ class Continuity:
         "How a worktree's own continuity is kept: `holdfast` for one file in `.holdfast/sessions/`, or the "
         "name of a harness whose users keep a file for each day.",
     )
+    extractor: str = _setting(
+        "heuristic",
+        "Who writes what a session has to say to the continuity: `heuristic` for the rules alone, or `model` "
+        "for the one that `checkpoint.model` names, with the rules standing in for it.",
+        choices=("heuristic", "model"),
+    )
     startup_lines: int = _setting(60, "Lines of the block that `session load` prints for a start.", 5, 500)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,8 +23,9 @@ from holdfast.core.continuity_startup import startup
 from holdfast.core.text import elapsed
 from holdfast.engine import continuity as engine
 from holdfast.engine import continuity_source as sources
-from holdfast.engine.continuity import Outcome, Room
+from holdfast.engine.continuity import Outcome, Room, Task
 from holdfast.engine.desk import Desk
+from holdfast.engine.summarize import Means
 from holdfast.errors import HoldfastError
 
 _FILE: Final = click.Path(path_type=Path)
@@ -123,7 +125,9 @@ def save(*, project: Path | None, transcript: Path | None, harness: str, scope: 
             if transcript
             else sources.latest_primary(opened.desk, opened.room.project)
         )
-        outcome = engine.save(opened.desk, opened.room, Scope(scope), source, AuditTrigger.SAVE)
+        outcome = engine.save(
+            opened.desk, opened.room, Task(Scope(scope), source, AuditTrigger.SAVE), _means()
+        )
     _tell(opened.room, outcome, "save", as_json=as_json)
 
 
@@ -146,8 +150,14 @@ def refresh(
             if transcript
             else sources.trusted(opened.desk, room.project, Scope(scope), room.markers(), room.entries())
         )
-        outcome = engine.refresh(opened.desk, room, Scope(scope), source)
+        outcome = engine.refresh(
+            opened.desk, room, Task(Scope(scope), source, AuditTrigger.REFRESH), _means()
+        )
     _tell(room, outcome, "refresh", as_json=as_json)
+
+
+def _means() -> Means:
+    return Means(os.environ, time.sleep)
 
 
 def _tell(room: Room, outcome: Outcome, action: str, *, as_json: bool) -> None:
@@ -158,7 +168,9 @@ def _tell(room: Room, outcome: Outcome, action: str, *, as_json: bool) -> None:
         give(path)
     source = outcome.source
     say(f"{action}: from session {source.session[:8]} ({source.choice}), {outcome.entry.write_mode}")
-    say(f"confidence {outcome.entry.confidence}")
+    entry = outcome.entry
+    say(f"by {entry.actual}{f', because {entry.fallback}' if entry.fallback else ''}")
+    say(f"confidence {entry.confidence}")
     for warning in outcome.entry.warnings:
         say(f"warning: {warning}")
     if outcome.marker:

@@ -61,7 +61,7 @@ def outcome_as_json(here: Room, outcome: Outcome, action: str) -> dict[str, Any]
             "sessionId": source.session,
         },
         "writtenPaths": list(outcome.entry.written),
-        "summary": {name.value: _summary(said) for name, said in outcome.generated.layers.items()},
+        "summary": {name.value: _summary(said) for name, said in outcome.said.items()},
         **account(here),
     }
 

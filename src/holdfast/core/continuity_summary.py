@@ -14,6 +14,7 @@ from typing import Final
 
 from holdfast.core import shell
 from holdfast.core.continuity import LayerName, Part, Summary
+from holdfast.core.continuity_conflicts import conflicts, pointers
 from holdfast.core.events import Action
 from holdfast.core.lines import counts
 from holdfast.core.session import Session
@@ -37,6 +38,18 @@ class Confidence(StrEnum):
     """By rule, from explicit evidence."""
     LOW = "low"
     """There was little to go by, or it contradicts itself."""
+
+
+class Author(StrEnum):
+    """Who wrote a summary."""
+
+    RULES = "rules"
+    STAND_IN = "stand-in"
+    """The rules, because a model that was to write it gave nothing of use."""
+    MODEL = "model"
+    """A model that leaves out some of what the rules found."""
+    AGREED = "agreed"
+    """A model that speaks of all that the rules found, and contradicts none of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +86,15 @@ def generated(session: Session) -> Generated:
         layer: Summary(goal, _grouped((part, text) for home, part, text in found if home is layer))
         for layer in LayerName
     }
-    told = evidence_counts(trail)
-    warnings = conflicts(trail)
-    low = bool(warnings) or not told.total
-    return Generated(layers, told, Confidence.LOW if low else Confidence.MEDIUM, warnings)
+    told, warnings = evidence_counts(trail), conflicts(trail)
+    return Generated(layers, told, confidence(Author.RULES, told, warnings), warnings)
+
+
+def confidence(author: Author, counts: EvidenceCounts, warnings: tuple[str, ...]) -> Confidence:
+    """How far a summary can be relied on, by who wrote it, how much there was, and what contradicts."""
+    if warnings or author is Author.STAND_IN or not counts.total:
+        return Confidence.LOW
+    return Confidence.HIGH if author is Author.AGREED else Confidence.MEDIUM
 
 
 def evidence_counts(trail: Trail) -> EvidenceCounts:
@@ -106,6 +124,8 @@ def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
         yield LayerName.SHARED, Part.FAILED, f"`{_command(run)}` failed{reason}"
     for todo in _open_todos(trail):
         yield LayerName.LOCAL, Part.NEXT, shortened(one_line(todo), ITEM_CHARS)
+    for pointer in pointers(trail):
+        yield LayerName.SHARED, Part.NOTES, pointer
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
     for touch in changed[-FILES_TOLD:]:
         yield LayerName.LOCAL, Part.NOTES, _file(touch, session)
@@ -177,38 +197,3 @@ def _grouped(found: Iterable[tuple[Part, str]]) -> dict[Part, tuple[str, ...]]:
     for part, text in found:
         rows.setdefault(part, {})[text] = None
     return {part: tuple(texts) for part, texts in rows.items()}
-
-
-_RIVALS: Final[Mapping[str, frozenset[str]]] = {
-    "package manager": frozenset({"npm", "pnpm", "yarn", "bun"}),
-    "Python installer": frozenset({"pip", "poetry", "uv", "pdm"}),
-    "search tool": frozenset({"rg", "grep", "ag"}),
-}
-_USE: Final = re.compile(r"\b(?:use|using|prefer|only)\s+`?([a-z][\w-]*)`?", re.IGNORECASE)
-_CLAIMS: Final[Mapping[str, re.Pattern[str]]] = {
-    "canonical store": re.compile(
-        r"\bcanonical (?:store|source) (?:is|lives in) `?([\w./~-]+)", re.IGNORECASE
-    ),
-    "retrieval order": re.compile(r"\b(recall|search|grep|timeline)\b[^.]{0,40}\bfirst\b", re.IGNORECASE),
-}
-
-
-def conflicts(trail: Trail) -> tuple[str, ...]:
-    """Where what was asked for and what was done do not go together, or two sentences do not."""
-    rules = [note.text for note in trail.noted(NoteKind.CONSTRAINT)]
-    asked = {word.lower() for text in rules for word in _USE.findall(text)}
-    run = {call.program.split(" ")[0] for one in trail.commands for call in shell.calls(one.command, 80)}
-    found: list[str] = []
-    for what, rivals in _RIVALS.items():
-        if (wanted := asked & rivals) and (others := (run & rivals) - wanted):
-            found.append(f"{what}: {_told(wanted)} was asked for, but {_told(others)} was run")
-    notes = [note.text for note in trail.notes]
-    for what, claim in _CLAIMS.items():
-        values = {match[1].lower().rstrip(".") for text in notes for match in claim.finditer(text)}
-        if len(values) > 1:
-            found.append(f"{what}: {_told(values)} were both named")
-    return tuple(found)
-
-
-def _told(names: Iterable[str]) -> str:
-    return " and ".join(f"`{name}`" for name in sorted(names))

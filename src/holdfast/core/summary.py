@@ -70,7 +70,7 @@ class Failed:
 
 def question(material: Material) -> str:
     """What a model is asked; the answer goes through `answer`."""
-    parts = [SCHEMA, *_buckets(material.trail)]
+    parts = [SCHEMA, *buckets(material.trail)]
     if material.earlier:
         parts.append(f"## Summary of what came before\n\n{shortened(material.earlier, EARLIER_CHARS)}")
     parts.append(f"## Conversation\n\n{conversation(material.turns)}")
@@ -80,7 +80,7 @@ def question(material: Material) -> str:
 def answer(text: str, material: Material, model: str) -> Written | Failed:
     """A model's answer, if it is of use."""
     try:
-        read = _ANSWER.decode(_object_in(text))
+        read = _ANSWER.decode(object_in(text))
     except (ValueError, RecursionError) as error:
         return Failed(f"not as asked: {shortened(one_line(str(error)), ROW_CHARS)}" if text else "no answer")
     summary = shortened(read.summary, MOST_CHARS)
@@ -167,7 +167,7 @@ _ANSWER_ROW_CHARS: Final = 500
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
-def _object_in(text: str) -> str:
+def object_in(text: str) -> str:
     """The JSON object in an answer: some models put it between fences, or words around it."""
     fenced = _FENCED.search(text)
     inside = fenced[1] if fenced else text
@@ -184,7 +184,8 @@ def _section(title: str, rows: Iterable[str]) -> str:
     return "\n".join((f"### {title}", *(f"- {row}" for row in rows)))
 
 
-def _buckets(trail: Trail) -> Iterator[str]:
+def buckets(trail: Trail) -> Iterator[str]:
+    """The evidence that is known by rule, a short list for each kind of it."""
     for title, rows in _evidence(trail):
         if rows:
             told = [f"- {shortened(one_line(row), ROW_CHARS)}" for row in rows[-BUCKET:]]

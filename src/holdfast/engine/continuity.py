@@ -6,7 +6,7 @@ of its own; where that fails, a mark stays until it was made good.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,19 +17,19 @@ from holdfast.core.continuity import LayerName, Summary, blank, stamped, summary
 from holdfast.core.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
 from holdfast.core.continuity_merge import Merged, Written, merged, replaced
 from holdfast.core.continuity_startup import Layered
-from holdfast.core.continuity_summary import Generated, generated
 from holdfast.core.world import Project
 from holdfast.engine import continuity_source
 from holdfast.engine.continuity_source import Marker, Source
 from holdfast.engine.desk import Desk
+from holdfast.engine.extract import extract
 from holdfast.engine.git import find
+from holdfast.engine.summarize import Means
 from holdfast.errors import HoldfastError
 from holdfast.files import audit_log, exclude, project_files
 from holdfast.files import continuity as files
 from holdfast.files.continuity import Layer, Places
 from holdfast.files.together import Target, locked
 
-HEURISTIC: Final = "heuristic"
 ONE_FILE: Final = "holdfast"
 LAYERS: Final = {
     Scope.SHARED: (LayerName.SHARED,),
@@ -59,12 +59,22 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be generated: for which layers, from where, and who wants it."""
+
+    scope: Scope
+    source: Source
+    trigger: AuditTrigger
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """One generation: its account, why this source, and the mark that was left if the account failed."""
 
     entry: AuditEntry
     source: Source
-    generated: Generated
+    said: Mapping[LayerName, Summary]
+    """What the session had to say to each layer."""
     marker: Marker | None
 
 
@@ -93,14 +103,14 @@ def layered(found: Sequence[Layer]) -> list[Layered]:
     return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
 
 
-def save(desk: Desk, here: Room, scope: Scope, source: Source, trigger: AuditTrigger) -> Outcome:
+def save(desk: Desk, here: Room, task: Task, means: Means) -> Outcome:
     """Merge what the source's session has to say into the layers."""
-    return _generate(desk, here, scope, source, trigger, WriteMode.MERGE)
+    return _generate(desk, here, task, WriteMode.MERGE, means)
 
 
-def refresh(desk: Desk, here: Room, scope: Scope, source: Source) -> Outcome:
+def refresh(desk: Desk, here: Room, task: Task, means: Means) -> Outcome:
     """Put what the source's session has to say in place of the layers, whatever they say now."""
-    return _generate(desk, here, scope, source, AuditTrigger.REFRESH, WriteMode.REPLACE)
+    return _generate(desk, here, task, WriteMode.REPLACE, means)
 
 
 def clear(desk: Desk, here: Room, scope: Scope) -> tuple[Path, ...]:
@@ -119,27 +129,26 @@ def restore(desk: Desk, here: Room, layer: LayerName, version: Path) -> Path:
     return target.whole
 
 
-def _generate(
-    desk: Desk, here: Room, scope: Scope, source: Source, trigger: AuditTrigger, mode: WriteMode
-) -> Outcome:
+def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means) -> Outcome:
+    scope, source = task.scope, task.source
     session = continuity_source.read(source, here.project)
-    found = generated(session)
+    found = extract(desk, session, source, means)
     redact = desk.redactor(here.project).of_session(source.session)
-    said = {name: _redacted(found.layers[name], redact) for name in LAYERS[scope]}
+    said = {name: _redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}
     at = desk.clock()
     entry = AuditEntry(
         id=desk.new_id(),
         at=at,
         scope=scope,
-        trigger=trigger,
+        trigger=task.trigger,
         write_mode=mode,
-        configured=HEURISTIC,
-        preferred=HEURISTIC,
-        actual=HEURISTIC,
-        fallback="",
-        confidence=found.confidence,
-        warnings=found.warnings,
-        counts=found.counts,
+        configured=found.configured,
+        preferred=found.preferred,
+        actual=found.actual,
+        fallback=redact(found.fallback),
+        confidence=found.generated.confidence,
+        warnings=tuple(map(redact, found.generated.warnings)),
+        counts=found.generated.counts,
         transcript=str(source.transcript),
         harness=source.harness,
         session=source.session,
@@ -156,7 +165,7 @@ def _generate(
     if LayerName.LOCAL in LAYERS[scope]:
         _keep_out_of_git(here, targets[LayerName.LOCAL])
     entry = replace(entry, written=tuple(map(str, written)))
-    return Outcome(entry, source, found, _accounted(here, entry))
+    return Outcome(entry, source, said, _accounted(here, entry))
 
 
 def _made(here: Room, name: LayerName, said: Summary, mode: WriteMode, at: int) -> Merged:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from holdfast import models
 from holdfast.core.summary import Failed, Material, Written, answer, question
@@ -28,6 +28,7 @@ FOLDER: Final = "models"
 LONGEST_PAUSE: Final = 30.0
 CHARS_PER_TOKEN: Final = 3
 """Fewer than usual: a limit is better kept too early."""
+_Read = TypeVar("_Read")
 _PASSED_ON: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "SHELL")
 
 
@@ -46,19 +47,44 @@ def is_configured(config: Config) -> bool:
 
 def summarize(desk: Desk, project: Project, material: Material, means: Means) -> Written | Failed:
     """A summary that a model wrote, or why there is none."""
+    return ask(
+        desk,
+        project,
+        Question(question(material), material.main_model),
+        lambda text, model: answer(text, material, model),
+        means,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, and the model that the session itself works with."""
+
+    text: str
+    main_model: str = ""
+
+
+def ask(
+    desk: Desk,
+    project: Project,
+    question: Question,
+    read: Callable[[str, str], _Read | Failed],
+    means: Means,
+) -> _Read | Failed:
+    """The first answer of which `read` can make something, or why there is none; it is told the model too."""
     config = desk.config(project)
     # What was said may hold a secret that only its own session may know.
-    asked = desk.redactor(project).redacted("", question(material))
+    asked = desk.redactor(project).redacted("", question.text)
     reasons: list[str] = []
-    for name in _names(config, material.main_model):
+    for name in _names(config, question.main_model):
         try:
             writer = _writer(desk, config, name, means.environment)
             found = _asked(desk, config, writer, asked, means.pause)
         except ModelError as error:
             reasons.append(f"{name}: {error.message}")
             continue
-        written = answer(found, material, writer.name)
-        if isinstance(written, Written):
+        written = read(found, writer.name)
+        if not isinstance(written, Failed):
             return written
         reasons.append(f"{name}: {written.reason}")
     return Failed("; ".join(reasons) or "no model is set")
