@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 
 import pytest
@@ -15,7 +17,7 @@ def failures(person: Person) -> dict[str, str]:
     """The checks that failed, each with its detail."""
     done = person.types("doctor", "--json")
     findings = done.json
-    assert all(finding.keys() == {"check", "ok", "detail", "fix"} for finding in findings)
+    assert all(finding.keys() == {"check", "ok", "detail", "fix", "mend"} for finding in findings)
     failed = {finding["check"]: finding["detail"] for finding in findings if not finding["ok"]}
     assert done.status == (1 if failed else 0)
     assert all(finding["fix"] for finding in findings if not finding["ok"])
@@ -39,9 +41,9 @@ def test_it_says_that_setup_was_never_run_and_makes_no_home(person: Person) -> N
 def test_after_setup_all_is_well_and_a_letter_makes_the_round_trip(connected: Person) -> None:
     assert failures(connected) == {}
     shown = connected.types("doctor")
-    assert f"ok    round trip of {HARNESS}: a letter went through hook and daemon into the store" in shown.out
+    assert f"ok    round trip of {HARNESS}: from letter to brief, through hook and daemon, in " in shown.out
     assert "FAIL" not in shown.out
-    # The trial letter leaves no session behind, and is not counted among what could not be read.
+    # The trial leaves no session behind.
     assert connected.types("sessions", "--json").json == []
     assert "everything was read" in shown.out
 
@@ -129,3 +131,58 @@ def test_a_hook_that_is_turned_off_is_said(connected: Person) -> None:
     assert connected.types("up").status == 0
     off = Person(connected.root, {"HOLDFAST_DISABLE": "1"})
     assert "HOLDFAST_DISABLE=1" in failures(off)[f"round trip of {HARNESS}"]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [settings_rewritten, letters_dropped, home_open_to_others, interpreter_gone, hook_changed_by_someone],
+)
+def test_what_is_safe_to_mend_is_mended(connected: Person, spoil: Callable[[Person], None]) -> None:
+    spoil(connected)
+    mended = connected.types("doctor", "--fix")
+    assert (mended.status, "FAIL" in mended.out) == (0, False)
+    assert "doctor: " in mended.err
+    assert failures(connected) == {}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [damaged_store_set_aside, repository_setting_what_it_may_not, settings_out_of_bounds, store_damaged],
+)
+def test_what_is_for_a_person_to_decide_is_left_to_them(
+    connected: Person, spoil: Callable[[Person], None]
+) -> None:
+    spoil(connected)
+    before = {path: path.read_bytes() for path in connected.home.glob("*.*") if path.is_file()}
+    left = connected.types("doctor", "--fix")
+    assert left.status == 1
+    assert "doctor: " not in left.err
+    assert all(path.read_bytes() == content for path, content in before.items() if path.suffix != ".db")
+
+
+def test_setup_is_not_run_for_a_harness_that_nobody_connected(person: Person) -> None:
+    assert person.types("doctor", "--fix").status == 1
+    assert not person.home.exists()
+
+
+def test_a_daemon_that_does_not_answer_is_ended(connected: Person) -> None:
+    assert connected.types("up").status == 0
+    pid = connected.types("status", "--json").json["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    mended = connected.types("doctor", "--fix")
+    assert mended.status == 0
+    assert connected.types("status", "--json").json["pid"] not in (0, pid)
+
+
+def test_what_was_captured_and_told_back_is_said(connected: Person) -> None:
+    connected.prompts("mend the parser")
+    shown = connected.types("doctor").out
+    assert f"ok    activity of {HARNESS}: last capture " in shown
+    assert "no brief yet; 1 sessions" in shown
+    assert "ok    cursors: the transcripts of all " in shown
+
+
+def test_the_trial_is_not_taken_for_work_of_the_session_it_is_called_in(connected: Person) -> None:
+    inside = Person(connected.root, {"CLAUDE_PROJECT_DIR": str(connected.project)})
+    assert failures(inside) == {}
+    assert inside.types("checkpoints", "--json").json == []

@@ -24,7 +24,7 @@ def up() -> None:
 
     Hooks start it by themselves when it is away; this is for those who want to see it.
     """
-    _start(access.home())
+    start(access.home())
 
 
 @command("holdfast down")
@@ -33,15 +33,15 @@ def down() -> None:
 
     Returns when its process is gone. The next hook starts it again; `holdfast unsetup` takes the hooks away.
     """
-    _stop(access.home())
+    stop(access.home())
 
 
 @command("holdfast restart")
 def restart() -> None:
     """Stop the daemon and start it again."""
     where = access.home()
-    _stop(where)
-    _start(where)
+    stop(where)
+    start(where)
 
 
 @command("holdfast status", "holdfast status --json")
@@ -62,7 +62,8 @@ def status(*, as_json: bool) -> None:
     give(f"its home is {where}; {waiting} letters wait in the spool")
 
 
-def _start(where: Path) -> None:
+def start(where: Path) -> None:
+    """Have the daemon of this home run, and say so."""
     if (running := _asked(where)) is not None:
         say(f"the daemon is up already, process {running['pid']}")
         return
@@ -74,7 +75,8 @@ def _start(where: Path) -> None:
     say(f"the daemon is up, process {answer['pid']}")
 
 
-def _stop(where: Path) -> None:
+def stop(where: Path) -> None:
+    """Have the daemon of this home gone, and say so."""
     answer = _asked(where)
     if answer is None:
         if holder := lock_holder(where):

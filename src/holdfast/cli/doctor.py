@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,27 +14,40 @@ from holdfast import __version__, harnesses
 from holdfast.cli import access
 from holdfast.cli.hook import command_for
 from holdfast.cli.mcp import relay_command
+from holdfast.cli.mend import mended
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, working
 from holdfast.core.text import one_line
 from holdfast.daemon import client
 from holdfast.engine import connections
 from holdfast.engine import doctor as checks
-from holdfast.engine.doctor import Finding, fine, wrong
+from holdfast.engine.activity import check_activity, check_cursors
+from holdfast.engine.doctor import Finding, Mend, fine, wrong
+from holdfast.engine.round_trip import check_round_trip
 from holdfast.engine.tool_checks import check_tools
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.harnesses.base import Harness, Tooled
+from holdfast.stores.base import Store
 
 
-@command("holdfast doctor", "holdfast doctor --json")
-@json_option("Print one JSON document: a list of {check, ok, detail, fix}.")
-def doctor(*, as_json: bool) -> None:
+@command("holdfast doctor", "holdfast doctor --fix", "holdfast doctor --json")
+@click.option("--fix", is_flag=True, help="Mend what can be mended safely, then look again.")
+@json_option("Print one JSON document: a list of {check, ok, detail, fix, mend}.")
+def doctor(*, fix: bool, as_json: bool) -> None:
     """Check that everything works, with a real round trip.
 
-    Nothing is changed; the daemon is started, as any hook would. The exit status is 1 if a check fails.
+    Without --fix nothing is changed; the daemon is started, as any hook would. With it, what setup wrote is
+    written once more where it is gone, the home is closed to others, and a daemon that does not answer or is
+    of another version is replaced; what needs your decision is left to you. The exit status is 1 if a check
+    fails in the end.
     """
+    home = access.home()
     with working("examining"):
-        findings = list(_findings(access.home()))
+        findings = list(_findings(home))
+    if fix and (mends := {finding.mend for finding in findings if finding.mend}):
+        mended(home, mends)
+        with working("examining again"):
+            findings = list(_findings(home))
     if as_json:
         give_json([asdict(finding) for finding in findings])
     else:
@@ -73,6 +87,7 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
             yield checks.check_store(store, home / "store.db")
             yield checks.check_redactor(store, home, os.environ)
             yield checks.check_records(store, home, os.environ)
+            yield from _activity(home, store, every)
     except HoldfastError as error:
         # A daemon would set a damaged store aside, and that is for the person to decide.
         yield wrong("store", error.message, error.hint)
@@ -82,12 +97,21 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
     yield _daemon(home, start=bool(connected))
     for harness in connected:
         yield connections.check_interpreters(home, harness)
-        yield connections.check_round_trip(home, harness, lambda: _skipped(home))
+        stored = partial(access.opened_store, home)
+        yield check_round_trip(harness, connections.installed(home, harness), stored, access.now)
         if isinstance(harness, Tooled):
             yield check_tools(home, harness, relay_command(harness, home))
     yield checks.check_leftovers(home, _pid(home))
     yield checks.check_spool(home)
     yield connections.check_skipped(_skipped(home), every)
+
+
+def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[Finding]:
+    """What was captured and told back so far."""
+    for harness in every:
+        if connections.installed(home, harness):
+            yield check_activity(store, harness, access.now())
+    yield check_cursors(store, every, Path.home())
 
 
 def _daemon(home: Path, *, start: bool) -> Finding:
@@ -98,11 +122,12 @@ def _daemon(home: Path, *, start: bool) -> Finding:
         answer = client.ask(home, "status", timeout=2.0)
     except DaemonAway as error:
         if start or checks.lock_holder(home):
-            return wrong("daemon", error.message, "look at `holdfast logs`, then `holdfast restart`")
+            fix = "look at `holdfast logs`, then `holdfast restart`"
+            return wrong("daemon", error.message, fix, Mend.RESTART)
         return fine("daemon", "not running; a hook starts it when it is needed")
     if answer["version"] != __version__:
         detail = f"version {answer['version']} runs, {__version__} is installed"
-        return wrong("daemon", detail, "run `holdfast restart`")
+        return wrong("daemon", detail, "run `holdfast restart`", Mend.RESTART)
     return fine("daemon", f"process {answer['pid']}, version {answer['version']}")
 
 
@@ -124,4 +149,6 @@ def _print(findings: Sequence[Finding]) -> None:
         # One line each, or a detail could go on as if it were the next finding.
         give(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {one_line(finding.detail)}")
         if finding.fix:
-            give(f"      fix: {one_line(finding.fix)}")
+            give(
+                f"      fix: {one_line(finding.fix)}{' (or `holdfast doctor --fix`)' if finding.mend else ''}"
+            )

@@ -21,6 +21,7 @@ from holdfast.cli.mcp import relay_command, relay_path
 from holdfast.cli.options import command
 from holdfast.cli.printing import give, say
 from holdfast.core.wanted import Wanted, WantedCopy
+from holdfast.engine import connections
 from holdfast.errors import HoldfastError
 from holdfast.files import install
 from holdfast.files.install import Plan, Report, Role, Verb
@@ -70,6 +71,19 @@ def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes:
         if hurdle:
             say(f"\n{one.title}: {hurdle.reason}; {hurdle.remedy}")
     say("next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup` takes it away")
+
+
+def renew(home: Path) -> None:
+    """Write once more what setup wrote for the harnesses it was run for, tools only where they had them."""
+    theirs = Path.home()
+    placed = {(record.path, one.path) for record in read_manifest(home).edited for one in record.placed}
+    chosen = [one for one in map(harnesses.get, harnesses.names()) if connections.installed(home, one)]
+    tooled = [
+        one for one in chosen if any((want.file, want.path) in placed for want in _tools([one], home, theirs))
+    ]
+    entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
+    copies = [*_copies(home), *_guidance(tooled, theirs)]
+    _tell(install.apply(install.plan_setup(entries, copies, home, access.now())))
 
 
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")

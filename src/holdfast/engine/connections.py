@@ -10,25 +10,21 @@ import re
 import shlex
 import shutil
 import subprocess
-import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
 import msgspec
 
-from holdfast.core.events import Skipped
 from holdfast.core.wanted import Wanted
-from holdfast.engine.doctor import Finding, fine, wrong
+from holdfast.engine.doctor import Finding, Mend, fine, wrong
+from holdfast.engine.round_trip import trial_reason
 from holdfast.errors import ManifestUnreadable
 from holdfast.files.manifest import EditedFile, read_manifest
-from holdfast.harnesses.base import Envelope, Harness
+from holdfast.harnesses.base import Harness
 
-ROUND_TRIP_TIME = 10.0
 VERSION_TIME = 10.0
-TRIAL_LETTER = b'"holdfast doctor"'
-"""No harness writes a letter like this: it is taken in, counted as unreadable, and changes nothing else."""
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -66,9 +62,9 @@ def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Findi
     for file, texts in files.items():
         missing = [one for one in wanted if Path(one.file) == file and one.identity not in texts]
         if missing and any(installed(home, harness) == text for text in texts):
-            return wrong(check, f"{file} has the command line of another installation", fix)
+            return wrong(check, f"{file} has the command line of another installation", fix, Mend.SETUP)
         if missing:
-            return wrong(check, f"{len(missing)} of our entries are gone from {file}", fix)
+            return wrong(check, f"{len(missing)} of our entries are gone from {file}", fix, Mend.SETUP)
     return fine(check, "in " + ", ".join(map(str, files)))
 
 
@@ -86,38 +82,13 @@ def check_interpreters(home: Path, harness: Harness) -> Finding:
     daemons = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
     gone = [path for path in (hooks, daemons or str(note)) if not _is_program(Path(path))]
     if gone:
-        return wrong(check, f"no Python at `{gone[0]}`", "run `holdfast setup` again")
+        return wrong(check, f"no Python at `{gone[0]}`", "run `holdfast setup` again", Mend.SETUP)
     return fine(check, f"the hook runs with {hooks}, the daemon with {daemons}")
-
-
-def check_round_trip(home: Path, harness: Harness, skipped: Callable[[], Mapping[str, int]]) -> Finding:
-    """A real letter goes through the installed command line and the daemon into the store.
-
-    `skipped` tells what the store counted as unreadable: there the trial letter shows when it has arrived.
-    """
-    check, again = f"round trip of {harness.name}", "run `holdfast setup` again"
-    reason = _trial_reason(harness)
-    before, began = skipped().get(reason, 0), time.monotonic()
-    words = shlex.split(installed(home, harness))
-    try:
-        done = subprocess.run(
-            words, input=TRIAL_LETTER, capture_output=True, timeout=ROUND_TRIP_TIME, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return wrong(check, f"the hook could not be run: {error}", again)
-    took = round((time.monotonic() - began) * 1000)
-    if done.returncode or done.stdout or done.stderr:
-        return wrong(check, f"the hook was not silent (exit {done.returncode})", again)
-    if skipped().get(reason, 0) > before:
-        return fine(check, f"a letter went through hook and daemon into the store in {took} ms")
-    if os.environ.get("HOLDFAST_DISABLE") == "1":
-        return wrong(check, "HOLDFAST_DISABLE=1 turns the hook off", "unset HOLDFAST_DISABLE")
-    return wrong(check, f"a letter did not reach the store in {took} ms", "look at `holdfast logs`")
 
 
 def check_skipped(skipped: Mapping[str, int], every: Iterable[Harness]) -> Finding:
     """What could not be read, by reason: for knowing, since a harness may always write something new."""
-    ours = {_trial_reason(harness) for harness in every}
+    ours = {trial_reason(harness) for harness in every}
     listed = [f"{reason} ({times})" for reason, times in sorted(skipped.items()) if reason not in ours]
     return fine("skipped", "could not be read: " + ", ".join(listed) if listed else "everything was read")
 
@@ -135,12 +106,6 @@ def _records(home: Path, harness: Harness) -> list[EditedFile]:
     except ManifestUnreadable:
         return []
     return [record for record in edited if any(f" {harness.name} " in one.identity for one in record.placed)]
-
-
-def _trial_reason(harness: Harness) -> str:
-    """Under which reason the trial letter is counted."""
-    skipped = harness.parse_hook(TRIAL_LETTER, Envelope(id="doctor", harness=harness.name, at=0))
-    return f"letter: {skipped.reason}" if isinstance(skipped, Skipped) else ""
 
 
 def _texts_in(file: Path) -> set[str]:

@@ -1,7 +1,7 @@
 """Doctor: is everything as it should be? Each check gives a finding, with what to do where it is not.
 
-Nothing is mended here. Whether the daemon answers is asked by the caller, who alone can speak to it; how the
-harnesses are connected is for `connections` to say.
+Nothing is mended by looking. Whether the daemon answers is asked by the caller, who alone can speak to it;
+how the harnesses are connected is for `connections` to say.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from holdfast import config, models
@@ -26,6 +27,16 @@ LEAST_FREE = 1 << 20
 PROC = Path("/proc")
 
 
+class Mend(StrEnum):
+    """What `doctor --fix` can do by itself: it takes nothing from anybody, and can be done again."""
+
+    CLOSE = "close the home to others"
+    SETUP = "write what setup wrote once more"
+    RESTART = "restart the daemon"
+    END = "end the daemons that do not answer"
+    COUNT = "begin to count anew"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What one check found; `fix` says what to do, and is empty where nothing has to be done."""
@@ -34,6 +45,8 @@ class Finding:
     ok: bool
     detail: str
     fix: str
+    mend: Mend | None = None
+    """How it can be mended without a person."""
 
 
 def fine(check: str, detail: str) -> Finding:
@@ -41,9 +54,9 @@ def fine(check: str, detail: str) -> Finding:
     return Finding(check, ok=True, detail=detail, fix="")
 
 
-def wrong(check: str, detail: str, fix: str) -> Finding:
+def wrong(check: str, detail: str, fix: str, mend: Mend | None = None) -> Finding:
     """Something has to be done."""
-    return Finding(check, ok=False, detail=detail, fix=fix)
+    return Finding(check, ok=False, detail=detail, fix=fix, mend=mend)
 
 
 # ---------------------------------------------------------------- the home and what is in it
@@ -56,7 +69,7 @@ def check_home(home: Path) -> Finding:
     exposed = [path for path in (home, *_inside(home)) if _is_exposed(path)] if os.name != "nt" else []
     if exposed:
         detail = f"others may look into {exposed[0]}, one of {len(exposed)}"
-        return wrong("home", detail, f"run `chmod -R go= {shlex.quote(str(home))}`")
+        return wrong("home", detail, f"run `chmod -R go= {shlex.quote(str(home))}`", Mend.CLOSE)
     if not os.access(home, os.W_OK):
         return wrong(
             "home", f"{home} cannot be written", "make it writable, or name another in HOLDFAST_HOME"
@@ -135,7 +148,8 @@ def check_spool(home: Path) -> Finding:
     dropped, unreadable = _count(home, "dropped"), _count(home, "unreadable")
     detail = f"{spooled(home)} letters wait, {dropped} were dropped, {unreadable} could not be read"
     if dropped or unreadable:
-        return wrong("spool", detail, f"once seen, remove `dropped` and `unreadable` from {home / 'spool'}")
+        fix = f"once seen, remove `dropped` and `unreadable` from {home / 'spool'}"
+        return wrong("spool", detail, fix, Mend.COUNT)
     return fine("spool", detail)
 
 
@@ -149,11 +163,16 @@ def spooled(home: Path) -> int:
 
 def check_leftovers(home: Path, daemon_pid: int) -> Finding:
     """No process of ours lives that nobody can reach."""
-    left = sorted({*_daemons_of(home), lock_holder(home)} - {daemon_pid, 0})
+    left = leftovers(home, daemon_pid)
     if left:
         pids = " ".join(map(str, left))
-        return wrong("leftovers", f"daemons that do not answer: {pids}", f"end them: `kill {pids}`")
+        return wrong("leftovers", f"daemons that do not answer: {pids}", f"end them: `kill {pids}`", Mend.END)
     return fine("leftovers", "no process left behind")
+
+
+def leftovers(home: Path, daemon_pid: int) -> list[int]:
+    """The daemons of this home but the one that answers."""
+    return sorted({*_daemons_of(home), lock_holder(home)} - {daemon_pid, 0})
 
 
 def lock_holder(home: Path) -> int:
@@ -188,6 +207,19 @@ def _runs_daemon(pid: int) -> bool:
 
 
 # ---------------------------------------------------------------- files
+
+
+def close(home: Path) -> None:
+    """Let nobody but the owner look into the home."""
+    for path in (home, *_inside(home)):
+        if _is_exposed(path):
+            path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~0o077)
+
+
+def count_anew(home: Path) -> None:
+    """Forget how many letters were lost."""
+    for name in ("dropped", "unreadable"):
+        (home / "spool" / name).unlink(missing_ok=True)
 
 
 def _inside(home: Path) -> Iterator[Path]:

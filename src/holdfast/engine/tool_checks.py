@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from holdfast.engine import tools
-from holdfast.engine.doctor import Finding, fine, wrong
+from holdfast.engine.doctor import Finding, Mend, fine, wrong
 from holdfast.errors import ManifestUnreadable
 from holdfast.files.manifest import read_manifest
 from holdfast.harnesses.base import Harness
@@ -41,7 +41,7 @@ def check_tools(home: Path, harness: Harness, relay: Sequence[str]) -> Finding:
     try:
         said = _said(relay)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return wrong(check, f"their server could not be run: {error}", again)
+        return wrong(check, f"their server could not be run: {error}", again, Mend.SETUP)
     took = round((time.monotonic() - began) * 1000)
     missing = [name for name in tools.names() if f'"{name}"' not in said]
     if missing:

@@ -218,6 +218,18 @@ class StatusLine(Protocol):
 
 
 @runtime_checkable
+class Rehearsed(Protocol):
+    """A harness whose letters we can write ourselves, to see that they go their way."""
+
+    def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+        """The letters of a session that is given this prompt and cleared, and of the one that follows.
+
+        The answer to the last of them holds a brief with the prompt in it.
+        """
+        ...
+
+
+@runtime_checkable
 class MidTurn(Protocol):
     """A harness that can be told something in the middle of a turn."""
 

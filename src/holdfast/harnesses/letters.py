@@ -139,3 +139,16 @@ def turn_ended(letter: Letter) -> Said:
 def session_ended(letter: Letter) -> Said:
     """The session is over."""
     return Said(events=(SessionEnded(**letter.common("end"), reason=letter.text("reason") or "other"),))
+
+
+def rehearsal(prompted: str, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+    """Letters such as a harness writes that calls a prompt by this name, over a `/clear`."""
+    return (
+        msgspec.json.encode({"hook_event_name": prompted, "session_id": first, "cwd": cwd, "prompt": prompt}),
+        msgspec.json.encode(
+            {"hook_event_name": "SessionEnd", "session_id": first, "cwd": cwd, "reason": "clear"}
+        ),
+        msgspec.json.encode(
+            {"hook_event_name": "SessionStart", "session_id": second, "cwd": cwd, "source": "clear"}
+        ),
+    )

@@ -13,6 +13,7 @@ from holdfast.core.events import Skipped
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.harnesses import letters
 from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle
 from holdfast.harnesses.claude_code import auto_compact, hooks, setup, status, transcript
 from holdfast.harnesses.fields import text
@@ -39,6 +40,9 @@ class ClaudeCode:
 
     def render_reply(self, heard: Heard, brief: str) -> bytes:
         return hooks.render_reply(heard, brief)
+
+    def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+        return letters.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
 
     def answer_size(self, answer: str) -> int:
         return hooks.answer_size(answer)

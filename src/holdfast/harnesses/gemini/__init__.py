@@ -13,6 +13,7 @@ from holdfast.core.events import Skipped
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
+from holdfast.harnesses import letters
 from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle
 from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
 
@@ -37,6 +38,9 @@ class Gemini:
 
     def render_reply(self, heard: Heard, brief: str) -> bytes:
         return hooks.render_reply(heard, brief)
+
+    def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+        return letters.rehearsal("BeforeAgent", first, second, cwd, prompt)
 
     def answer_size(self, answer: str) -> int:
         return len(answer)

@@ -1,0 +1,72 @@
+"""Mending: what `doctor --fix` does by itself, each said as it is done.
+
+Only what cannot take anything from anybody: what needs a decision is left to the person.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from holdfast.cli import setup
+from holdfast.cli.daemon import start, stop
+from holdfast.cli.printing import say
+from holdfast.daemon import client
+from holdfast.engine import doctor
+from holdfast.engine.doctor import Mend
+from holdfast.engine.processes import alive, start_of
+from holdfast.errors import DaemonAway, HoldfastError
+
+END_TIME = 5.0
+"""Seconds in which a daemon that does not answer may still end by itself."""
+
+
+def mended(home: Path, mends: Collection[Mend]) -> None:
+    """Do each of these, in an order in which none stands in another's way."""
+    for mend in Mend:
+        if mend in mends:
+            say(f"doctor: {mend}")
+            try:
+                _do(home, mend)
+            except (HoldfastError, OSError) as error:
+                say(f"doctor: could not {mend}: {error}")
+
+
+def _do(home: Path, mend: Mend) -> None:
+    match mend:
+        case Mend.CLOSE:
+            doctor.close(home)
+        case Mend.SETUP:
+            setup.renew(home)
+        case Mend.RESTART:
+            _end_silent(home)
+            stop(home)
+            start(home)
+        case Mend.END:
+            _end_silent(home)
+        case Mend.COUNT:
+            doctor.count_anew(home)
+
+
+def _end_silent(home: Path) -> None:
+    """End the daemons that nobody can reach; what they acknowledged is safe, whatever becomes of them."""
+    for pid in doctor.leftovers(home, _answering(home)):
+        began = start_of(pid)
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.kill(pid, how)
+            until = time.monotonic() + END_TIME
+            while alive(pid, began) and time.monotonic() < until:
+                time.sleep(0.05)
+
+
+def _answering(home: Path) -> int:
+    """The daemon that answers; 0 if none does."""
+    try:
+        return int(client.ask(home, "status", timeout=2.0)["pid"])
+    except DaemonAway:
+        return 0
