@@ -200,7 +200,10 @@ class Pressure:
     """How full the context window is."""
 
     show_in_context: bool = _setting(
-        default=True, doc="Whether the model is told with every prompt how full its window is."
+        default=True, doc="Whether the model is told with prompts how full its window is."
+    )
+    show_from_percent: int = _setting(
+        50, "From how full a window on that is told, in percent; 0 tells it with every prompt.", 0, 100
     )
     advice: bool = _setting(
         default=True, doc="Whether the agent is told when a fresh start would serve it better."

@@ -99,7 +99,7 @@ def test_it_is_told_how_full_its_window_is_and_asked_in_time(
     )
     agent("a", "b", "c", "d")
     first, second, third, fourth, _ = server.turns()
-    assert "[Context: " in first.text
+    assert "[Context: " not in first.text
     assert "[Context: 52k/100k tokens (52%)]" in second.text
     assert "Context at 50%" in second.body["system"]
     assert "Context at 75%" in third.body["system"]

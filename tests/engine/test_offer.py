@@ -60,7 +60,7 @@ def test_what_is_remembered_about_the_goal_comes_first_and_then_what_was_left_ou
     remembered(stage, "The crane may unload containers of at most 30 t weight")
     brief = briefed(stage)
     first, second = offers(brief)
-    assert first == "harbour crane unload containers weight"
+    assert first == "harbour crane unload"
     assert "bearing number" in second or "hull plate" in second
     left_out = [rule for rule in RULES if rule not in brief]
     assert any(set(second.split()) <= set(re.split(r"[ .]", rule)) for rule in left_out)
@@ -120,13 +120,13 @@ def test_only_a_compaction_takes_what_one_would_ask_for(stage: Stage, source: st
 
 
 @pytest.mark.parametrize("budget", [200, 600, 1_000, 2_000])
-def test_the_line_is_within_the_budget_and_a_tenth_of_it_at_most(stage: Stage, budget: int) -> None:
+def test_the_line_is_within_the_budget_and_a_twentieth_of_it_at_most(stage: Stage, budget: int) -> None:
     stage.config = replace(stage.config, continuity=Continuity(recovery_budget_chars=budget))
     worked(stage)
     brief = briefed(stage)
     assert len(brief) <= budget
     assert bool(offers(brief)) == (budget >= 2_000)
-    assert len(brief.splitlines()[-2]) <= budget // 10 or not offers(brief)
+    assert len(brief.splitlines()[-2]) <= budget // 20 or not offers(brief)
 
 
 def test_the_receipt_knows_what_was_offered_and_the_same_is_offered_again(stage: Stage) -> None:

@@ -281,6 +281,9 @@ def test_why_a_model_wrote_no_checkpoint_is_noted(stage: Stage) -> None:
 
 def test_the_model_sees_behind_a_prompt_how_full_its_window_is(stage: Stage) -> None:
     session = opened(stage, config=replace(QUIET, pressure=Pressure(show_in_context=True)))
+    asked(session, "first")
+    session.make_ready()
+    assert told(session)[-1] == "first", "nothing depends on it yet"
     filled(session, 78_000)
     asked(session, "on")
     for _ in range(2):

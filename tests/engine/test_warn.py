@@ -58,8 +58,25 @@ def quiet(stage: Stage) -> Stage:
 
 
 class TestThePrompt:
-    def test_tells_how_full_the_window_is(self, stage: Stage) -> None:
-        assert answered(stage, 30_400) == "[Context: 30k/200k tokens (15%)]"
+    @pytest.mark.parametrize(
+        ("since", "told"),
+        [
+            (50, ["", "", "[Context: 101k/200k tokens (50%)]"]),
+            (25, ["", "[Context: 51k/200k tokens (25%)]", "[Context: 101k/200k tokens (50%)]"]),
+            (0, [f"[Context: {used}k/200k tokens ({used // 2}%)]" for used in (3, 51, 101)]),
+            (100, ["", "", ""]),
+        ],
+    )
+    def test_tells_how_full_the_window_is_once_that_matters(
+        self, stage: Stage, since: int, told: list[str]
+    ) -> None:
+        wish = replace(stage.config.pressure, show_from_percent=since)
+        off = replace(stage.config.memory_flush, enabled=False)
+        stage.config = replace(stage.config, pressure=wish, memory_flush=off)
+        assert [answered(stage, used) for used in (3_000, 51_000, 101_000)] == told
+
+    def test_is_silent_at_first_unless_the_user_wants_otherwise(self, stage: Stage) -> None:
+        assert answered(stage, 30_400) == ""
 
     def test_tells_nothing_before_anything_was_counted(self, stage: Stage) -> None:
         assert stage.letter("a", "prompt", text="hello") == ""
@@ -211,6 +228,6 @@ class TestAdvice:
 
 
 def test_a_window_is_as_large_as_the_user_says(stage: Stage) -> None:
-    stage.config = Config(pressure=Pressure(windows=(KnownModel("play", 40_000),)))
+    stage.config = Config(pressure=Pressure(windows=(KnownModel("play", 40_000),), show_from_percent=25))
     stage.write("a", ("model", "play-1"))
     assert answered(stage, 10_000) == "[Context: 10k/40k tokens (25%)]"

@@ -62,6 +62,33 @@ def test_only_our_own_key_is_used(api: Api, monkeypatch: pytest.MonkeyPatch) -> 
     assert "somebody-elses" not in str(seen.headers)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CUSTOM_HEADERS", "X-Private: somebody-elses"),
+        ("CUSTOM_HEADERS", "x-api-key: somebody-elses"),
+        ("CUSTOM_HEADERS", "Authorization: Bearer somebody-elses"),
+        ("CUSTOM_HEADERS", "Host: somebody-elses.example"),
+        ("CUSTOM_HEADERS", "User-Agent: somebody-elses"),
+        ("ORG_ID", "somebody-elses"),
+        ("PROJECT_ID", "somebody-elses"),
+        ("ADMIN_KEY", "somebody-elses"),
+        ("PROFILE", "somebody-elses"),
+    ],
+)
+def test_nothing_goes_out_that_the_environment_says(
+    api: Api, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"{api.kind.upper()}_{name}", value)
+    api.server.script(api.says("Hello."))
+    assert api.writer().write("Hi?", 50).text == "Hello."
+    (seen,) = api.server.seen
+    assert "somebody-elses" not in str(seen.headers)
+    keys = {seen.headers.get("x-api-key"), seen.headers.get("authorization")} - {None}
+    assert keys <= {"our-key", "Bearer our-key"}
+    assert keys
+
+
 def test_nowhere_else_is_asked_than_at_our_address(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")

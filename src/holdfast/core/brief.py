@@ -34,7 +34,7 @@ _FIRST: Final = (*ledger_told.FIRST, "goal", "where", "latest_file")
 OVER: Final = "over budget"
 SAID: Final = "said already"
 REFILLS: Final = 3
-OFFERS_SHARE: Final = 10
+OFFERS_SHARE: Final = 20
 """The last line takes at most one part in so many of the budget."""
 
 
@@ -96,7 +96,7 @@ def _filled(told: Told, items: Iterable[Item], budget: int, weights: Mapping[str
 
 def _closing(told: Told, budget: int) -> tuple[str, ...]:
     """The last line, if there is anything to ask for and the line leaves the room to what is known."""
-    line = "\nMore is kept, if you need it: " + ", ".join(f'recall "{query}"' for query in told.offers)
+    line = "\nAlso kept: " + ", ".join(f'recall "{query}"' for query in told.offers)
     return (line,) if told.offers and len(line) <= budget // OFFERS_SHARE else ()
 
 

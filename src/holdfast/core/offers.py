@@ -14,10 +14,11 @@ from holdfast.core.brief import OVER, Brief
 from holdfast.core.text import query_terms
 from holdfast.core.told import Told
 
-WORDS_MOST: Final = 5
+WORDS_MOST: Final = 4
 WORDS_LEAST: Final = 2
 """A single word finds too much."""
-QUERY_CHARS: Final = 44
+QUERY_CHARS: Final = 30
+"""What the line takes is taken from what the agent needs at once, so that it is short."""
 
 
 @dataclass(frozen=True, slots=True)

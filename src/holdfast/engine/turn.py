@@ -29,7 +29,7 @@ from holdfast.core.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Re
 from holdfast.core.session import Session
 from holdfast.engine.append import Appended, Owner, append
 from holdfast.engine.desk import Desk
-from holdfast.engine.warn import Fill
+from holdfast.engine.warn import Fill, is_shown
 
 GAUGE: Final = "holdfast.gauge"
 """The kind of message in which the model is told how full its window is."""
@@ -66,7 +66,7 @@ def gauge_record(desk: Desk, owner: Owner, path: Sequence[Record], fill: Fill, i
     It stays in the log: what stands in the system prompt must not change with every request, or no provider's
     cache would ever hold.
     """
-    if not desk.config(owner.project).pressure.show_in_context or not path or not _is_prompt(path[-1]):
+    if not path or not _is_prompt(path[-1]) or not is_shown(fill, desk.config(owner.project).pressure):
         return None
     said = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
     return made(CUSTOM_MESSAGE, id, path[-1].id, desk.clock(), said)

@@ -21,6 +21,7 @@ from holdfast.core.session import Policy, Session
 from holdfast.engine.desk import Desk
 from holdfast.harnesses.base import Ask, Heard
 from holdfast.models.base import Count
+from holdfast.settings import Pressure
 
 EVENTS_LOOKED_AT: Final = 200
 NEAR: Final = 50
@@ -63,12 +64,17 @@ def warn(desk: Desk, heard: Heard, session: Session, at: int, fits: Callable[[st
     due = _due(session, heard, policy, fill, table if config.pressure.advice else ())
     if desk.clock() - at > PATIENCE_MS[heard.ask]:
         due = _Due()
-    shows = heard.ask is Ask.PROMPT and config.pressure.show_in_context and session.pressure.used > 0
+    shows = heard.ask is Ask.PROMPT and session.pressure.used > 0 and is_shown(fill, config.pressure)
     text = _text(due, gauge(fill.used, fill.capacity) if shows else "")
     if not text or not fits(text):
         return ""
     _remember(desk, session, policy, due)
     return text
+
+
+def is_shown(fill: Fill, wish: Pressure) -> bool:
+    """Whether the model is told how full its window is: while it is nearly empty, that is only noise."""
+    return wish.show_in_context and fill.percent >= wish.show_from_percent
 
 
 def filled(desk: Desk, session: Session, heard: Heard, policy: Policy) -> Fill:

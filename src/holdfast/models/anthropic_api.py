@@ -1,6 +1,7 @@
 """A model behind Anthropic's Messages API, through its SDK.
 
-The key is always given: what the SDK would find in the environment belongs to somebody else.
+Key and address are always given, and no header goes out that is not ours: what the SDK would find in the
+environment belongs to somebody else.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import anthropic
 
 from holdfast.errors import ModelBusy, ModelError
 from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, status_error
+from holdfast.models.request_headers import only_ours
 
 _TROUBLE: Final = {"refusal": REFUSED, "max_tokens": CUT_OFF}
 ITS_OWN: Final = "https://api.anthropic.com"
@@ -55,6 +57,8 @@ def _client(address: Address) -> anthropic.Anthropic:
         base_url=address.base_url or ITS_OWN,
         timeout=address.timeout,
         max_retries=0,
+        http_client=anthropic.DefaultHttpxClient(event_hooks={"request": [only_ours(address.key)]}),
+        open_telemetry=False,
     )
 
 

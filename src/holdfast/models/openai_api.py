@@ -1,7 +1,7 @@
 """A model behind OpenAI's Chat Completions API, through its SDK, or behind any server that speaks like it.
 
-The key is always given: what the SDK would find in the environment belongs to somebody else. A server of
-one's own needs none.
+Key and address are always given, and no header goes out that is not ours: what the SDK would find in the
+environment belongs to somebody else. A server of one's own needs no key.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import openai
 
 from holdfast.errors import ModelBusy, ModelError
 from holdfast.models.base import CUT_OFF, REFUSED, Address, Answer, status_error
+from holdfast.models.request_headers import only_ours
 
 _TROUBLE: Final = {"content_filter": REFUSED, "length": CUT_OFF}
 ITS_OWN: Final = "https://api.openai.com/v1"
@@ -55,11 +56,13 @@ def load(model: str, address: Address) -> OpenaiWriter:
 
 
 def _client(address: Address) -> openai.OpenAI:
+    key = address.key or NO_KEY
     return openai.OpenAI(
-        api_key=address.key or NO_KEY,
+        api_key=key,
         base_url=address.base_url or ITS_OWN,
         timeout=address.timeout,
         max_retries=0,
+        http_client=openai.DefaultHttpxClient(event_hooks={"request": [only_ours(key)]}),
     )
 
 
