@@ -30,6 +30,9 @@ COMMANDS: Final = {
     "demo": Entry("demo", "demo", "See it work: a recorded session loses its context and gets it back."),
     "setup": Entry("setup", "setup", "Connect the harnesses on this machine to Holdfast."),
     "unsetup": Entry("setup", "unsetup", "Undo setup: every file is again what it was."),
+    "plugin": Entry(
+        "plugin", "plugin", "Write hooks, tools, skills and commands as a plugin that a harness loads."
+    ),
     "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
     "brief": Entry("brief", "brief", "Show what the next session would be given back."),
     "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),

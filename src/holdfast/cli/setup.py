@@ -57,8 +57,7 @@ def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes:
     chosen = _chosen(names, theirs)
     tooled = [] if no_mcp else chosen
     entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
-    copies = [*_copies(home), *_guidance(tooled, theirs)]
-    plan = install.plan_setup(entries, copies, home, access.now())
+    plan = install.plan_setup(entries, [*copies(home), *_guidance(tooled, theirs)], home, access.now())
     if dry_run:
         _show(plan)
         return
@@ -82,8 +81,8 @@ def renew(home: Path) -> None:
         one for one in chosen if any((want.file, want.path) in placed for want in _tools([one], home, theirs))
     ]
     entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
-    copies = [*_copies(home), *_guidance(tooled, theirs)]
-    _tell(install.apply(install.plan_setup(entries, copies, home, access.now())))
+    whole = [*copies(home), *_guidance(tooled, theirs)]
+    _tell(install.apply(install.plan_setup(entries, whole, home, access.now())))
 
 
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
@@ -101,7 +100,7 @@ def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, ye
         wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *_guidance(chosen, theirs))
         own = {Path(one.file).absolute() for one in wanted}
         files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
-    if not files:
+    if not files and (names or user_home or not manifest.copied):
         say("nothing to undo: setup has not been run for this")
         return
     plan = install.plan_unsetup(home, files)
@@ -154,7 +153,7 @@ def _guidance(chosen: Iterable[Harness], theirs: Path) -> list[WantedCopy]:
     return [copy for one in chosen if isinstance(one, Tooled) for copy in one.guidance(theirs)]
 
 
-def _copies(home: Path) -> tuple[WantedCopy, ...]:
+def copies(home: Path) -> tuple[WantedCopy, ...]:
     """What hook and relay need to outlive the package: themselves, and who can start the daemon."""
     hook = install.hook_path(home)
     return (

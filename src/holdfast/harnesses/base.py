@@ -254,6 +254,15 @@ class Tooled(Protocol):
         ...
 
 
+@runtime_checkable
+class Pluggable(Protocol):
+    """A harness that can load all that setup gives it from one folder, with its settings left alone."""
+
+    def plugin(self, hook_command: str, relay: Sequence[str], version: str) -> tuple[WantedCopy, ...]:
+        """The files of that folder, by their places in it; the first tells whose plugin it is."""
+        ...
+
+
 class LogReader(Reader, Protocol):
     """A harness in whose format our own logs are: its sessions can be taken over record by record."""
 

@@ -15,7 +15,7 @@ from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle
-from holdfast.harnesses.claude_code import auto_compact, hooks, setup, status, transcript
+from holdfast.harnesses.claude_code import auto_compact, hooks, plugin, setup, status, transcript
 from holdfast.harnesses.fields import text
 
 
@@ -103,6 +103,11 @@ class ClaudeCode:
 
     def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
         return setup.guidance(home)
+
+    def plugin(self, hook_command: str, relay: Sequence[str], version: str) -> tuple[WantedCopy, ...]:
+        # As if the plugin's folder were the one that Claude Code keeps its own things in.
+        skills = [copy for copy in setup.guidance(Path(), ".") if copy.file.is_relative_to("skills")]
+        return plugin.plugin(setup.wanted(hook_command, Path()), relay, skills, version)
 
 
 HARNESS: Harness = ClaudeCode()
