@@ -27,11 +27,11 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from holdfast import harnesses
+from holdfast.core.brief_beside import written
 from holdfast.core.events import Event, map_text
 from holdfast.core.redact import redact
 from holdfast.core.session import Policy, Session, advance
 from holdfast.engine.preview import preview
-from holdfast.engine.resume import written
 from holdfast.engine.survival import Transcript, folded, transcripts
 from holdfast.engine.transcripts import BATCH_BYTES
 

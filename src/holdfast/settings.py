@@ -89,7 +89,22 @@ class Continuity:
         "for the one that `checkpoint.model` names, with the rules standing in for it.",
         choices=("heuristic", "model"),
     )
-    startup_lines: int = _setting(60, "Lines of the block that `session load` prints for a start.", 5, 500)
+    startup_lines: int = _setting(60, "Lines that the block of the continuity takes at a start.", 5, 500)
+    auto_load: bool = _setting(
+        default=False, doc="Whether a starting session is given the continuity beside its brief."
+    )
+    auto_save: bool = _setting(
+        default=False, doc="Whether what a session did is merged into the continuity when it is over."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Dream:
+    """Candidates for what lasts, put up beside the continuity."""
+
+    auto_build: bool = _setting(
+        default=False, doc="Whether `holdfast run` puts them up anew before it starts a harness."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +332,7 @@ class Config:
     records: Records = Records()
     recall: Recall = Recall()
     session: Session = Session()
+    dream: Dream = Dream()
     pressure: Pressure = Pressure()
     checkpoint: Checkpoint = Checkpoint()
     memory_flush: MemoryFlush = MemoryFlush()

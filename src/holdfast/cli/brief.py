@@ -14,9 +14,10 @@ from holdfast.cli import access
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.brief import Brief, Told
+from holdfast.core.brief_beside import written
 from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.engine.preview import preview
-from holdfast.engine.resume import next_brief, written
+from holdfast.engine.resume import next_brief
 from holdfast.stores.codec import to_iso
 
 FILE_BUDGET = 2_000

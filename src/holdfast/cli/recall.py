@@ -12,6 +12,7 @@ from holdfast.cli import access
 from holdfast.cli.memory_rows import finding_row, give_findings
 from holdfast.cli.options import command, json_option, limit_option, moment, project_option
 from holdfast.cli.printing import give, give_json, say
+from holdfast.cli.session_view import surfaced_as_json
 from holdfast.core.redact import redact
 from holdfast.core.text import elapsed
 from holdfast.engine import recall as engine
@@ -34,6 +35,11 @@ _UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 @click.option("--since", default="", metavar="7d|DATE", help="Only what was said since then.")
 @click.option("--all", "everything", is_flag=True, help="Also what a newer memory supersedes.")
 @click.option("--all-projects", is_flag=True, help="Of every project; else of this one and your own.")
+@click.option(
+    "--surfacing",
+    is_flag=True,
+    help="With --json, an object: the hits, and as `querySurfacing` what is under review or the team's.",
+)
 @limit_option(10)
 @project_option()
 @json_option("Print one JSON document: a list of {id, kind, score, text, at, age, source, session_key}.")
@@ -44,6 +50,7 @@ def recall(  # noqa: PLR0913 - each is an option
     since: str,
     everything: bool,
     all_projects: bool,
+    surfacing: bool,
     limit: int,
     project: Path | None,
     as_json: bool,
@@ -59,8 +66,10 @@ def recall(  # noqa: PLR0913 - each is an option
         found = engine.recall(desk, place, query)
         session = desk.store.session(access.session_around_us())
         note_recalled(desk, session, [finding.id for finding in found])
+        beside = surfaced_as_json(desk, place, query.text) if as_json and surfacing else None
+    rows = [finding_row(finding) for finding in found]
     if as_json:
-        give_json([finding_row(finding) for finding in found])
+        give_json(rows if beside is None else {"hits": rows, "querySurfacing": beside})
     elif found:
         give_findings(found)
     else:

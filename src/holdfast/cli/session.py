@@ -19,7 +19,6 @@ from holdfast.cli.options import Option, command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.continuity import LayerName
 from holdfast.core.continuity_audit import AuditTrigger, Scope
-from holdfast.core.continuity_startup import startup
 from holdfast.core.text import elapsed
 from holdfast.engine import continuity as engine
 from holdfast.engine import continuity_source as sources
@@ -80,7 +79,7 @@ def status(*, project: Path | None, as_json: bool) -> None:
     with _opened(project) as opened:
         said = engine.layered(engine.layers(opened.room))
         if as_json:
-            give_json(session_view.status_as_json(opened.room, said))
+            give_json(session_view.status_as_json(opened.desk, opened.room, said))
             return
         for one in said:
             give(f"{one.name}: {one.source}")
@@ -95,13 +94,12 @@ def status(*, project: Path | None, as_json: bool) -> None:
 def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
     """Show both layers, what they say together, and how they came about; writes nothing."""
     with _opened(project) as opened:
-        lines = opened.desk.config(opened.room.project).continuity.startup_lines
         if as_json:
-            give_json(session_view.as_json(opened.room, lines))
+            give_json(session_view.as_json(opened.desk, opened.room))
             return
         said = engine.layered(engine.layers(opened.room))
         if print_startup:
-            block = startup(said, lines)
+            block = session_view.block(opened.desk, opened.room)
             give(block.text)
             for omission in block.omissions:
                 say(omission)

@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast import harnesses
+from holdfast.cli import access
 from holdfast.cli.printing import give, say
 from holdfast.core.continuity import TITLES, LayerName, Part, Summary
 from holdfast.core.continuity_audit import AuditEntry, prior
-from holdfast.core.continuity_startup import Layered, merged_brief, startup
+from holdfast.core.continuity_startup import Layered, Limits, Loaded, Startup, merged_brief, startup
 from holdfast.core.defang import printable, quoted
 from holdfast.core.text import elapsed
-from holdfast.engine import team
-from holdfast.engine.continuity import ONE_FILE, Outcome, Room, layered, layers
+from holdfast.core.world import Project
+from holdfast.engine import dream, load, team
+from holdfast.engine.continuity import ONE_FILE, Outcome, Room, layered, layers, room
+from holdfast.engine.desk import Desk
+from holdfast.engine.load import ResumeContext
+from holdfast.engine.team import TeamEntry
 
 ENTRIES_SHOWN: Final = 5
-SUGGESTED: Final = 5
 REPOSITORY: Final = "from the repository"
 
 
-def as_json(here: Room, startup_lines: int) -> dict[str, Any]:
+def as_json(desk: Desk, here: Room) -> dict[str, Any]:
     """Everything that `load` knows."""
     said = layered(layers(here))
     return {
-        **status_as_json(here, said),
+        **status_as_json(desk, here, said),
         "projectContinuity": _layer(said, LayerName.SHARED),
         "projectLocalContinuity": _layer(said, LayerName.LOCAL),
         "mergedResumeBrief": _summary(merged_brief(said)),
-        "startup": startup(said, startup_lines).as_json(),
+        "startup": block(desk, here).as_json(),
     }
 
 
-def status_as_json(here: Room, said: Sequence[Layered]) -> dict[str, Any]:
+def block(desk: Desk, here: Room) -> Startup:
+    """The block that a starting session would be given if it were given nothing else."""
+    return startup(load.loaded(desk, here) or Loaded((), (), Limits(0)))
+
+
+def status_as_json(desk: Desk, here: Room, said: Sequence[Layered]) -> dict[str, Any]:
     """What `status` knows: the account of the continuity, without what it says."""
     return {
         "projectId": here.project.project_id,
@@ -43,7 +51,17 @@ def status_as_json(here: Room, said: Sequence[Layered]) -> dict[str, Any]:
         "localPathStyle": here.places.dated or ONE_FILE,
         "layersPresent": [one.name.value for one in said],
         **account(here),
-        "resumeContext": _resume_context(here, merged_brief(said)),
+        "resumeContext": _resume_context(load.resume_context(desk, here, said)),
+    }
+
+
+def surfaced_as_json(desk: Desk, project: Project, query: str) -> dict[str, Any]:
+    """What is under review, and what the team wrote down, that fits a query; nothing is built for it."""
+    candidates, diagnostics = load.surfaced(room(desk, access.home(), project), query)
+    return {
+        "dreamRefs": [dream.as_json(one) for one in candidates],
+        "teamEntries": _team(team.suggested(Path(project.root), query, load.SUGGESTED)),
+        "diagnostics": list(diagnostics),
     }
 
 
@@ -150,19 +168,28 @@ def _summary(summary: Summary) -> dict[str, Any]:
     return {"goal": summary.goal, **rest}
 
 
-def _resume_context(here: Room, summary: Summary) -> dict[str, Any]:
-    root = Path(here.project.root)
+def _resume_context(context: ResumeContext) -> dict[str, Any]:
     return {
-        "goal": summary.goal,
-        "nextSteps": list(summary.of(Part.NEXT)),
-        "instructionFiles": [name for name in harnesses.instruction_files() if (root / name).is_file()],
-        "suggestedTeamEntries": [
-            {
-                "path": entry.path,
-                "title": printable(entry.title),
-                "text": quoted(entry.text),
-                "origin": REPOSITORY,
-            }
-            for entry in team.suggested(root, " ".join((summary.goal, *summary.of(Part.NEXT))), SUGGESTED)
+        "goal": context.goal,
+        "nextSteps": list(context.next_steps),
+        "instructionFiles": list(context.instruction_files),
+        "suggestedDurableRefs": [
+            {"id": one.id, "kind": one.kind.value, "text": quoted(one.text), "pinned": one.pinned}
+            for one in context.durable
         ],
+        "suggestedDreamRefs": [dream.as_json(one) for one in context.dream],
+        "suggestedTeamEntries": _team(context.team),
+        "diagnostics": list(context.diagnostics),
     }
+
+
+def _team(entries: Iterable[TeamEntry]) -> list[dict[str, str]]:
+    return [
+        {
+            "path": one.path,
+            "title": printable(one.title),
+            "text": quoted(one.text),
+            "origin": REPOSITORY,
+        }
+        for one in entries
+    ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from holdfast.core.continuity_startup import Loaded
 from holdfast.core.ledger_told import Lead
 from holdfast.core.session import Session
 from holdfast.core.trail import Said
@@ -107,6 +108,8 @@ class Told:
     """What the agent may want to ask `recall` for, each a query that finds something."""
     lead: Lead | None = None
     """The ledger that leads, where there is one."""
+    loaded: Loaded | None = None
+    """The continuity, where the user's settings want it given at a start."""
     elsewhere: str = ""
     """The name of the harness that the continued session was in, where that is another one."""
     may_go_on: bool = False

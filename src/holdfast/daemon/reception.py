@@ -24,7 +24,7 @@ from holdfast.core.session import Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.daemon.writing import Writing
+from holdfast.daemon.writing import Writing, is_due
 from holdfast.engine import forget, maintain
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import embed_backlog, index
@@ -34,7 +34,6 @@ from holdfast.engine.redactor import FOR_TAGS, Redactor, lists_of
 from holdfast.engine.rewrite import rewrite
 from holdfast.engine.status import show_status
 from holdfast.engine.transcripts import Readable, find, read_on
-from holdfast.engine.write_better import due
 from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, ModelError, StoreCorrupt
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
@@ -177,8 +176,8 @@ class Reception:
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: embed_backlog(self.desk))
 
     async def write_better(self) -> None:
-        """Have a model write better what it is to, if there is something; nobody waits for it."""
-        if await self._worker.do(Urgency.HOUSEKEEPING, lambda: due(self.desk)) is not None:
+        """Have written what nobody waits for, by a model if one is to, if there is something."""
+        if await self._worker.do(Urgency.HOUSEKEEPING, lambda: is_due(self.desk)):
             self._writing.begin()
 
     @contextmanager

@@ -1,6 +1,7 @@
 """Writing: the thread in which models are asked, so that nothing else ever waits for one.
 
-It has its own way to the store, and one question at a time. When the daemon goes, it is not waited for.
+What sessions that are over did is saved here too, for a model may be asked for that. It has its own way to
+the store, and one question at a time. When the daemon goes, it is not waited for.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from holdfast.core.summary import Failed
+from holdfast.engine import auto_save, write_better
 from holdfast.engine.desk import Desk
 from holdfast.engine.summarize import Means
-from holdfast.engine.write_better import due, write
 from holdfast.errors import HoldfastError
 
 
 class Writing:
-    """Asks for one checkpoint after the other, as long as there is one to ask for."""
+    """Asks for one thing after the other, as long as there is one to ask for."""
 
     def __init__(self, opened: Callable[[], AbstractContextManager[Desk]], log: logging.Logger) -> None:
         """`opened` gives a desk of its own to the thread that calls it."""
@@ -37,9 +38,29 @@ class Writing:
     def _ask(self) -> None:
         try:
             with self._opened() as desk:
-                while (checkpoint := due(desk)) is not None:
-                    answer = write(desk, checkpoint, Means(os.environ, time.sleep))
-                    if isinstance(answer, Failed):
-                        self._log.warning("no model wrote a checkpoint: %s", answer.reason)
+                self._write_checkpoints(desk)
+                self._save_continuity(desk)
         except HoldfastError as error:
             self._log.warning("no model was asked: %s", error.message)
+
+    def _write_checkpoints(self, desk: Desk) -> None:
+        while (checkpoint := write_better.due(desk)) is not None:
+            answer = write_better.write(desk, checkpoint, _means())
+            if isinstance(answer, Failed):
+                self._log.warning("no model wrote a checkpoint: %s", answer.reason)
+
+    def _save_continuity(self, desk: Desk) -> None:
+        while (session := auto_save.due(desk)) is not None:
+            try:
+                auto_save.save(desk, session, _means())
+            except HoldfastError as error:
+                self._log.warning("the continuity was not saved: %s", error.message)
+
+
+def is_due(desk: Desk) -> bool:
+    """Whether there is something to write that nobody waits for."""
+    return write_better.due(desk) is not None or auto_save.due(desk) is not None
+
+
+def _means() -> Means:
+    return Means(os.environ, time.sleep)

@@ -134,7 +134,7 @@ def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means)
     session = continuity_source.read(source, here.project)
     found = extract(desk, session, source, means)
     redact = desk.redactor(here.project).of_session(source.session)
-    said = {name: _redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}
+    said = {name: redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}
     at = desk.clock()
     entry = AuditEntry(
         id=desk.new_id(),
@@ -192,7 +192,8 @@ def _targets(here: Room, scope: Scope, mode: WriteMode, at: int) -> dict[LayerNa
     return targets
 
 
-def _redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
+def redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
+    """What a layer says, redacted."""
     items = {part: tuple(map(redact, texts)) for part, texts in summary.items.items()}
     return Summary(redact(summary.goal), items)
 

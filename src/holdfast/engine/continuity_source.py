@@ -69,14 +69,25 @@ def named(transcript: Path, harness: str) -> Source:
 
 
 def latest_primary(desk: Desk, project: Project) -> Source:
-    """The project's latest session of its own: no fork, and in this worktree if there is one."""
-    sessions = desk.store.sessions_of_project(project.project_id, 0, SESSIONS_SEARCHED)
-    primary = [session for session in sessions if session.transcript and not _is_fork(desk, session)]
-    primary.sort(key=lambda session: session.project.worktree_id != project.worktree_id)
-    if not primary:
+    """The transcript of the project's latest session of its own."""
+    found = primary(desk, project)
+    if found is None:
         raise HoldfastError("no session of this project is known", "name a transcript with --transcript FILE")
-    found = primary[0]
     return Source(Choice.PRIMARY, found.harness, Path(found.transcript), found.key)
+
+
+def primary(desk: Desk, project: Project) -> Session | None:
+    """The project's latest session of its own that has a transcript, in this worktree if there is one."""
+    sessions = desk.store.sessions_of_project(project.project_id, 0, SESSIONS_SEARCHED)
+    found = [session for session in sessions if session.transcript and is_primary(desk, session)]
+    here = [session for session in found if session.project.worktree_id == project.worktree_id]
+    return next(iter(here or found), None)
+
+
+def is_primary(desk: Desk, session: Session) -> bool:
+    """Whether a session is nobody's fork."""
+    lineage = desk.store.lineage(session.key)
+    return lineage is None or lineage.kind != "fork"
 
 
 def trusted(
@@ -108,11 +119,6 @@ def read(source: Source, project: Project) -> Session:
 
 def _noted(choice: Choice, entry: AuditEntry) -> Source:
     return Source(choice, entry.harness, Path(entry.transcript), entry.session)
-
-
-def _is_fork(desk: Desk, session: Session) -> bool:
-    lineage = desk.store.lineage(session.key)
-    return lineage is not None and lineage.kind == "fork"
 
 
 def markers(folder: Path) -> list[Marker]:

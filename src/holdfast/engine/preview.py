@@ -19,13 +19,13 @@ from pathlib import Path
 from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.brief import Brief, Reason, Told
+from holdfast.core.brief_beside import written
 from holdfast.core.events import Event
 from holdfast.core.session import Session
 from holdfast.core.told import NOTHING_KEPT
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
-from holdfast.engine.resume import written
 from holdfast.errors import TranscriptUnreadable
 from holdfast.harnesses.base import Reader
 from holdfast.stores.memory import MemoryStore

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdfast.core.brief import Brief, Told
+from holdfast.core.brief_beside import written
 from holdfast.core.session import Session
 from holdfast.core.text import elapsed
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
-from holdfast.engine.resume import brief_when_asked, written
+from holdfast.engine.resume import brief_when_asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from holdfast.core.brief import Brief, Reason, Receipt, Told, compose, compose_news
+from holdfast.core.brief import Brief, Reason, Receipt, Told
+from holdfast.core.brief_beside import narrowed, written
 from holdfast.core.events import Sign, Source
 from holdfast.core.session import Phase, Process, Session, Trigger, begin, brief_owed
 from holdfast.core.text import elapsed
@@ -18,6 +19,7 @@ from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
 from holdfast.engine.ledger import leading
 from holdfast.engine.lives import Life, life_of
+from holdfast.engine.load import loaded_at_start
 from holdfast.engine.maintain import HOUR_MS, caught_up, finalise
 from holdfast.engine.offer import with_offers
 from holdfast.harnesses.base import Ask, Harness, Heard
@@ -52,6 +54,7 @@ def answer(desk: Desk, heard: Heard, session: Session, harness: Harness) -> str:
     # The harness may count bytes or units of which a character takes several: leave items out until it fits.
     while (size := harness.answer_size(brief.text)) > harness.answer_limit:
         budget = budget * harness.answer_limit // size
+        told = narrowed(told, harness.answer_limit / size)
         brief = written(told, budget)
     if not brief.text:
         return ""
@@ -62,18 +65,11 @@ def answer(desk: Desk, heard: Heard, session: Session, harness: Harness) -> str:
     return brief.text
 
 
-def written(told: Told, budget: int) -> Brief:
-    """The brief for what is told: the whole picture, or only the news where the model has its history."""
-    if told.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL):
-        return compose_news(told, budget)
-    return compose(told, budget)
-
-
 def next_brief(desk: Desk, project: Project) -> Told | None:
     """What a session that started in this project now would be told."""
     found = find_predecessor(desk, project, "", "", None)
     told = _continued(desk, found, Reason.STARTUP, None)
-    return _led(desk, told, Reason.STARTUP, begin("", "", project, desk.clock()))
+    return _accompanied(desk, told, Reason.STARTUP, begin("", "", project, desk.clock()))
 
 
 def brief_when_asked(desk: Desk, project: Project, session: Session | None) -> Told | None:
@@ -136,11 +132,20 @@ def _told_at_start(desk: Desk, heard: Heard, session: Session, source: Source | 
             return None
         case Source.CLEAR:
             told = _continued(desk, _cleared(desk, session, heard.previous), Reason.CLEAR, session)
-            return _led(desk, told, Reason.CLEAR, session)
+            return _accompanied(desk, told, Reason.CLEAR, session)
         case Source.STARTUP:
             found = find_predecessor(desk, session.project, session.key, heard.previous, session.process)
             told = _continued(desk, _settled(desk, found), Reason.STARTUP, session)
-            return _led(desk, told, Reason.STARTUP, session)
+            return _accompanied(desk, told, Reason.STARTUP, session)
+
+
+def _accompanied(desk: Desk, told: Told | None, reason: Reason, session: Session) -> Told | None:
+    """The same, with the ledger that leads and the continuity, as far as the user's settings want them."""
+    told = _led(desk, told, reason, session)
+    loaded = loaded_at_start(desk, session.project)
+    if loaded is None:
+        return told
+    return replace(told or Told(reason, session, desk.clock()), loaded=loaded)
 
 
 def _led(desk: Desk, told: Told | None, reason: Reason, session: Session) -> Told | None:
