@@ -93,7 +93,7 @@ def test_without_a_project_only_the_users_layers_count(place: Place) -> None:
         ("[capture]\nexclude = 'x'", "capture.exclude", "a list of texts"),
         ("[capture]\nexclude = ['a', 1]", "capture.exclude", "a list of texts"),
         ("[capture]\nexclude = ['']", "capture.exclude", "a list of texts"),
-        ("[daemon]\nidle_exit_minutes = -1", "daemon.idle_exit_minutes", "from 1 to 10_080"),
+        ("[daemon]\nidle_exit_minutes = -1", "daemon.idle_exit_minutes", "from 0 to 10_080"),
     ],
 )
 def test_a_wrong_value_is_an_error_that_names_file_key_and_range(

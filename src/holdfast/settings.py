@@ -123,7 +123,7 @@ class Daemon:
     """The background process."""
 
     idle_exit_minutes: int = _setting(
-        120, "Minutes without a session after which the daemon exits.", 1, 10_080
+        120, "Minutes without a session after which the daemon exits; 0: never.", 0, 10_080
     )
     http_port: int = _setting(
         7_433,

@@ -21,6 +21,10 @@ def test_it_goes_when_nobody_needed_it_for_two_hours(unneeded_seconds: float, *,
     assert is_idle(unneeded_seconds, 120) is idle
 
 
+def test_a_daemon_that_is_to_stay_is_never_idle() -> None:
+    assert not is_idle(1e9, 0)
+
+
 @pytest.mark.parametrize(
     ("installed", "outdated"), [("0.1.0", False), ("0.2.0", True), ("0.0.9", True), ("", False)]
 )

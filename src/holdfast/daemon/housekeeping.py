@@ -98,8 +98,8 @@ class House:
 
 
 def is_idle(unneeded_seconds: float, idle_exit_minutes: int) -> bool:
-    """Whether nobody needed the daemon for as long as the settings say."""
-    return unneeded_seconds >= idle_exit_minutes * 60
+    """Whether nobody needed the daemon for as long as the settings say; with 0 it always stays."""
+    return idle_exit_minutes > 0 and unneeded_seconds >= idle_exit_minutes * 60
 
 
 def is_outdated(running: str, installed: str) -> bool:
