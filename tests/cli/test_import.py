@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from tests.cli.conftest import Person
 from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex
+from tests.harnesses import openclaw_records as openclaw
 
 
 def keeps(person: Person, key: str, asked: str, answered: str, age_days: float = 1) -> Path:
@@ -93,6 +95,37 @@ def test_a_directory_is_searched_for_transcripts_of_every_harness(person: Person
     assert {row["harness"]: row["sessions"] for row in found["found"]} == {"claude-code": 1, "codex": 1}
     only = person.types("import", "codex", "--source", str(backup), "--dry-run", "--json").json
     assert [row["harness"] for row in only["found"]] == ["codex"]
+
+
+def test_sessions_in_a_database_are_imported_once_and_read_on(person: Person) -> None:
+    whole = person.user_home / ".openclaw" / "agents" / "main" / "agent" / "openclaw-agent.sqlite"
+    about: openclaw.Json = {"timestamp": day(1)}
+    first = [
+        {**openclaw.header(version=4, cwd=str(person.project)), **about},
+        {**openclaw.user("Why is the harbour slow?"), **about},
+    ]
+    openclaw.in_database(whole, "agent:main:main", "s-1", first, pack=True)
+    content = whole.read_bytes()
+    look = person.types("import", "openclaw", "--dry-run", "--json").json
+    assert [(row["harness"], row["sessions"]) for row in look["found"]] == [("openclaw", 1)]
+    assert person.types("import", "--yes").out.startswith("imported: 1 session, 1 passages")
+    assert person.types("import", "--yes", "--json").json["left_out"] == {"done": 1}
+    assert whole.read_bytes() == content
+    later = {**openclaw.assistant(openclaw.text("Its crane index is missing.")), **about}
+    openclaw.in_database(whole, "agent:main:main", "s-1", [later])
+    again = person.types("import", "openclaw", "--source", str(person.user_home), "--yes", "--json").json
+    assert again["imported"]["passages"] == 1
+    (found,) = person.types("recall", "crane index", "--json", "--limit", "1").json
+    assert "crane index" in found["text"]
+
+
+def test_packed_rollouts_are_imported(person: Person) -> None:
+    rollout = codex.jsonl([codex.meta(), codex.turn(), codex.message("user", "Why is the harbour slow?")])
+    folder = _made(person.user_home / ".codex" / "archived_sessions")
+    (folder / f"{codex.rollout()}.zst").write_bytes(zstandard.compress(rollout))
+    found = person.types("import", "codex", "--yes", "--json").json
+    assert (found["sessions"], found["imported"]["passages"]) == (1, 1)
+    assert person.types("import", "codex", "--yes", "--json").json["left_out"] == {"done": 1}
 
 
 def _made(folder: Path) -> Path:

@@ -6,9 +6,12 @@ Only the shape is theirs; every text and id is made up here.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import zstandard
 
 from holdfast.core.fence import fence
 
@@ -93,6 +96,31 @@ def jsonl(records: Iterable[Json]) -> bytes:
     """The records as a session file, without spaces as the programs write them."""
     lines = (json.dumps(one, separators=(",", ":"), ensure_ascii=False) for one in records)
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def in_database(path: Path, key: str, session: str, records: Iterable[Json], *, pack: bool = False) -> Path:
+    """A database as today's OpenClaw keeps it, with just the columns that we read."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path)
+    connection.executescript("""
+        create table if not exists session_nodes (session_key text, current_session_id text, entry_json text);
+        create table if not exists transcript_events (
+            session_id text, seq integer, event_json text, event_zstd blob
+        );
+    """)
+    noted = json.dumps({"sessionId": session, "updatedAt": 1772359200000, "compactionCount": 0})
+    connection.execute("insert into session_nodes values (?, ?, ?)", (key, session, noted))
+    (begun,) = connection.execute(
+        "select count(*) from transcript_events where session_id = ?", (session,)
+    ).fetchone()
+    for seq, each in enumerate(records, begun):
+        line = json.dumps(each)
+        packed = zstandard.ZstdCompressor().compress(line.encode()) if pack and seq % 2 else None
+        row = (session, seq, None if packed else line, packed)
+        connection.execute("insert into transcript_events values (?, ?, ?, ?)", row)
+    connection.commit()
+    connection.close()
+    return path
 
 
 def written(folder: Path, content: bytes, name: str = "s-1.jsonl") -> Path:

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from holdfast import harnesses
 from holdfast.core.context import Text, turns_of
@@ -19,6 +18,7 @@ from tests.harnesses.openclaw_records import (
     Json,
     assistant,
     header,
+    in_database,
     record,
     text,
     tool_call,
@@ -45,28 +45,6 @@ def reader() -> LogReader:
 def write(path: Path, records: Iterable[Json]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
-    return path
-
-
-def in_database(path: Path, key: str, session: str, records: Iterable[Json], *, pack: bool = False) -> Path:
-    """A database as today's OpenClaw keeps it, with just the columns that we read."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path)
-    connection.executescript("""
-        create table if not exists session_nodes (session_key text, current_session_id text, entry_json text);
-        create table if not exists transcript_events (
-            session_id text, seq integer, event_json text, event_zstd blob
-        );
-    """)
-    noted = json.dumps({"sessionId": session, "updatedAt": 1772359200000, "compactionCount": 0})
-    connection.execute("insert into session_nodes values (?, ?, ?)", (key, session, noted))
-    for seq, each in enumerate(records):
-        line = json.dumps(each)
-        packed = zstandard.ZstdCompressor().compress(line.encode()) if pack and seq % 2 else None
-        row = (session, seq, None if packed else line, packed)
-        connection.execute("insert into transcript_events values (?, ?, ?, ?)", row)
-    connection.commit()
-    connection.close()
     return path
 
 

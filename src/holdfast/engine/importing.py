@@ -8,7 +8,6 @@ was. Transcripts are only read, and those that letters told of are left to the d
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -25,7 +24,7 @@ from holdfast.engine.git import identity
 from holdfast.engine.import_reading import Found, Job, Piece, Reading, in_turn, reached_by
 from holdfast.engine.maintain import DAY_MS
 from holdfast.engine.redactor import Redactor
-from holdfast.harnesses.base import Reader
+from holdfast.harnesses.base import KeptInRows, Reader, file_extent
 from holdfast.stores.base import Store
 
 HEAD_BYTES: Final = 1 << 16
@@ -168,8 +167,8 @@ class _Look:
 
     def at(self, harness: Reader, path: Path) -> Found | LeftOut | None:
         """The session of this file; None if it is none, or none that was asked for."""
-        state = _state(path)
-        if state is None or _milliseconds(state) < self._choice.since:
+        extent = harness.extent(path) if isinstance(harness, KeptInRows) else file_extent(path)
+        if extent is None or extent.changed_at < self._choice.since:
             return None
         key = harness.session_of(path)
         if not key:
@@ -178,16 +177,15 @@ class _Look:
         if self._is_kept(path, known):
             return LeftOut.KEPT
         reached = reached_by(self._desk.store.cursor(_source(harness, key)))
-        if reached.through and reached.size >= state.st_size:
+        if reached.through and reached.size >= extent.size:
             return LeftOut.DONE
         head = harness.read_transcript(path, key, "", HEAD_BYTES)
         project, config = self._project(known.project.path if known else head.cwd)
         if self._choice.project_id not in ("", project.project_id):
             return None
-        changed_at = _milliseconds(state)
-        started_at = min((event.at for event in head.events if event.at), default=changed_at)
-        left = max(0, state.st_size - reached.size)
-        found = Found(harness, path, key, project, started_at, changed_at, left)
+        started_at = min((event.at for event in head.events if event.at), default=extent.changed_at)
+        left = max(0, extent.size - reached.size)
+        found = Found(harness, path, key, project, started_at, extent.changed_at, left)
         return self._unwanted(found, config) or found
 
     def _unwanted(self, found: Found, config: Config) -> LeftOut | None:
@@ -208,17 +206,6 @@ class _Look:
             project = identity(cwd)
             self._projects[cwd] = project, self._desk.config(project)
         return self._projects[cwd]
-
-
-def _state(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat(follow_symlinks=False)
-    except OSError:
-        return None
-
-
-def _milliseconds(state: os.stat_result) -> int:
-    return state.st_mtime_ns // 1_000_000
 
 
 # ---------------------------------------------------------------- keeping

@@ -88,6 +88,23 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """How large a transcript is, in bytes or about so, and when it was last added to."""
+
+    size: int
+    changed_at: int
+
+
+def file_extent(path: Path) -> Extent | None:
+    """The extent of a transcript that is a file; None if there is none."""
+    try:
+        state = path.stat(follow_symlinks=False)
+    except (OSError, ValueError):
+        return None
+    return Extent(state.st_size, state.st_mtime_ns // 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
 class FoundLog:
     """A session's log that can be read whole: its key, and where it is."""
 
@@ -201,6 +218,15 @@ class Harness(Reader, Protocol):
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         """The entries that setup puts into the harness's own files."""
+        ...
+
+
+@runtime_checkable
+class KeptInRows(Protocol):
+    """A harness that keeps several sessions in one database: the path of each is no file's."""
+
+    def extent(self, path: Path) -> Extent | None:
+        """The extent of the transcript at this path; None if there is none."""
         ...
 
 

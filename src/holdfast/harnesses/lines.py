@@ -19,6 +19,7 @@ import msgspec
 
 from holdfast.core.events import Skipped
 
+JSON_LINES = (".jsonl",)
 LONGEST = 32 << 20
 """Longer lines are passed over and counted."""
 _STEP = 1 << 20
@@ -56,7 +57,7 @@ def read_lines(path: Path, cursor: str, limit: int, longest: int = LONGEST) -> S
     there yet has no lines; one that cannot be opened is skipped.
     """
     try:
-        with _opened(path) as file:
+        with opened(path) as file:
             return _read(file, cursor, max(1, limit), longest)
     except FileNotFoundError:
         return Stretch((), (), cursor, restarted=False, done=True)
@@ -65,17 +66,21 @@ def read_lines(path: Path, cursor: str, limit: int, longest: int = LONGEST) -> S
         return Stretch((), (reason,), cursor, restarted=False, done=True)
 
 
-def files_below(folder: Path) -> Iterator[Path]:
-    """Every regular file of JSON lines below a folder, in order; no link is followed."""
+def files_below(folder: Path, *endings: str) -> Iterator[Path]:
+    """Every regular file below a folder whose name ends so, in order; no link is followed.
+
+    Without any ending, every file of JSON lines.
+    """
     for where, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             path = Path(where, name)
-            if name.endswith(".jsonl") and path.is_file() and not path.is_symlink():
+            if name.endswith(endings or JSON_LINES) and path.is_file() and not path.is_symlink():
                 yield path
 
 
-def _opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BinaryIO:
+    """The file, if it is a regular one; OSError otherwise."""
     # Without O_NONBLOCK a FIFO in place of the file would hold us until somebody writes to it.
     wanted = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
     flags = sum(getattr(os, name, 0) for name in wanted)
@@ -93,7 +98,7 @@ def _read(file: BinaryIO, cursor: str, limit: int, longest: int) -> Stretch:
     whole = chunk.rfind(b"\n") + 1
     if not whole and len(chunk) > longest:
         return _past_long_line(file, start, state)
-    lines, skipped = _split(chunk, start, longest)
+    lines, skipped = split_lines(chunk, start, longest)
     at_end = start + len(chunk) >= state.st_size
     if at_end and _is_object(chunk[whole:]):
         lines.append(Line(start + whole, chunk[whole:]))
@@ -113,7 +118,7 @@ def _chunk(file: BinaryIO, start: int, size: int, limit: int, longest: int) -> b
     return chunk
 
 
-def _split(chunk: bytes, start: int, longest: int) -> tuple[list[Line], list[Skipped]]:
+def split_lines(chunk: bytes, start: int, longest: int) -> tuple[list[Line], list[Skipped]]:
     """The whole lines of a chunk; what stands behind the last line's end is left."""
     lines: list[Line] = []
     skipped: list[Skipped] = []

@@ -56,7 +56,7 @@ class Codex:
         return folder / "sessions", folder / "archived_sessions"
 
     def transcripts(self, folder: Path) -> Iterator[Path]:
-        return files_below(folder)
+        return files_below(folder, *threads.ENDINGS)
 
     def session_of(self, path: Path) -> str:
         return threads.session_of(path)

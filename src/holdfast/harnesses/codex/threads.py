@@ -15,8 +15,10 @@ from pathlib import Path
 from holdfast.core.events import Skipped
 from holdfast.harnesses.codex.records import META, RECORD, Meta, fields_of
 from holdfast.harnesses.fields import decoded, mapping, text
-from holdfast.harnesses.lines import read_lines
+from holdfast.harnesses.packed import read_lines
 
+ENDINGS = (".jsonl", ".jsonl.zst")
+"""Rollouts that nobody has opened for long may be packed."""
 _HEAD = 1 << 16
 _GENERATIONS = 8
 """How many forks of forks are followed."""
@@ -119,12 +121,12 @@ def _rollout_of(thread: str, near: Path) -> Path | None:
         return None
     folder = near.parent
     for entry in _rollouts(folder):
-        if entry.stem.endswith(thread):
+        if _stem(entry).endswith(thread):
             return entry
     if _day(folder) is not None:
         for day in sorted(folder.parent.parent.parent.glob("[0-9]*/[0-9]*/[0-9]*")):
             for entry in _rollouts(day):
-                if entry.stem.endswith(thread):
+                if _stem(entry).endswith(thread):
                     return entry
     for entry in _rollouts(folder):
         meta = head(entry) if entry != near else None
@@ -135,13 +137,18 @@ def _rollout_of(thread: str, near: Path) -> Path | None:
 
 def _rollouts(folder: Path) -> Iterator[Path]:
     try:
-        names = sorted(entry.name for entry in folder.iterdir() if entry.suffix == ".jsonl")
+        names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(ENDINGS))
     except OSError:
         return
     for name in names[-_MOST_BESIDE:]:
         entry = folder / name
         if entry.is_file() and not entry.is_symlink():
             yield entry
+
+
+def _stem(rollout: Path) -> str:
+    """Its name without the ending, packed or not."""
+    return rollout.name.partition(".jsonl")[0]
 
 
 def _day(folder: Path) -> date | None:

@@ -44,7 +44,8 @@ from holdfast.harnesses.codex.records import (
 from holdfast.harnesses.codex.threads import Base, bases, is_subagent
 from holdfast.harnesses.fields import count, decoded, mapping, milliseconds, text
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.lines import Line, Stretch, read_lines
+from holdfast.harnesses.lines import Line, Stretch
+from holdfast.harnesses.packed import read_lines
 
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:

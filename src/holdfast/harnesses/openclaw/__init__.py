@@ -13,8 +13,7 @@ from holdfast.core.events import Event
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.records import Log, Record
 from holdfast.core.told import NOTHING_KEPT, Kept
-from holdfast.harnesses.base import Batch, FoundLog, LogReader
-from holdfast.harnesses.lines import files_below
+from holdfast.harnesses.base import Batch, Extent, FoundLog, LogReader
 from holdfast.harnesses.openclaw import logs, transcript
 
 
@@ -34,7 +33,10 @@ class OpenClaw:
         return state / "agents", pi / "sessions"
 
     def transcripts(self, folder: Path) -> Iterator[Path]:
-        return files_below(folder)
+        return transcript.transcripts(folder)
+
+    def extent(self, path: Path) -> Extent | None:
+        return transcript.extent(path)
 
     def session_of(self, path: Path) -> str:
         return transcript.session_of(path)
@@ -52,7 +54,7 @@ class OpenClaw:
 
     def log_sources(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
         agents, pi = self.transcript_roots(home, environment)
-        return agents / "main" / "agent" / logs.DATABASE, agents / "main" / "sessions", pi
+        return agents / "main" / "agent" / transcript.DATABASE, agents / "main" / "sessions", pi
 
     def find_logs(self, source: Path, log_format: str) -> tuple[FoundLog, ...]:
         return logs.find_logs(source, log_format)

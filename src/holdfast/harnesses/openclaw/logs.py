@@ -18,9 +18,14 @@ from holdfast.core.records import read_log as tree_of
 from holdfast.harnesses.base import FoundLog
 from holdfast.harnesses.fields import mended
 from holdfast.harnesses.lines import files_below, read_lines
-from holdfast.harnesses.openclaw.transcript import Unreadable, lines_in, session_of, sessions_in
+from holdfast.harnesses.openclaw.transcript import (
+    DATABASE,
+    Unreadable,
+    lines_in,
+    session_of,
+    sessions_in,
+)
 
-DATABASE: Final = "openclaw-agent.sqlite"
 INDEX: Final = "sessions.json"
 FORMATS: Final = ("jsonl", "sqlite")
 _LARGEST_INDEX: Final = 64 << 20

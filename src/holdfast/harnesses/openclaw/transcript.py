@@ -1,69 +1,54 @@
-"""Transcript: the records of a pi or OpenClaw session file as events.
+"""Transcript: the records of a pi or OpenClaw session, in a file or in a database, as events.
 
-It reads a file from a cursor and remembers the time of the last record, nothing else, between two reads.
+It reads from a cursor and remembers the time of the last record, nothing else, between two reads. A database
+is read while its owner writes, and never changed.
 
 The records form a tree: a person may go back to an earlier one and go on from there. The file only grows and
 is told as it grows, so that nothing is taken back: what was told of a side that was later left stays told,
 as do the files it changed. Each event carries its record's parent, by which the path to the last record, the
 one that the model sees, can be followed.
 
-Which records there are is in `records`, what the tools do in `tools`, whose words a text holds in `prompts`.
+Which records there are is in `records`, what one of them tells in `telling`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sqlite3
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 import msgspec
 
 from holdfast.core.events import (
-    AssistantText,
-    BriefSeen,
-    Compacted,
-    DigestGiven,
     Event,
-    ModelChanged,
-    Origin,
-    Prompt,
-    SessionEnded,
-    Sign,
     Skipped,
-    Source,
-    Usage,
 )
-from holdfast.core.fence import is_ours, without_ours
 from holdfast.core.records import Record as KeptRecord
 from holdfast.core.text import one_line, shortened
-from holdfast.harnesses.base import Batch
-from holdfast.harnesses.fields import count, decoded, milliseconds
+from holdfast.harnesses.base import Batch, Extent, file_extent
+from holdfast.harnesses.fields import decoded, milliseconds
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.lines import Line, read_lines
-from holdfast.harnesses.openclaw import prompts, tools
+from holdfast.harnesses.lines import Line, Stretch, files_below, read_lines
 from holdfast.harnesses.openclaw.records import (
     PASSED_OVER,
     PASSED_OVER_UNREAD,
     RECORD,
     TOLD,
-    Block,
-    Checkpoint,
-    Message,
     Moment,
     Record,
-    Tokens,
 )
+from holdfast.harnesses.openclaw.telling import told
+from holdfast.harnesses.packed import unpacked
 
 _ROLES = frozenset(
     """user assistant toolResult bashExecution custom hookMessage system compactionSummary
     branchSummary""".split()
 )
-_MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
-"""Models that do not exist: OpenClaw writes down under their names what was shown to a person."""
-_CUT_OFF = frozenset({"aborted", "error"})
 _HEAD = 1 << 16
 _LATEST = 1 << 48
 """Milliseconds: a larger number is no time."""
@@ -72,7 +57,7 @@ _LATEST = 1 << 48
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
     """The records behind the cursor as events of this session, whatever session the file itself names."""
     place, at = _parsed(cursor)
-    stretch = read_lines(path, place, limit)
+    stretch = _rows(path, place, limit) if is_row(path) else read_lines(path, place, limit)
     at = 0 if stretch.restarted else at
     events: list[Event] = []
     skipped = list(stretch.skipped)
@@ -85,15 +70,15 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
             at = _at(record) or at
             cwd = (record.cwd if record.type == "session" else None) or cwd
             # The oldest files have no ids: the place where a record stands is as good.
-            events += _told(
-                record, Frame(session, record.id or f"@{line.at}", at, parent=record.parent or "")
-            )
+            events += told(record, Frame(session, record.id or f"@{line.at}", at, parent=record.parent or ""))
     written = msgspec.json.encode((stretch.cursor, at)).decode()
     return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
 
 
 def session_of(path: Path) -> str:
-    """The session's id, as its first record gives it; the file's own name where that gives none."""
+    """The session's id, as its first record gives it; the path's own name where that gives none."""
+    if is_row(path):
+        return path.name
     lines = read_lines(path, "", _HEAD).lines
     first = _record(lines[0]) if lines else None
     if not isinstance(first, Record):
@@ -103,14 +88,46 @@ def session_of(path: Path) -> str:
 
 def events_of(session: str, record: KeptRecord) -> tuple[Event, ...]:
     """What one record tells, wherever it is kept."""
-    told = _record(Line(0, record.line.encode()))
-    if not isinstance(told, Record):
+    telling = _record(Line(0, record.line.encode()))
+    if not isinstance(telling, Record):
         return ()
-    return tuple(_told(told, Frame(session, record.id, record.at, parent=record.parent)))
+    return tuple(told(telling, Frame(session, record.id, record.at, parent=record.parent)))
 
 
 Unreadable: TypeAlias = sqlite3.Error
 """What is raised where a database cannot be read, or is none."""
+DATABASE: Final = "openclaw-agent.sqlite"
+"""A session in it goes by a path of its own: that of the database, and behind it the session's id."""
+
+
+def transcripts(folder: Path) -> Iterator[Path]:
+    """The files of sessions below a folder, and the sessions in the databases there."""
+    yield from files_below(folder)
+    for database in files_below(folder, DATABASE):
+        with contextlib.suppress(Unreadable), _looking_into(database) as connection:
+            ids = [id for (id,) in connection.execute(_IDS) if isinstance(id, str) and _NAME.fullmatch(id)]
+            yield from (database / id for id in ids)
+
+
+def extent(path: Path) -> Extent | None:
+    """How large a session is and when it last changed; None if there is none."""
+    if not is_row(path):
+        return file_extent(path)
+    try:
+        with _looking_into(path.parent) as connection:
+            (size,) = connection.execute(_SIZE, (path.name,)).fetchone()
+            last = connection.execute(_LAST, (path.name,)).fetchone()
+    except Unreadable:
+        return None
+    record = _record(_row(*last)) if last else None
+    at = _at(record) if isinstance(record, Record) else 0
+    whole = file_extent(path.parent)
+    return Extent(int(size), at or (whole.changed_at if whole else 0)) if size else None
+
+
+def is_row(path: Path) -> bool:
+    """Whether this is the path of a session in a database."""
+    return path.parent.suffix == ".sqlite"
 
 
 def sessions_in(database: Path) -> Iterator[tuple[str, str, str]]:
@@ -122,11 +139,49 @@ def sessions_in(database: Path) -> Iterator[tuple[str, str, str]]:
 def lines_in(database: Path, session: str) -> Iterator[bytes]:
     """The records of a session in a database of OpenClaw's, in their order."""
     with _looking_into(database) as connection:
-        for line, packed in connection.execute(_LINES, (session,)):
-            if line is not None:
-                yield line.encode() if isinstance(line, str) else bytes(line)
-            elif packed is not None:
-                yield _unpacked(packed)
+        for found in connection.execute(_ROWS, (session, _BEFORE_ALL)):
+            yield _row(*found).content
+
+
+class _Row(Line, frozen=True):
+    """A record in a database, and its number there."""
+
+    @property
+    def where(self) -> str:
+        return f"row {self.at}"
+
+
+def _row(number: int, line: bytes | None, packed: bytes | None) -> _Row:
+    """A row as the record that it holds; an empty one if that cannot be unpacked."""
+    return _Row(number, line if line is not None else unpacked(packed or b"", _LARGEST_RECORD))
+
+
+def _rows(path: Path, cursor: str, limit: int) -> Stretch:
+    """About `limit` bytes of a session's rows behind the cursor, which is the last one's number."""
+    reached = int(cursor) if cursor.removeprefix("-").isdecimal() and len(cursor) < 19 else _BEFORE_ALL
+    try:
+        with _looking_into(path.parent) as connection:
+            last = connection.execute(_LAST, (path.name,)).fetchone()
+            # With fewer rows than were read it is another database.
+            start = reached if last and reached <= last[0] else _BEFORE_ALL
+            found = _so_many(connection.execute(_ROWS, (path.name, start)), limit)
+    except Unreadable as error:
+        return Stretch(
+            (), (Skipped(f"cannot be read: {error}", str(path)),), cursor, restarted=False, done=True
+        )
+    end = found[-1].at if found else start
+    done = not last or end >= last[0]
+    return Stretch(tuple(found), (), str(end), restarted=start == _BEFORE_ALL, done=done)
+
+
+def _so_many(rows: Iterable[tuple[int, bytes | None, bytes | None]], limit: int) -> list[_Row]:
+    found, size = list[_Row](), 0
+    for each in rows:
+        found.append(_row(*each))
+        size += len(found[-1].content)
+        if size >= limit:
+            break
+    return found
 
 
 @contextmanager
@@ -140,29 +195,42 @@ def _looking_into(database: Path) -> Generator[sqlite3.Connection]:
         connection.close()
 
 
-def _unpacked(packed: bytes) -> bytes:
-    """A packed record; empty if it cannot be unpacked."""
-    # Only newer versions of OpenClaw pack, and only a few records.
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415
-
-    try:
-        return ZstdDecompressor().decompress(packed, max_output_size=_LARGEST_RECORD)
-    except ZstdError:
-        return b""
-
-
 _LARGEST_RECORD = 64 << 20
+_BEFORE_ALL: Final = -1
+_NAME: Final = re.compile(r"[\w:@-][\w.:@-]*")
+"""An id that can stand in a path."""
 
 _SESSIONS = """
 select session_key, current_session_id, entry_json
   from session_nodes
 """
 
-_LINES = """
-select event_json, event_zstd
+_IDS = """
+select distinct session_id
+  from transcript_events
+ order by session_id
+"""
+
+_SIZE = """
+select total(length(coalesce(event_zstd, event_json)))
   from transcript_events
  where session_id = ?
+"""
+
+_ROWS = """
+select seq, cast(event_json as blob), event_zstd
+  from transcript_events
+ where session_id = ?
+   and seq > ?
  order by seq
+"""
+
+_LAST = """
+select seq, cast(event_json as blob), event_zstd
+  from transcript_events
+ where session_id = ?
+ order by seq desc
+ limit 1
 """
 
 
@@ -203,114 +271,3 @@ def _milliseconds(moment: Moment) -> int:
     if isinstance(moment, str):
         return milliseconds(moment)
     return int(moment) if moment is not None and 0 < moment < _LATEST else 0
-
-
-def _told(record: Record, frame: Frame) -> Iterable[Event]:
-    match record:
-        case Record(type="message", message=Message() as message):
-            return _message(message, frame)
-        case Record(type="compaction"):
-            return (_compacted(record, frame),)
-        case Record(type="checkpoint", checkpoint=Checkpoint() as checkpoint):
-            return _digest(checkpoint, frame)
-        case Record(type="model_change" | "session", model=str() as model) if model:
-            return (ModelChanged(**frame.told(Origin.HARNESS), model=model),)
-        case Record(type="custom_message"):
-            return _brief(record.content, frame)
-        case Record(type="reset"):
-            # The file goes on under the same name; the conversation in it starts anew.
-            return (SessionEnded(**frame.told(Origin.HARNESS), reason=Source.CLEAR),)
-        case _:
-            return ()
-
-
-def _message(message: Message, frame: Frame) -> Iterable[Event]:
-    match message.role:
-        case "user":
-            return _prompt(message, frame)
-        case "assistant":
-            return _assistant(message, frame)
-        case "toolResult":
-            return tools.returned(message, frame)
-        case "bashExecution":
-            return tools.ran(message, frame)
-        case "custom" | "hookMessage" if message.custom_type == tools.NESTED:
-            return tools.nested(message, frame)
-        case "custom" | "hookMessage":
-            return _brief(message.content, frame)
-        case _:
-            return ()
-
-
-def _prompt(message: Message, frame: Frame) -> Iterable[Event]:
-    origin = message.provenance
-    if origin is not None and origin.kind not in (None, "external_user"):
-        return ()
-    text = prompts.typed(tools.content_text(message.content))
-    return (Prompt(**frame.told(Origin.HUMAN), text=text),) if text else ()
-
-
-def _assistant(message: Message, frame: Frame) -> Iterable[Event]:
-    if message.provider == "openclaw" and message.model in _MIRRORS:
-        return ()
-    content = message.content
-    blocks = [Block("text", content)] if isinstance(content, str) else content or ()
-    told: list[Event] = []
-    for number, block in enumerate(blocks):
-        if block.type == "text":
-            told += _said(block.text or "", frame.block(number))
-        elif block.type == "toolCall" and message.stop not in _CUT_OFF:
-            # The calls of a message that was cut off are never made.
-            told += tools.called(block, frame.block(number))
-    if message.usage is not None:
-        told += _usage(message.usage, message.model or "", frame)
-    return told
-
-
-def _said(text: str, frame: Frame) -> Iterable[Event]:
-    text = prompts.said(text)
-    return (AssistantText(**frame.told(Origin.ASSISTANT), text=text),) if text else ()
-
-
-def _usage(tokens: Tokens, model: str, frame: Frame) -> Iterable[Event]:
-    """The tokens of one request; a request that failed has none, and says nothing about the window."""
-    if not (tokens.input or tokens.output or tokens.cache_read or tokens.cache_written):
-        return ()
-    usage = Usage(
-        **frame.part(Origin.HARNESS, "usage"),
-        input=count(tokens.input),
-        output=count(tokens.output),
-        cache_read=count(tokens.cache_read),
-        cache_written=count(tokens.cache_written),
-        model=model,
-    )
-    return (usage,)
-
-
-def _brief(content: str | list[Block] | None, frame: Frame) -> Iterable[Event]:
-    text = tools.content_text(content)
-    return (BriefSeen(**frame.told(Origin.OURS), text=text),) if is_ours(text) else ()
-
-
-def _compacted(record: Record, frame: Frame) -> Compacted:
-    return Compacted(
-        **frame.told(Origin.HARNESS),
-        sign=Sign.BOUNDARY,
-        summary=without_ours(record.summary or "").strip(),
-        tokens_before=count(record.tokens_before),
-        tokens_after=count(record.tokens_after),
-    )
-
-
-def _digest(checkpoint: Checkpoint, frame: Frame) -> Iterator[Event]:
-    parts = [checkpoint.summary or ""]
-    for title, rows in (
-        ("Topics", checkpoint.topics),
-        ("Key decisions", checkpoint.decisions),
-        ("Open questions", checkpoint.questions),
-    ):
-        if rows:
-            parts.append("\n".join((f"{title}:", *(f"- {row}" for row in rows))))
-    text = without_ours("\n\n".join(filter(None, parts))).strip()
-    if text:
-        yield DigestGiven(**frame.told(Origin.HARNESS), text=text)
