@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.source import Check, Finding, Source, assert_holds, imported, package, said
 
 SIDE_ROOMS = frozenset({"harnesses", "stores", "files", "models"})
-BELOW_ENGINE = SIDE_ROOMS | {"core", "config", "errors", "hook", "relay", "settings", "__init__"}
+BELOW_ENGINE = SIDE_ROOMS | {"core", "config", "errors", "hook", "relay", "settings", "skills", "__init__"}
 MAY_IMPORT = {
     "__init__": frozenset[str](),
     "__main__": frozenset({"cli"}),
@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "settings": frozenset({"core"}),
     "settings_lists": frozenset({"core", "settings"}),
     "core": frozenset({"errors"}),
+    "skills": frozenset({"core"}),
     **dict.fromkeys(SIDE_ROOMS, frozenset({"core", "errors"})),
     "engine": BELOW_ENGINE,
     **dict.fromkeys(("daemon", "embed"), BELOW_ENGINE | {"engine"}),

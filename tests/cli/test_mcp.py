@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from holdfast import skills
 from holdfast.core import guidance
 from tests.cli.conftest import HARNESS, Person
 
@@ -38,8 +39,8 @@ def state_of(person: Person) -> Path:
     return person.settings.parent.parent / ".claude.json"
 
 
-def skill_of(person: Person) -> Path:
-    return person.settings.parent / "skills" / "holdfast" / "SKILL.md"
+def skill_of(person: Person, name: str = "holdfast") -> Path:
+    return person.settings.parent / "skills" / name / "SKILL.md"
 
 
 def rules_of(person: Person) -> Path:
@@ -97,7 +98,8 @@ def test_and_so_does_the_command_by_hand(settled: Person, tmp_path: Path) -> Non
 
 def test_agents_are_told_when_to_use_them(settled: Person) -> None:
     settled.types("setup", HARNESS, "--yes")
-    assert skill_of(settled).read_text() == guidance.SKILL
+    for skill in skills.shipped():
+        assert skill_of(settled, skill.name).read_bytes() == skill.content
     assert rules_of(settled).read_text() == guidance.INSTRUCTIONS
 
 
@@ -158,6 +160,20 @@ def test_somebody_elses_skill_of_that_name_is_left_alone(settled: Person) -> Non
     assert done.status == 1
     assert "is not ours" in done.err
     assert skill_of(settled).read_text() == "mine"
+
+
+def test_somebody_elses_skill_by_a_common_name_stays_and_the_others_come(settled: Person) -> None:
+    theirs = skill_of(settled, "handoff")
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    before = everything(settled)
+    done = settled.types("setup", HARNESS, "--yes")
+    assert done.status == 0, done.err
+    assert f"{theirs}: left there" in done.err
+    assert theirs.read_text() == "mine"
+    assert skill_of(settled, "pickup").exists()
+    assert settled.types("unsetup", "--yes").status == 0
+    assert everything(settled) == before
 
 
 def test_a_skill_that_its_user_changed_stays_as_it_is(settled: Person) -> None:

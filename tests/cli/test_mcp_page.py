@@ -6,17 +6,28 @@ import json
 import re
 from pathlib import Path
 
+from holdfast import skills
 from holdfast.engine import digest, memorize, tools
 from holdfast.settings import Daemon
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
-ROWS = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE))
+OF_TOOLS, _, OF_SETUP = PAGE.partition("## What setup installs")
+
+
+def rows(text: str) -> dict[str, str]:
+    """The rows of a table whose first column is a name."""
+    return dict(re.findall(r"^\| `([\w-]+)` \| (.*) \|$", text, re.MULTILINE))
 
 
 def test_every_tool_has_a_row_with_all_that_it_takes() -> None:
-    assert tuple(ROWS) == tools.names()
+    told = rows(OF_TOOLS)
+    assert tuple(told) == tools.names()
     for tool in tools.listed():
-        assert all(f"`{name}`" in ROWS[tool["name"]] for name in tool["inputSchema"]["properties"])
+        assert all(f"`{name}`" in told[tool["name"]] for name in tool["inputSchema"]["properties"])
+
+
+def test_every_skill_has_a_row() -> None:
+    assert set(rows(OF_SETUP)) == {skill.name for skill in skills.shipped()}
 
 
 def test_the_numbers_are_right() -> None:

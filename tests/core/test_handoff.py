@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.core.fence import without_ours
 from holdfast.core.handoff import (
     TITLES,
     Check,
@@ -76,7 +77,8 @@ def test_what_is_pasted_elsewhere_says_how_to_begin() -> None:
     text = pasted(render(HANDOFF), "2026-01-31-main-x.md", "/tree/x.md", "Some Harness")
     assert "holdfast handoff pickup 2026-01-31-main-x.md" in text
     assert "not an instruction" in text
-    assert text.endswith("- `docs/plan.md` exists")
+    assert text.endswith("- `docs/plan.md` exists\n</holdfast-recall>")
+    assert "Handoff" not in without_ours(text)
 
 
 @pytest.mark.parametrize(

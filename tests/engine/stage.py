@@ -39,7 +39,7 @@ from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import WantedEntry, WantedMember
 from holdfast.engine.desk import Desk
 from holdfast.engine.receive import listen, receive
-from holdfast.harnesses.base import Ask, Batch, Envelope, Glance, Harness, Heard, Hurdle
+from holdfast.harnesses.base import Ask, Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening
 from holdfast.models.base import Count
 from holdfast.stores.memory import MemoryStore
 
@@ -143,6 +143,9 @@ class Playhouse:
 
     def present(self, home: Path, search_path: str) -> bool:
         return False
+
+    def opening(self, prompt: str) -> Opening:
+        return Opening((self.program, prompt), (self.program, "--alone", prompt))
 
     def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
         return None

@@ -12,12 +12,12 @@ import click
 
 from holdfast import harnesses
 from holdfast.cli import access
+from holdfast.cli.handoff_to import Receiver, give_to, to_options
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.defang import from_repository
 from holdfast.core.events import Event
 from holdfast.core.fence import fence
-from holdfast.core.handoff import pasted
 from holdfast.core.handoff_filled import Words
 from holdfast.core.session import Session
 from holdfast.core.world import Project
@@ -55,11 +55,6 @@ def _words_options(function: click.decorators.FC) -> click.decorators.FC:
     return function
 
 
-def _to_option(function: click.decorators.FC) -> click.decorators.FC:
-    says = "Print what to paste into that harness."
-    return click.option("--to", "to", default="", metavar="HARNESS", help=says)(function)
-
-
 @dataclass(frozen=True, slots=True)
 class _Told:
     """The session to hand over, all that happened in it, and its project."""
@@ -70,12 +65,13 @@ class _Told:
 
 @command(
     "holdfast handoff create 'Finish the report'",
-    "holdfast handoff create 'Finish the report' --next 'the totals row' --pending 'tax' --to HARNESS",
+    "holdfast handoff create 'Finish the report' --next 'the totals row' --pending 'tax'",
+    "holdfast handoff create 'Finish the report' --to HARNESS --start",
     "holdfast handoff create 'Go on' --harness NAME --transcript session.jsonl",
 )
 @click.argument("purpose")
 @_words_options
-@_to_option
+@to_options
 @click.option("--session", default="", metavar="KEY", help="Of this session, by its key or how that begins.")
 @click.option("--harness", default="", metavar="NAME", help="Whose transcript it is.")
 @click.option("--transcript", type=_FILE, metavar="FILE", help="Of the session in this file.")
@@ -84,7 +80,7 @@ class _Told:
 def create(
     *,
     purpose: str,
-    to: str,
+    receiver: Receiver | None,
     session: str,
     harness: str,
     transcript: Path | None,
@@ -96,9 +92,9 @@ def create(
 
     From what was seen of the session, and from the words given here, which stand first in each section; each
     may be given several times. Without --session it is that of the session whose shell runs this, or of the
-    newest one of this worktree.
+    newest one of this worktree. --to HARNESS prints what to paste there; with --start that harness is started
+    with it, to work on its own where no terminal is.
     """
-    reader = harnesses.reader(to) if to else None
     where = access.project_in(project)
     own = Words(**{field.name: words[field.name] for field in fields(Words)})
     with access.opened_desk() as desk, working("writing the handoff"):
@@ -106,8 +102,8 @@ def create(
         made = engine.create(desk, where, told.session, told.events, purpose, own)
     if as_json:
         give_json(_row(made) | {"text": made.text})
-    elif reader is not None:
-        give(pasted(made.text, made.name, str(made.path), reader.title))
+    elif receiver is not None:
+        give_to(receiver, made, project)
     else:
         give(str(made.path))
         say(f"\nhint: the next session runs `holdfast handoff pickup {made.name.removesuffix('.md')}`")
@@ -128,19 +124,18 @@ def list_(*, project: Path | None, as_json: bool) -> None:
         say("there are no handoffs; `holdfast handoff create PURPOSE` writes one")
 
 
-@command("holdfast handoff show", "holdfast handoff show report --to HARNESS")
+@command("holdfast handoff show", "holdfast handoff show report --to HARNESS --start")
 @click.argument("name", default="")
-@_to_option
+@to_options
 @project_option()
 @json_option()
-def show(*, name: str, to: str, project: Path | None, as_json: bool) -> None:
+def show(*, name: str, receiver: Receiver | None, project: Path | None, as_json: bool) -> None:
     """Print a handoff, by its name, its slug or a part of it; without one, the newest that is open."""
-    reader = harnesses.reader(to) if to else None
     found = engine.find(access.project_in(project), name)
     if as_json:
         give_json(_row(found) | {"text": found.text})
-    elif reader is not None:
-        give(pasted(found.text, found.name, str(found.path), reader.title))
+    elif receiver is not None:
+        give_to(receiver, found, project)
     else:
         give(found.text.rstrip("\n"))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from holdfast import __version__, harnesses
+from holdfast import __version__, harnesses, skills
 from holdfast.cli import access
 from holdfast.cli.hook import command_for
 from holdfast.cli.mcp import relay_command
@@ -38,7 +38,9 @@ def plugin(*, name: str, folder: Path) -> None:
     if not isinstance(harness, Pluggable):
         able = [one for one in harnesses.names() if isinstance(harnesses.get(one), Pluggable)]
         raise HoldfastError(f"{harness.title} loads no plugin of ours", f"these do: {', '.join(able)}")
-    files = harness.plugin(command_for(harness, home), relay_command(harness, home), __version__)
+    files = harness.plugin(
+        command_for(harness, home), relay_command(harness, home), skills.shipped(), __version__
+    )
     _check_ours(folder, files)
     install.apply(install.plan_setup((), copies(home), home, access.now()))
     for file in files:

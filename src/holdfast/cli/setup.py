@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from holdfast import config, harnesses, relay
+from holdfast import config, harnesses, relay, skills
 from holdfast import hook as carrier
 from holdfast.cli import access
 from holdfast.cli.hook import command_for, status_command_for
@@ -50,7 +50,7 @@ def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes:
     """Connect the harnesses on this machine to Holdfast.
 
     Adds our hooks and the server of our tools to the settings of each harness named, or of each one found,
-    and leaves everything else in them as it is; a skill and a short file tell agents when to use the tools. A
+    and leaves everything else in them as it is; skills and a short file tell agents when to use the tools. A
     backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
     """
     home, theirs = access.home(), user_home or Path.home()
@@ -150,7 +150,8 @@ def _tools(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[Wanted]:
 
 
 def _guidance(chosen: Iterable[Harness], theirs: Path) -> list[WantedCopy]:
-    return [copy for one in chosen if isinstance(one, Tooled) for copy in one.guidance(theirs)]
+    known = skills.shipped()
+    return [copy for one in chosen if isinstance(one, Tooled) for copy in one.guidance(theirs, known)]
 
 
 def copies(home: Path) -> tuple[WantedCopy, ...]:

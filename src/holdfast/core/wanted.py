@@ -56,6 +56,8 @@ class WantedCopy:
 
     file: PurePath
     content: bytes
+    # Whether somebody else's file of that name is left alone without a word of reproach.
+    yields: bool = False
 
 
 @dataclass(frozen=True, slots=True)

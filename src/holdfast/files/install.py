@@ -106,11 +106,13 @@ def plan_setup(entries: Iterable[Wanted], copies: Iterable[WantedCopy], home: Pa
     copied = [_copy(one, known_copies.get(Path(one.file)), home) for one in copies]
     updated = Manifest(
         tuple((records | {one.record.path: one.record for one in merges}).values()),
-        tuple((known_copies | {one.record.path: one.record for one in copied}).values()),
+        tuple((known_copies | {one.record.path: one.record for one in copied if one.record}).values()),
     )
     # The manifest is written before what it tells of: after a crash it may say too much, never too little.
     kept = (*(change for merge in merges for change in merge.backup), _manifest_change(home, updated))
-    return Plan((*kept, *(copy.file for copy in copied), *(merge.settings for merge in merges)))
+    ours = (copy.file for copy in copied if copy.record)
+    left = tuple(copy.file.path for copy in copied if not copy.record)
+    return Plan((*kept, *ours, *(merge.settings for merge in merges)), left=left)
 
 
 def plan_unsetup(home: Path, files: Iterable[Path]) -> Plan:
@@ -208,9 +210,9 @@ def _merge(
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """One whole file of ours, and its record."""
+    """One whole file of ours, and its record; None where somebody else's of that name stays."""
 
-    record: CopiedFile
+    record: CopiedFile | None
     file: Change
 
 
@@ -220,6 +222,8 @@ def _copy(wanted: WantedCopy, known: CopiedFile | None, home: Path) -> _Copy:
     present = atomic.read(path)
     folders = (*atomic.missing_folders(path), *(known.folders if known else ()))
     theirs = present not in (None, wanted.content) and not path.is_relative_to(home)
+    if theirs and known is None and wanted.yields:
+        return _Copy(None, Change(path, Role.COPY, present, present))
     if theirs and known is None:
         raise HoldfastError(
             f"`{path}` is there already, and it is not ours", hint="move it away and try again"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from holdfast.core.events import Event, Skipped, Source
+from holdfast.core.guidance import Skill
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.records import Log, Record
 from holdfast.core.session import Process
@@ -123,6 +124,16 @@ class Hurdle:
     remedy: str
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The command lines that start a harness with a first prompt."""
+
+    at_terminal: tuple[str, ...]
+    """For a person who goes on talking with it."""
+    alone: tuple[str, ...]
+    """Where nobody sits at a terminal: it answers that prompt and ends."""
+
+
 class Reader(Protocol):
     """A harness whose transcripts can be read."""
 
@@ -212,6 +223,10 @@ class Harness(Reader, Protocol):
         """Whether this harness seems to be installed for the user whose home this is."""
         ...
 
+    def opening(self, prompt: str) -> Opening:
+        """How it is started with this prompt, which does not begin with a hyphen."""
+        ...
+
     def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
         """What its user has to do in the harness itself before our hooks run; None if nothing."""
         ...
@@ -275,8 +290,8 @@ class Tooled(Protocol):
         """
         ...
 
-    def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
-        """The files from which its agents learn when to use them."""
+    def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
+        """The files from which its agents learn when to use them: these skills, and what it has besides."""
         ...
 
 
@@ -284,7 +299,9 @@ class Tooled(Protocol):
 class Pluggable(Protocol):
     """A harness that can load all that setup gives it from one folder, with its settings left alone."""
 
-    def plugin(self, hook_command: str, relay: Sequence[str], version: str) -> tuple[WantedCopy, ...]:
+    def plugin(
+        self, hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str
+    ) -> tuple[WantedCopy, ...]:
         """The files of that folder, by their places in it; the first tells whose plugin it is."""
         ...
 

@@ -7,14 +7,15 @@ here they are only put together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from holdfast.core.events import Skipped
+from holdfast.core.guidance import Skill, copies_of
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
 from holdfast.harnesses import letters
-from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle
+from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening
 from holdfast.harnesses.claude_code import auto_compact, hooks, plugin, setup, status, transcript
 from holdfast.harnesses.fields import text
 
@@ -92,6 +93,9 @@ class ClaudeCode:
     def present(self, home: Path, search_path: str) -> bool:
         return setup.present(home, search_path)
 
+    def opening(self, prompt: str) -> Opening:
+        return Opening((self.program, prompt), (self.program, "--print", prompt))
+
     def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it asks nobody
         return None
 
@@ -101,13 +105,14 @@ class ClaudeCode:
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
         return setup.wanted_tools(relay, home)
 
-    def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
-        return setup.guidance(home)
+    def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
+        return setup.guidance(home, skills)
 
-    def plugin(self, hook_command: str, relay: Sequence[str], version: str) -> tuple[WantedCopy, ...]:
-        # As if the plugin's folder were the one that Claude Code keeps its own things in.
-        skills = [copy for copy in setup.guidance(Path(), ".") if copy.file.is_relative_to("skills")]
-        return plugin.plugin(setup.wanted(hook_command, Path()), relay, skills, version)
+    def plugin(
+        self, hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str
+    ) -> tuple[WantedCopy, ...]:
+        copies = copies_of(skills, PurePath("skills"))
+        return plugin.plugin(setup.wanted(hook_command, Path()), relay, copies, version)
 
 
 HARNESS: Harness = ClaudeCode()

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.core.guidance import INSTRUCTIONS, SKILL
+from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.wanted import Json, Wanted, WantedCopy, WantedEntry, WantedMember
 
 # Seconds. The hook itself gives up sooner; these only bound a machine that cannot even start it.
@@ -64,11 +64,11 @@ def wanted_tools(relay: Sequence[str], harness_home: Path, config_dir: str = "")
     return (WantedMember(state, ("mcpServers", "holdfast"), value, identity=relay[3]),)
 
 
-def guidance(harness_home: Path, config_dir: str = "") -> tuple[WantedCopy, ...]:
-    """A skill, and a file of instructions for every session."""
+def guidance(harness_home: Path, skills: Sequence[Skill], config_dir: str = "") -> tuple[WantedCopy, ...]:
+    """The skills, which are slash commands too, and a file of instructions for every session."""
     folder = _folder(harness_home, config_dir)
     return (
-        WantedCopy(folder / "skills" / "holdfast" / "SKILL.md", SKILL.encode()),
+        *copies_of(skills, folder / "skills"),
         WantedCopy(folder / "rules" / "holdfast.md", INSTRUCTIONS.encode()),
     )
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from holdfast.core.events import Skipped
+from holdfast.core.guidance import Skill
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
 from holdfast.harnesses import letters
-from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle
+from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening
 from holdfast.harnesses.codex import auto_compact, hooks, setup, threads, transcript, trust
 from holdfast.harnesses.fields import text
 from holdfast.harnesses.lines import files_below
@@ -83,6 +84,9 @@ class Codex:
     def present(self, home: Path, search_path: str) -> bool:
         return setup.present(home / ".codex", search_path)
 
+    def opening(self, prompt: str) -> Opening:
+        return Opening((self.program, prompt), (self.program, "exec", prompt))
+
     def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
         return trust.hurdle(home / ".codex", hook_command)
 
@@ -92,8 +96,8 @@ class Codex:
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
         return setup.wanted_tools(relay, home / ".codex")
 
-    def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
-        return setup.guidance(home / ".codex")
+    def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
+        return setup.guidance(home / ".codex", skills)
 
 
 HARNESS: Harness = Codex()

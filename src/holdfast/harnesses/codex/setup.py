@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.core.guidance import INSTRUCTIONS, SKILL
+from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedEntry, WantedMember
 
 # Seconds. The hook itself gives up sooner; these only bound a machine that cannot even start it. To the last
@@ -48,9 +48,9 @@ def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:
     )
 
 
-def guidance(folder: Path) -> tuple[WantedCopy, ...]:
-    """A skill."""
-    return (WantedCopy(folder / "skills" / "holdfast" / "SKILL.md", SKILL.encode()),)
+def guidance(folder: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
+    """The skills; its user calls one by `$name`."""
+    return copies_of(skills, folder / "skills")
 
 
 def present(folder: Path, search_path: str) -> bool:

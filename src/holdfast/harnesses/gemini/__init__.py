@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from holdfast.core.events import Skipped
+from holdfast.core.guidance import Skill
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
 from holdfast.harnesses import letters
-from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle
+from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening
 from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
 
 
@@ -79,6 +80,9 @@ class Gemini:
     def present(self, home: Path, search_path: str) -> bool:
         return setup.present(_folder(home), search_path)
 
+    def opening(self, prompt: str) -> Opening:
+        return Opening((self.program, "--prompt-interactive", prompt), (self.program, "--prompt", prompt))
+
     def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it asks nobody
         return None
 
@@ -88,8 +92,8 @@ class Gemini:
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
         return setup.wanted_tools(relay, _folder(home))
 
-    def guidance(self, home: Path) -> tuple[WantedCopy, ...]:
-        return setup.guidance(_folder(home))
+    def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
+        return setup.guidance(_folder(home), skills)
 
 
 def _folder(home: Path) -> Path:
