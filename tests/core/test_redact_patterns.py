@@ -14,25 +14,35 @@ from typing import Any
 import pytest
 
 from holdfast.core import (
+    redact_around,
     redact_assignments,
     redact_before,
-    redact_by_name,
+    redact_calls,
+    redact_commands,
+    redact_foreign,
+    redact_forms,
     redact_keys,
+    redact_manifests,
     redact_names,
+    redact_phrases,
     redact_places,
     redact_private,
     redact_runs,
     redact_said,
+    redact_search,
+    redact_settings,
     redact_shapes,
     redact_spans,
+    redact_variables,
 )
 
 # There is no other way to read a pattern; these modules have been there under this name since 3.11.
 from re import _constants as signs, _parser as parser  # type: ignore[attr-defined]  # isort: skip
 
 MODULES = [
-    *(redact_assignments, redact_before, redact_by_name, redact_keys, redact_names, redact_places),
-    *(redact_private, redact_runs, redact_said, redact_spans),
+    *(redact_around, redact_assignments, redact_before, redact_calls, redact_commands, redact_foreign),
+    *(redact_keys, redact_manifests, redact_names, redact_phrases, redact_places, redact_private),
+    *(redact_runs, redact_said, redact_settings, redact_shapes, redact_spans, redact_variables),
 ]
 BACKTRACKING = (signs.MAX_REPEAT, signs.MIN_REPEAT)
 LONGEST = 20_000
@@ -53,11 +63,19 @@ def patterns(module: ModuleType) -> Iterator[tuple[str, str, int]]:
 
 def shapes() -> Iterator[tuple[str, str, int]]:
     forms = {form for of in redact_shapes.BY_BEGINNING.values() for form in of}
-    for kind, form in [*sorted(forms), *redact_shapes.MARKED, *redact_shapes.LED]:
+    for kind, form in [*sorted(forms), *redact_shapes.MARKED_FORMS, *redact_forms.LED, *redact_forms.SIGNED]:
         yield kind, form, int(re.ASCII)
 
 
-ALL = [*(one for module in MODULES for one in patterns(module)), *shapes()]
+def rules() -> Iterator[tuple[str, str, int]]:
+    """What every rule looks at after its literal, and the values that a command's flags take."""
+    for each in redact_search._RULES:
+        yield each.literal.decode(), each.then.decode("latin-1"), int(re.VERBOSE | re.DOTALL)
+    for flags, value, commands in redact_commands._FLAGS:
+        yield from ((flags, value, 0), (flags, commands, 0))
+
+
+ALL = [*(one for module in MODULES for one in patterns(module)), *shapes(), *rules()]
 
 
 def problems(pattern: str, flags: int) -> Iterator[str]:

@@ -101,6 +101,17 @@ UNITS = [
         "Private-Lines: 1\n",
     ),
     *("login a password ", "password value: ", "/token/", "cookie: a=", "secret set ", "password for a is "),
+    *("mnemonic abandon ", "phrase: ", "kind: Secret\ndata:\n  a: b\n", "echo abcd | sudo ", "sudo -S <<< a"),
+    *(
+        "jwt.sign(a, ",
+        'hmac("a", ',
+        'connect("a", "b", ',
+        "密码",
+        "密码：",
+        "$TOKEN ",
+        "${TOKEN:-",
+        "mysql -p",
+    ),
     f'"d": "{PLAIN}", ',
 ]
 

@@ -16,7 +16,7 @@ from holdfast.core.redact_spans import PRIVATE, Span, in_original, marker, merge
 __all__ = ["NO_LISTS", "VERSION", "Lists", "Span", "redact", "redact_parts", "secrets_in"]
 
 # Raised whenever the rules change, so that what an older redactor stored can be found and redacted again.
-VERSION: Final = 2
+VERSION: Final = 3
 
 
 def redact(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str:
@@ -38,8 +38,8 @@ def redact_parts(parts: Sequence[str], salt: bytes = b"", lists: Lists = NO_LIST
 
 def secrets_in(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> list[Span]:
     """The places of the secrets in a text, in order and apart."""
-    found = list(_in_segments(text, salt, lists))
-    if not any(span.kind == PRIVATE for span in found):
+    found = search(text, salt, lists) if len(text) < SEGMENT else list(_in_segments(text, salt, lists))
+    if not found or not any(span.kind == PRIVATE for span in found):
         return found
     # A tag was found: what it hides is not to be looked at, however long it is.
     passages = list(private_passages(text))
@@ -48,9 +48,6 @@ def secrets_in(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> list[Sp
 
 
 def _in_segments(text: str, salt: bytes, lists: Lists) -> Iterator[Span]:
-    if len(text) < SEGMENT:
-        yield from search(text, salt, lists)
-        return
     start, end = 0, segment_end(text, 0)
     while end is not None:
         yield from in_segment(text, start, end, salt, lists)

@@ -6,18 +6,16 @@ secret `core.redact_values`'s.
 """
 
 import re
-import string
-from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterator
+from typing import Final
 
 from holdfast.core import redact_names as names
 from holdfast.core import redact_values as values
+from holdfast.core.redact_around import LONGEST_JUDGED, end_of, opening_before, owner_of, trimmed
 from holdfast.core.redact_names import Announced, Proof
+from holdfast.core.redact_random import is_drawn
+from holdfast.core.redact_settings import STATEMENT_BEGINS, is_setting
 from holdfast.core.redact_spans import Rank, Span
-
-# Two hundred characters are enough to judge an unquoted value; what is redacted is all of it.
-_LONGEST_JUDGED: Final = 200
-_LONGEST_QUOTED: Final = 2_000
 
 # A quote as text, code in a string, JSON, HTML and URLs spell it.
 _QUOTE: Final = r"""\\{0,7}["'`] | \\u002[27] | &quot; | &apos; | &\#3[49]; | %2[27]"""
@@ -28,31 +26,35 @@ _HEAD: Final = re.compile(
         (?P<closed>{_QUOTE})? (?:\[\d{{0,4}}\]|[\])]|[ ]\d{{1,2}}(?=:))? [?!]?\*{{0,2}} [ \t]{{0,20}}
         (?P<bind>
             # a declaration with its type
-            :[ \t]{{0,3}}&?(?:'static[ ])?[\w.]{{0,20}}(?:str|string|char\*?|bytes)\]?
-              (?:[ ]?\|[ ]?(?:None|null|undefined))?[ \t]{{0,3}}=
+            :[ \t]{{0,3}}&?(?:'static[ ])?[A-Za-z_][\w.\[\]]{{0,30}}\*?(?:[ ]?\|[ ]?(?:None|null|undefined))?
+              [ \t]{{0,3}}=(?=[ \t]{{0,3}}[\w@$]{{0,2}}\\{{0,3}}["'`])
+            # `name: NAME`, and its value in the next line or attribute; or as the next string of a call
+          | (?:,\s{{0,40}}|\s{{1,40}})\\{{0,3}}["']?(?:value|content|secure|default)\\{{0,3}}["']?
+              [ \t]{{0,4}}[:=]
+          | <\\?/\w{{1,20}}>(?:\s|\\[nrt]){{0,40}}<(?:string|value)>
+          | \)\.\w{{1,20}}\(
             # attributes of a tag; a block with a default; the parameters of a call in JSON
           | (?:[ ]\w{{1,20}}="[^"<>\n]{{0,40}}"){{1,3}}+>
           | \s?\{{\s{{1,40}}(?:(?!default)\w{{1,20}}[ \t]{{0,9}}=[^\n]{{0,80}}\n\s{{0,40}}){{0,4}}+
               default[ \t]{{0,9}}=
           | ,\s{{0,9}}\\{{0,3}}["']params\\{{0,3}}["']\s{{0,9}}:\s{{0,9}}\[\s{{0,9}}
-          | => | := | [!=]={{1,2}} | -> | [:=>,] | \|\|? | \?\? | or(?=[ ]["']) | [는은]
+          | => | := | <- | [!=]={{1,2}} | -> | [:=>,] | \|\|? | \?\? | or(?=[ ]["']) | [는은]
           | %3[AD] | \\u003[ade] | &\#61; | &gt;
-            # `name: NAME`, and its value in the next line or attribute
-          | ,?\s{{1,40}}\\{{0,3}}["']?(?:value|secure|default)\\{{0,3}}["']?[ \t]{{0,4}}[:=]
         )
         (?P<gap>\*{{0,2}}[ \t]{{0,20}})
         (?:[|>][+-]?[ \t]{{0,3}}\n[ \t]{{1,20}})?  # a block of YAML
         (?!\d{{1,15}}[,}}\]])  # a number in JSON: a count
         (?: !!binary[ ] | (?:\[\]byte|[\w.:]{{0,24}}(?:str|string|secret|from|bytes))\([ ]? )?
-        (?P<open> [brufn@$L]{{0,2}}(?P<slashes>\\{{0,7}})(?P<quote>["'`]) | {_QUOTE} )?""",
+        (?P<open> [brufn@$L]{{0,2}}(?P<slashes>\\{{0,7}})(?P<quote>["'`])(?:(?P=quote){{2}})?
+                | {_QUOTE} )?""",
     re.ASCII | re.VERBOSE | re.IGNORECASE,
 )
+# What an unquoted value never begins with: a placeholder, a list of signs, a host.
+_NEVER: Final = frozenset("<*@")
+# What stands before a name in the query of an address.
+_QUERY: Final = frozenset("?&")
 # What binds a string to a name, but no bare word.
 _BINDS_STRINGS: Final = frozenset((",", "||", "??", "or"))
-# `Authorization: Bearer …`: the scheme stays, so that a reader still sees how the request was made.
-_SCHEME: Final = re.compile(r"(?:basic|bearer|token|apikey|api-key|ssws)[ ]{1,3}", re.IGNORECASE)
-
-_Judge: TypeAlias = Callable[[str, Proof], bool]
 
 
 def assigned_at(text: str, place: int) -> Iterator[Span] | None:
@@ -62,9 +64,13 @@ def assigned_at(text: str, place: int) -> Iterator[Span] | None:
 
 
 def _judged(text: str, head: re.Match[str]) -> Iterator[Span]:
+    if text[head.end() : head.end() + 1] in _NEVER and not head["open"]:
+        return
     owner = owner_of(text, head.start())
     start = head.start() - len(owner)
     announced = names.announced_by(opening_before(text, start) + owner + head["name"])
+    if announced is None and not owner and head["name"].lower() == "key":
+        announced = names.ANY_KEY if text[start - 1 : start] in _QUERY else _of_service(text, start)
     if announced is None:
         return
     if head["open"]:
@@ -75,30 +81,55 @@ def _judged(text: str, head: re.Match[str]) -> Iterator[Span]:
         yield from _bare(text, head, announced, start)
 
 
+def _of_service(text: str, start: int) -> Announced | None:
+    """What a mere `key` is if it belongs to a service: `algolia: { key: "…" }`."""
+    before = text[max(0, start - 60) : start].rstrip(" \n\t\"'")
+    parent = _PARENT.search(before) if before.endswith(("{", "(")) else None
+    return (
+        names.announced_by(f"{parent[1]}_key") if parent and names.is_service((parent[1].lower(),)) else None
+    )
+
+
+_PARENT: Final = re.compile(r"""\b([A-Za-z]{2,30})["']?\s{0,4}[:=(]{1,2}\s{0,4}[{(]\Z""")
+
+
 def _quoted(text: str, head: re.Match[str], announced: Announced) -> Iterator[Span]:
     start, end = head.end(), _closing(text, head)
     if end <= start:
         return
     if names.may_be_phrase(head["name"]) and values.is_phrase(text[start:end]):
         yield Span(start, end, announced.kind, Rank.NAME)
-    judge = _judge_of_string(text, head, end)
     start, proof = _after_scheme(text, start, end, announced.proof)
-    if judge and judge(text[start:end], proof):
+    if _is_secret_string(text, head, start, end, proof):
         yield Span(start, end, announced.kind, Rank.NAME)
 
 
-def _judge_of_string(text: str, head: re.Match[str], end: int) -> _Judge | None:
-    """Whoever judges a string here; None where no string is a secret."""
+def _is_secret_string(text: str, head: re.Match[str], start: int, end: int, proof: Proof) -> bool:
+    value = text[start:end]
     if head["bind"] == "|":
-        return values.is_made_up
-    if head["bind"] == "," and not head["name"].isupper():
-        # Of two strings beside each other, the second may be the next of a list of names.
-        called = _FIRST_ARGUMENT.search(text, max(0, head.start() - 80), head.start())
-        return (values.is_secret_unquoted if called else values.is_made_up) if head["closed"] else None
-    return values.is_given if _is_setting(text, head.start(), end + 1) else values.is_secret
+        return values.is_secret_unquoted(value, proof)
+    if (
+        head["bind"] == ","
+        and not head["name"].isupper()
+        and not owner_of(text, head.start()).startswith("-")
+    ):
+        return bool(head["closed"]) and _is_secret_second(text, head, value, proof)
+    if values.is_secret(value, proof):
+        return True
+    return values.is_given(value, proof) and is_setting(text, head.start(), end + 1)
 
 
-_FIRST_ARGUMENT: Final = re.compile(r"""\w\([ ]?\\{0,7}["'][\w.-]{0,60}\Z""", re.ASCII)
+def _is_secret_second(text: str, head: re.Match[str], value: str, proof: Proof) -> bool:
+    """Whether the second of two strings is the secret that the first names; it may be the next of a list."""
+    called = _FIRST_ARGUMENT.search(text, max(0, head.start() - 80), head.start())
+    if called is None:
+        return values.is_made_up(value)
+    return values.is_secret(value, proof) if called["sets"] else values.is_secret_unquoted(value, proof)
+
+
+_FIRST_ARGUMENT: Final = re.compile(
+    r"""(?:(?P<sets>\b(?:set|put|env)\w{0,30})|\w)\([ ]?\\{0,7}["'][\w.-]{0,60}\Z""", re.ASCII | re.IGNORECASE
+)
 
 
 def _closing(text: str, head: re.Match[str]) -> int:
@@ -120,18 +151,29 @@ def _closing(text: str, head: re.Match[str]) -> int:
     return -1
 
 
+_LONGEST_QUOTED: Final = 2_000
+
+
 def _after_scheme(text: str, start: int, end: int, proof: Proof) -> tuple[int, Proof]:
     scheme = _SCHEME.match(text, start, end)
     return (scheme.end(), Proof.RANDOMNESS) if scheme else (start, proof)
 
 
+# `Authorization: Bearer …`: the scheme stays, so that a reader still sees how the request was made.
+_SCHEME: Final = re.compile(
+    r"""(?:basic|bearer|token|apikey|api-key|ssws|geniekey|oauth|splunk|bot|key|[a-z]{3,20}-api-key)[ ]{1,3}
+        (?:token="?)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _CALL: Final = re.compile(
     r"""\(\s{0,20}
         (?: (?:[\w.$:/\[\]-]{1,60}|\\{0,3}"[^"\n]{0,200}"|'[^'\n]{0,200}')[ ]{0,3},\s{0,40} ){0,4}+
-        \\{0,3}(?P<quote>["'])(?P<value>[^"'\s\\]{4,200})\\{0,3}(?P=quote)[ ]{0,9}(?:\)|\n|\Z)""",
+        \\{0,3}(?P<quote>["'])(?P<value>[^"'\s\\]{4,200})\\{0,3}(?P=quote)(?:\.\w{1,20}\(\))?
+        [ ]{0,9}(?:\)|\n|\Z|,[ ]?["']AES)""",
     re.VERBOSE,
 )
 _STRING: Final = re.compile(r"""["'][^"'\n]{1,200}["']""")
+_SETTER: Final = re.compile(r"(?:\.|[sS]et_?|[wW]ith_?)[a-zA-Z]{0,12}[pP]ass(?:w(?:or)?d)?\Z")
 # What takes a user's name and password together.
 _PAIRS: Final = frozenset(("credential", "auth"))
 
@@ -142,7 +184,8 @@ def in_call(text: str, place: int, announced: Announced) -> Iterator[Span]:
     if call is None:
         return
     pair = len(_STRING.findall(call[0])) > 1 and announced.kind in _PAIRS
-    judge = values.is_secret if pair else values.is_secret_unquoted
+    sets = announced.proof is Proof.NONE and _SETTER.search(text, max(0, place - 60), place)
+    judge = values.is_secret if pair or sets else values.is_secret_unquoted
     if judge(call["value"], Proof.NONE if pair else announced.proof):
         yield Span(*call.span("value"), announced.kind, Rank.NAME)
 
@@ -163,108 +206,74 @@ _NUMBERS: Final = re.compile(
         (?P<numbers>(?:(?:0x)?[0-9a-f]{1,3},[ ]{0,40}){15,200}+(?:0x)?[0-9a-f]{1,3})""",
     re.IGNORECASE | re.VERBOSE,
 )
+_LISTS: Final = frozenset("[{n ")
+# `creds: admin / …`
+_USER_AND: Final = re.compile(
+    r"""[\w.@-]{2,40}(?:[ ]/[ ]|:|/)(?P<value>[^\s"'`<>\\,;]{6,100})(?=[\s"'\\]|\Z)"""
+)
 _BARE: Final = re.compile(
-    rf"""(?:{_SCHEME.pattern})?(?:[^\s"'`<>\\]|\\(?![nrtu"'\\/])){{1,{_LONGEST_JUDGED}}}+""", re.IGNORECASE
+    rf"""(?:{_SCHEME.pattern})?(?:[^\s"'`<>\\]|\\(?![nrtu"'\\/])){{1,{LONGEST_JUDGED}}}+""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
 def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int) -> Iterator[Span]:
-    if numbers := _NUMBERS.match(text, head.end()):
+    place = head.end()
+    if text[place : place + 1] in _LISTS and (numbers := _NUMBERS.match(text, place)):
         yield Span(*numbers.span("numbers"), announced.kind, Rank.NAME)
-        return
-    fallback = _FALLBACK.match(text, head.end())
-    if fallback and values.is_secret(fallback[fallback.lastgroup or 0], announced.proof):
-        yield Span(*fallback.span(fallback.lastgroup or 0), announced.kind, Rank.NAME)
-        return
-    found = _BARE.match(text, head.end())
-    if found is None:
-        return
-    start, proof = _after_scheme(text, found.start(), found.end(), announced.proof)
-    value = trimmed(text[start : found.end()])
-    if _judge_of_word(text, head, name_start, start + len(value))(value, proof):
-        yield Span(start, end_of(text, start, value), announced.kind, Rank.NAME)
+    elif (other := _FALLBACK.match(text, place)) and values.is_secret(
+        other[other.lastgroup or 0], announced.proof
+    ):
+        yield Span(*other.span(other.lastgroup or 0), announced.kind, Rank.NAME)
+    elif announced.kind in _PAIRS and (pair := _USER_AND.match(text, place)):
+        if values.is_secret_unquoted(pair["value"], Proof.NONE):
+            yield Span(*pair.span("value"), announced.kind, Rank.NAME)
+    elif found := _BARE.match(text, place):
+        start, proof = _after_scheme(text, place, found.end(), announced.proof)
+        value = trimmed(text[start : found.end()])
+        if _is_secret_word(text, head, name_start, start, value, proof):
+            yield Span(start, end_of(text, start, value), announced.kind, Rank.NAME)
 
 
-# What stands before a NAME=value that is no code.
-_STATEMENT_BEGINS: Final = re.compile(
-    r"""(?: (?:\A|[\n;&?|]|\\[nr])[ \t]{0,20}(?:(?:export|set|env|declare|ENV|ARG|-e|--env)[ ]{1,3})?["']?
-          | \w=[^\s,()]{1,60}[ ] )\Z""",
-    re.VERBOSE,
-)
-
-
-def _judge_of_word(text: str, head: re.Match[str], name_start: int, end: int) -> _Judge:
-    """Whoever judges a bare word here: it may be text, or it may be code or prose."""
-    if head["bind"] == "|":
-        return values.is_made_up
-    if head["bind"] == "=" and not head["gap"]:
+def _is_secret_word(
+    text: str, head: re.Match[str], name_start: int, start: int, value: str, proof: Proof
+) -> bool:
+    """Whether a bare word is the secret: it may be text, or it may be code or prose."""
+    bind, end = head["bind"], start + len(value)
+    if proof is not Proof.NONE and value.isalpha() and not is_drawn(value):
+        return False
+    if bind == "|":
+        return values.is_made_up(value)
+    if bind.endswith(">") and text.startswith("</", end):
+        named = not head["closed"] or _ATTRIBUTE.search(text, max(0, name_start - 20), name_start)
+        return bool(named) and values.is_secret(value, proof)
+    if bind == ":" and text.startswith("pass:", head.start()) and text.endswith(_PASS_IN, 0, name_start):
+        return values.is_secret(value, proof)
+    if bind == "=" and not head["gap"]:
         # NAME=value of a shell, an .env or an .ini file, a query, a connection string, a flag.
         name = text[name_start : head.end("name")]
-        begins = _STATEMENT_BEGINS.search(text, max(0, name_start - 80), name_start)
-        if begins and (name.isupper() or begins[0].startswith(";")):
-            return values.is_given
+        if values.opens_code(value) and not name.isupper():
+            return False
+        begins = STATEMENT_BEGINS.search(text, max(0, name_start - 80), name_start)
+        if begins and (name.isupper() or begins["pair"]):
+            return values.is_given(value, proof)
         if begins or name.isupper() or name.startswith("-"):
-            return values.is_secret
-    return values.is_given if _is_setting(text, name_start, end) else values.is_secret_unquoted
+            return values.is_secret(value, proof)
+    if values.is_secret_unquoted(value, proof):
+        return True
+    return _is_set(value, proof) and is_setting(text, name_start, end)
 
 
-# What may stand in a line beside a name and its value.
-_FILLS_LINE: Final = re.compile(
-    r"[ \t-]{0,40}[\w$.>\"'-]{0,30}[,;]?[ \t]{0,40}(?:(?:#|//).{0,80})?\Z", re.ASCII
-)
-# A neighbour that shows the lines to be settings, not code.
-_SIBLING: Final = re.compile(
-    r"""[ \t]{0,40}[\w$.>-]{0,30}["']?(?:user|login|host|server|database|db|port|email|account)\w{0,10}["']?
-        [ \t]{0,20}(?:[=:]|=>)[ \t]{0,20}(?:[^\s"'(){}\[\],;]{1,80}|["'][^"'\n]{1,80}["'])
-        [,;]?[ \t]{0,20}(?:(?:\#|//).{0,200})?\Z""",
-    re.ASCII | re.VERBOSE | re.IGNORECASE,
-)
+# The attribute that names the element which holds the value.
+_ATTRIBUTE: Final = re.compile(r"""\b(?:name|key|id)=\\{0,3}["']\Z""")
+# openssl takes a password as `pass:…`.
+_PASS_IN: Final = ("-pass ", "-passin ", "-passout ")
 
 
-def _is_setting(text: str, start: int, end: int) -> bool:
-    """Whether name and value fill their line, and the line before sets a user, a host or the like."""
-    line_start = text.rfind("\n", max(0, start - 40), start) + 1
-    line_end = text.find("\n", end, end + 80)
-    line_end = line_end if line_end >= 0 else len(text)
-    if not _FILLS_LINE.match(text[line_start:start] + text[end:line_end]):
-        return False
-    before = text[max(0, line_start - 200) : max(0, line_start - 1)].rpartition("\n")[2]
-    return _SIBLING.match(before) is not None
-
-
-# What ends an unquoted value: the next pair of a list, a query or a connection string; punctuation.
-_TRAILING: Final = re.compile(
-    r"""(?: [,;&/][A-Za-z_][\w .-]{0,30}[=:].*
-          | (?<!&amp)(?<!&lt)(?<!&gt);.* | &(?!amp|lt|gt|\#).*
-          | [,.)\]}:?]+ )\Z""",
-    re.ASCII | re.DOTALL | re.VERBOSE,
-)
-_UNQUOTED_REST: Final = re.compile(r"""[^\s"'`<>\\,;&]*+""")
-_NAME_CHARACTERS: Final = string.ascii_letters + string.digits + "_-.$"
-
-
-def trimmed(value: str) -> str:
-    """An unquoted value without what only follows it."""
-    return _TRAILING.sub("", value)
-
-
-def end_of(text: str, start: int, value: str) -> int:
-    """Where an unquoted value ends, of which only the beginning was judged."""
-    end = start + len(value)
-    rest = _UNQUOTED_REST.match(text, end) if len(value) >= _LONGEST_JUDGED else None
-    return rest.end() if rest else end
-
-
-def owner_of(text: str, place: int) -> str:
-    """What stands in the name before this place: `GITHUB_` of `GITHUB_TOKEN`."""
-    before = text[max(0, place - 40) : place]
-    rest = before.rstrip(_NAME_CHARACTERS)
-    # The first letter after a backslash is that of an escaped newline.
-    return before[len(rest) + rest.endswith("\\") :]
-
-
-def opening_before(text: str, place: int) -> str:
-    """The word before a name if it makes a key one that opens something: `API ` of `API key: …`."""
-    before = text[max(0, place - 20) : place]
-    word = before[len(before[:-1].rstrip(string.ascii_letters)) :]
-    return word if word.endswith(" ") and word[:-1].lower() in names.OPENING else ""
+def _is_set(value: str, proof: Proof) -> bool:
+    """Whether it can be the secret where the lines around are settings, or code that looks so."""
+    return (
+        values.is_given(value, proof)
+        and not values.is_code(value)
+        and value.lower() not in names.OF_PASSWORDS
+    )

@@ -5,16 +5,24 @@ anyone has published; see `core.redact_shapes` for those that have.
 """
 
 import re
+import string
 from typing import Final
 
 from holdfast.core.redact_names import announces_if_random
+from holdfast.core.redact_random import is_drawn, is_mixed, is_scrambled
+from holdfast.core.redact_services import PROVIDERS
 from holdfast.core.redact_shapes import TOKEN_CHARACTERS
-from holdfast.core.redact_values import is_mixed, is_scrambled
 
 _SIGNS: Final = frozenset("\"'`=: /\n")
-_BINDS: Final = frozenset(":=>,")
+_BINDS: Final = frozenset(":=>,(")
 _QUOTES: Final = " \t\"'`\\"
 _LOOK_BACK: Final = 120
+# What is most often said of long random runs, and never of a key.
+_NAMES_OF_HASHES: Final = frozenset(
+    "sha sha1 sha256 sha384 sha512 md5 hash h1 integrity checksum digest commit ref index id uuid key".split()
+)
+# What stands where nothing but a secret can.
+_SURE: Final = frozenset(("private-key", "cookie"))
 
 
 def announced_before(text: str, start: int, run: str) -> str | None:
@@ -25,7 +33,7 @@ def announced_before(text: str, start: int, run: str) -> str | None:
     before = text[max(0, start - _LOOK_BACK) : start]
     kind = _BY_SIGN[sign](before) if sign in _BY_SIGN else _by_name(text, start, before, run)
     # Asked last, because it costs most.
-    return kind if kind and is_scrambled(run) else None
+    return kind if kind and (kind in _SURE or is_scrambled(run) or is_drawn(run)) else None
 
 
 def _by_name(text: str, start: int, before: str, run: str) -> str | None:
@@ -35,9 +43,32 @@ def _by_name(text: str, start: int, before: str, run: str) -> str | None:
         return said.lastgroup if said else None
     if "ookie" in before and _COOKIE.search(before):
         return "cookie"
-    name = name.rstrip(_QUOTES + ":=>,]")
+    name = name.rstrip(_QUOTES + ":=>,](")
     name = name[len(name.rstrip(TOKEN_CHARACTERS)) :]
-    return _by_key_object(text, start) if name in _PARTS_OF_KEY else announces_if_random(name)
+    if name in _NAMES_OF_HASHES:
+        return None
+    if name in _PARTS_OF_KEY:
+        return _by_key_object(text, start)
+    if name == "code":
+        return "key" if "azurewebsites" in before else None
+    return announces_if_random(name)
+
+
+def is_service_id(text: str, start: int) -> bool:
+    """Whether this UUID stands behind the name of a service that gives out UUIDs as keys."""
+    if text[start - 1 : start] not in _SIGNS:
+        return False
+    name = _last_word(text[max(0, start - 60) : start].rstrip(_QUOTES + ":="))
+    if name in _OF_KEYS:
+        name = _last_word(text[max(0, start - 60) : text.rindex(name, 0, start)].rstrip(_QUOTES))
+    return name.lower() in PROVIDERS
+
+
+_OF_KEYS: Final = frozenset("auth login key token".split())
+
+
+def _last_word(text: str) -> str:
+    return text[len(text.rstrip(string.ascii_letters)) :]
 
 
 _SAID: Final = re.compile(
@@ -69,11 +100,9 @@ def _by_path(before: str) -> str | None:
 _PATHS: Final = ("/token/", "/tokens/", "/secret/", "/key/", "/apikey/")
 # Addresses that anyone who knows them may post to.
 _WEBHOOK: Final = re.compile(
-    r"""(?:
-        (?P<slack_webhook>hooks\.slack(?:-gov)?\.com\\?/(?:services|workflows|triggers)\\?/[\w/\\-]{0,60})
-      | (?P<discord_webhook>/webhooks\\?/\d{1,24}\\?/)
-      | (?P<teams_webhook>webhook[\w.]{0,20}/[\w@/-]{0,100})
-    )\Z""",
+    r"""(?: (?P<discord_webhook>/webhooks\\?/\d{1,24}\\?/)
+          | (?P<teams_webhook>webhook[\w.]{0,20}/[\w@/-]{0,100})
+          | (?P<webhook>/hooks/) )\Z""",
     re.ASCII | re.VERBOSE,
 )
 
@@ -82,7 +111,7 @@ def _by_key_object(text: str, start: int) -> str | None:
     """Whether it is a private number of a JSON Web Key, which says of itself what it is with `kty`."""
     line, _, _ = text[start : start + _LONGEST_KEY_OBJECT].partition("\n")
     around = text[max(0, start - _LONGEST_KEY_OBJECT) : start + len(line)]
-    return "private-key" if '"kty' in around else None
+    return "private-key" if '"kty' in around or '"crv' in around else None
 
 
 _PARTS_OF_KEY: Final = frozenset("d k p q dp dq qi".split())

@@ -5,21 +5,25 @@ A block goes whole, with its lines, so that nothing of it is left. What was cut 
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
 from typing import Final
 
-from holdfast.core.redact_page import Page
+from holdfast.core.redact_page import Rule
 from holdfast.core.redact_spans import Rank, Span
 
 KIND: Final = "private-key"
 LONGEST: Final = 20_000
+_LONGEST_EDGE: Final = 80
 
 _EDGE: Final = re.compile(
     r"-{4,5} ?(?P<edge>BEGIN|END)[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}", re.IGNORECASE
 )
-# A key that was cut off: base64 in lines, with whatever a diff, a log or a string literal puts around a line.
+# A key that was cut off: base64 in lines, with whatever a diff, a log, a listing with numbers or a string
+# literal puts around a line, and the lines that some formats put before it.
 _REST: Final = re.compile(
-    r"""(?:(?:[\s"'`+|>#*,;:)(]|\\[nrt"']|\\u000[aAdD]){0,40}+[A-Za-z0-9+/=]{16,200}+){1,400}+"""
+    r"""(?: (?: [\s"'`+|>#*,;:)(→]|\\[nrt"'\\]|\\u[0-9a-fA-F]{4}|<br>|\d{1,6}(?=[\s→:|\\])
+              | (?:Version|Comment|Charset|Hash|Proc-Type|DEK-Info):[^\n\\"']{0,100} ){0,40}+
+            [A-Za-z0-9+/=]{16,200}+ ){1,400}+""",
+    re.VERBOSE,
 )
 _MATERIAL: Final = re.compile(r"[A-Za-z0-9+/]{16}")
 # PuTTY's own format keeps the private half after a line that counts its lines.
@@ -30,20 +34,24 @@ _PUTTY: Final = re.compile(
 )
 
 
-def private_keys(page: Page) -> Iterator[Span]:
-    """All private keys of a text. Mere talk of them holds no key."""
-    if b"private key" in page.lower:
-        yield from _blocks(page.text)
-    if b"private-lines" in page.lower:
-        yield from (Span(*found.span("lines"), KIND, Rank.CERTAIN) for found in _PUTTY.finditer(page.text))
+def _block(text: str, place: int) -> Iterator[Span]:
+    """The block that begins with a line which says PRIVATE KEY here. Mere talk of one holds no key."""
+    edge = _EDGE.search(text, max(0, place - _LONGEST_EDGE), place + _LONGEST_EDGE)
+    if edge is None or edge.start() > place or edge["edge"].upper() == "END":
+        return
+    following = _EDGE.search(text, edge.end(), edge.end() + LONGEST)
+    closed = following and following["edge"].upper() == "END"
+    rest = following if closed else _REST.match(text, edge.end())
+    if rest and _MATERIAL.search(text, edge.end(), rest.end()):
+        yield Span(edge.start(), rest.end(), KIND, Rank.CERTAIN)
 
 
-def _blocks(text: str) -> Iterator[Span]:
-    edges = list(_EDGE.finditer(text))
-    for edge, following in zip_longest(edges, edges[1:]):
-        if edge["edge"].upper() == "END":
-            continue
-        closed = following and following["edge"].upper() == "END" and following.end() - edge.end() < LONGEST
-        rest = following if closed else _REST.match(text, edge.end())
-        if rest and _MATERIAL.search(text, edge.end(), rest.end()):
-            yield Span(edge.start(), rest.end(), KIND, Rank.CERTAIN)
+def _putty(text: str, place: int) -> Iterator[Span]:
+    if found := _PUTTY.match(text, place):
+        yield Span(*found.span("lines"), KIND, Rank.CERTAIN)
+
+
+KEY_RULES: Final = (
+    Rule(b"private key", rb"(?:\ block)?\ ?----", _block),
+    Rule(b"private-lines:", b"", _putty),
+)

@@ -5,9 +5,12 @@ name and a value stand in a text is `core.redact_assignments`'s work.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
+
+from holdfast.core.redact_services import PROVIDERS
 
 
 class Proof(Enum):
@@ -26,23 +29,29 @@ class Announced:
     kind: str
     proof: Proof
 
+    @property
+    def opens(self) -> bool:
+        """Whether it is said of something that opens a door, not of any key or any sort of auth."""
+        return self.proof in (Proof.NONE, Proof.DIGITS)
+
 
 # These are looked for in lower case; `announced_by` judges the whole name. Each with what, right after it,
-# makes it another word (`author`, `passing`, `keyboard`, `credit`) or a count (`"tokens": 12,`).
+# makes it another word (`author`, `passing`, `keyboard`, `credit`), a count (`"tokens": 12,`), or a mere key.
 NAME_ANCHORS: Final = (
-    (b"pass", re.compile(rb"[aeiotu]|\) ")),
-    (b"pw", re.compile(rb"[abce-z]")),
-    (b"secret", re.compile(rb"[ai]")),
-    (b"token", re.compile(rb"i|(?:s|_count|_usage)?\\{0,3}[\"']?: ?(?:\d{1,15}[,}\]]|\{)")),
-    (b"key", re.compile(rb"[a-oqrt-z]")),
-    (b"auth", re.compile(rb"or(?!i)")),
-    (b"cred", re.compile(rb"[iou]")),
-    (b"salt", re.compile(rb"y")),
+    (b"pass", rb"[aiotu]|e(?!\W)|\)[ ]"),
+    (b"pw", rb"[abce-z]"),
+    (b"secret", rb"[ai]"),
+    (b"token", rb"""i|s?_?(?:usage|count|limit)|s?\\{0,3}["']?:[ ]?(?:\d{1,15}[,}\]]|\{)"""),
+    (b"key", rb"""[a-oqrt-z] | (?<![\w.?&{(-]key)(?<!\w[ ]key)(?<![{(][ "']key)(?<![{(][ ]["']key)"""),
+    (b"auth", rb"or(?!i)"),
+    (b"cred", rb"[iou]"),
+    (b"salt", rb"y"),
+    (b"psk", rb"[a-z]"),
+    (b"psw", rb"[a-z]"),
 )
-
-# The word for a password in scripts that have no ASCII letters, where a person keeps notes of them.
-FOREIGN_PASSWORDS: Final = frozenset(
-    "비밀번호 패스워드 암호 비번 パスワード 暗証番号 密码 密碼 口令 пароль סיסמה".split()
+# The word for a password in other languages, where ASCII spells it.
+FOREIGN_ANCHORS: Final = tuple(
+    b"senha clave contrasena kennwort wachtwoord adgangskode parola haslo heslo".split()
 )
 
 _PASSWORD: Final = Announced("password", Proof.NONE)
@@ -52,40 +61,49 @@ _KEY: Final = Announced("key", Proof.DIGITS)
 _CREDENTIAL: Final = Announced("credential", Proof.DIGITS)
 _AUTH: Final = Announced("auth", Proof.RANDOMNESS)
 _SALT: Final = Announced("salt", Proof.DIGITS)
-_ANY_KEY: Final = Announced("key", Proof.RANDOMNESS)
+ANY_KEY: Final = Announced("key", Proof.RANDOMNESS)
 
 _WORD: Final = re.compile(r"[A-Z]{1,99}(?![a-z])|[A-Z]?[a-z]++", re.ASCII)
-_WHOLE: Final = {
-    "pass": _PASSWORD, "pw": _PASSWORD, "secrets": _SECRET, "passwords": _PASSWORD, "passcode": _PASSWORD,
-    "cred": _CREDENTIAL, "creds": _CREDENTIAL, "credential": _CREDENTIAL, "credentials": _CREDENTIAL,
-    "auth": _AUTH, "oauth": _AUTH, "authorization": _AUTH, "authentication": _AUTH, "key": _ANY_KEY,
-    "keys": _ANY_KEY, "salt": _SALT, "tokens": _TOKEN, "apikeys": _KEY,
-}  # fmt: skip
-_ENDINGS: Final = {
-    "password": _PASSWORD, "passwd": _PASSWORD, "passphrase": _PASSWORD, "passwort": _PASSWORD,
-    "pwd": _PASSWORD, "pass": _PASSWORD, "secret": _SECRET, "token": _TOKEN, "apikey": _KEY,
-    "accesskey": _KEY, "secretkey": _KEY, "privatekey": _KEY, "accountkey": _KEY, "authkey": _KEY,
-    "masterkey": _KEY, "sharedkey": _KEY, "signingkey": _KEY, "encryptionkey": _KEY, "licensekey": _KEY,
-    "webhookkey": _KEY, "subscriptionkey": _KEY,
-}  # fmt: skip
-_ANY_ENDING: Final = tuple(_ENDINGS)
+# What a word says, and what one says that only ends so (`dbpassword`, `githubtoken`).
+_WHOLE: Final = (
+    (_PASSWORD, "passwords passcode masterauth psw"),
+    (_PASSWORD, "senha clave contrasena kennwort wachtwoord adgangskode parola haslo heslo"),
+    (_SECRET, "secrets"),
+    (_TOKEN, "tokens"),
+    (_KEY, "apikeys"),
+    (_CREDENTIAL, "cred creds credential credentials"),
+    (_AUTH, "auth oauth authorization authentication"),
+    (_SALT, "salt"),
+    (ANY_KEY, "key keys"),
+)
+_ENDINGS: Final = (
+    (_PASSWORD, "password passwd passphrase passwort passe pwd pw pass authtok psk"),
+    (_SECRET, "secret"),
+    (_TOKEN, "token"),
+    (_KEY, """apikey accesskey secretkey privatekey accountkey authkey masterkey sharedkey presharedkey
+              signingkey encryptionkey licensekey webhookkey subscriptionkey deploykey"""),
+)  # fmt: skip
+_BY_ENDING: Final = {word: announced for announced, words in _ENDINGS for word in words.split()}
+_BY_WORD: Final = _BY_ENDING | {word: announced for announced, words in _WHOLE for word in words.split()}
+_ANY_ENDING: Final = tuple(_BY_ENDING)
+OF_PASSWORDS: Final = frozenset(word for word, announced in _BY_WORD.items() if announced is _PASSWORD)
 _NO_PASSWORD: Final = frozenset(
-    "bypass compass encompass surpass trespass overpass underpass multipass".split()
+    "bypass compass encompass minipass multipass overpass surpass trespass underpass".split()
 )
 # What follows the word and makes it the name of something that is not the secret itself.
 _OTHER_THINGS: Final = frozenset(
-    """age algorithm alias arn at attempt attempts attribute auth based body box budget bytes cache
-    callback check class code column component config confirmation cost count counter counts data date
-    dialog dir directory domain edit element email enabled endpoint error errors event exists expiration
-    expired expires expiry field file filename flow form format generator group handler header headers
-    hint hook id identifier ids index info input invalid is kind label len length level limit limits link
-    list location manager map max message method min missing mode model module name names new not number
-    only option options order page param parameter params parser path pattern plugin policy position
-    prefix prompt provider ref reference regex required requirements reset response role rotation rule
-    rules schema scheme scope screen sent server service set settings size source spec start state status
-    step store strategy strength style system table target template test tests text time timeout title
-    total ttl type types uri url usage used user username valid validation validator version visible width
-    window""".split()
+    """age algorithm alias arn at attempt attempts attribute auth based body box budget bytes cache callback
+    check class code column component config confirmation cost count counter counts data date dialog dir
+    directory domain edit element email enabled encryption endpoint error errors event exists expiration
+    expired expires expiry field file filename flow form format generator group handler hasher hashers
+    hashing header headers hint hook id identifier ids index info input invalid is kind label len length
+    level limit limits link list location manager map max message method min missing mode model module
+    name names new not number only option options order page param parameter params parser path pattern
+    plugin policy position prefix prompt provider ref reference regex required requirements reset response
+    role rotation rule rules schema scheme scope screen sent server service set settings size source spec
+    start state status step store strategy strength style system table target template test tests text
+    time timeout title total ttl type types uri url usage used user username valid validation validator
+    version visible width window""".split()
 )
 # The same, where even a random value is none.
 _OTHER_KEYS: Final = frozenset(
@@ -135,14 +153,16 @@ def may_be_phrase(name: str) -> bool:
 
 
 def _announced_by_word(word: str) -> Announced | None:
-    if word in _WHOLE:
-        return _WHOLE[word]
+    if announced := _BY_WORD.get(word):
+        return announced
     if not word.endswith(_ANY_ENDING) or word in _NO_PASSWORD:
         return None
-    return next((announced for ending, announced in _ENDINGS.items() if word.endswith(ending)), None)
+    return next((announced for ending, announced in _BY_ENDING.items() if word.endswith(ending)), None)
 
 
 def _in_company(announced: Announced, before: list[str], after: list[str]) -> Announced | None:
+    if not before and not after:
+        return None if announced is ANY_KEY else announced
     if not _HARMLESS.isdisjoint(before) or not _OTHER_KEYS.isdisjoint(after):
         return None
     if not _OTHER_THINGS.isdisjoint(after):
@@ -151,42 +171,16 @@ def _in_company(announced: Announced, before: list[str], after: list[str]) -> An
         return None
     if announced is _PASSWORD and not _STEPS.isdisjoint(before):
         return None
-    if announced is _ANY_KEY:
-        return _KEY if before and before[-1] in OPENING else announced if before else None
+    if announced is ANY_KEY:
+        if not before:
+            return None
+        return _KEY if before[-1] in OPENING or before[-1] in PROVIDERS else announced
     return announced
 
 
-# Names of services whose keys look like any other random string, so that only the service's name tells.
-PROVIDERS: Final = frozenset(
-    """abuseipdb adafruit adobe airtable aiven algolia alibaba aliyun amplitude anthropic apify apollo
-    appdynamics appsflyer artifactory asana assemblyai authress aws azure azuread baidu beamer
-    bitbucket bitly bitrise bittrex box braintree branch braze browserstack bugsnag buildkite calendly
-    canva censys cerebras checkmarx checkout circleci cisco clarifai clearbit clerk clickhouse clickup
-    clojars cloudant cloudflare cloudinary cloudsmith codacy codeclimate codecov cohere coinbase configcat
-    confluent contentful couchbase coveralls databento databricks datadog datagov deepgram deepl deepseek
-    deno devcycle digitalocean discord disqus docker dockerhub docusign doppler dropbox duffel dynatrace
-    easypost ebay elastic elevenlabs eventbrite exoscale facebook fal fastly figma finicity finnhub
-    firebase fireworks flickr flutterwave fly foursquare freshbooks freshdesk fullstory gitea gitlab
-    gitter gocardless google grafana greptile groq gumroad hashicorp helpscout heroku honeybadger
-    honeycomb hubspot huggingface ibm ibmcloud iex influx influxdb infura instagram intercom ipstack
-    jenkins jfrog jumpcloud kagi klaviyo kraken kucoin lark launchdarkly line linear linkedin livekit lob
-    logdna loggly logzio looker mailchimp mailersend mailgun mailjet mandrill mapbox mapquest mattermost
-    maxmind meraki messagebird midtrans miro mistral mixpanel monday mongodb mux nasa neon netlify
-    newrelic nexmo ngrok notion nvidia nylas nytimes octopus okta ollama onesignal openai openrouter
-    openweather opsgenie ovh paddle pagerduty papertrail paypal perplexity pinecone pingdom pinterest
-    pipedrive plaid planetscale plivo postgres posthog postman postmark prefect pulumi pusher quay
-    quickbooks rapidapi razorpay readme recaptcha reddit render replicate resend rollbar rubygems
-    salesforce samsara sauce saucelabs scaleway scw segment sendbird sendgrid sendinblue sentry shippo
-    shodan shopify signalfx slack snowflake snyk sonar sonarcloud sonarqube sourcegraph splunk spotify
-    square squarespace stability stackhawk statuspage strava stripe sumo sumologic supabase tableau
-    tailscale tatum tavily telegram telnyx tencent thingsboard tiktok together travis trello truenas
-    twilio twitch twitter typeform uber unsplash upcloud upstage upstash uptimerobot vercel vimeo
-    virustotal voyage vultr wakatime wandb weatherstack webex webflow wix woo woocommerce workato workos
-    wrike xai xendit yandex yelp youtube zai zapier zendesk zenhub zeplin zoho zoom zuplo""".split()
-)
 # Other names whose value is a secret if it looks random.
 _RANDOM_SECRETS: Final = frozenset(
-    "sid dsn cookie crumb license mnemonic otp totp psk wpa sas jwt bearer pat".split()
+    "sid dsn cookie crumb license mnemonic otp totp wpa sas jwt bearer pat session sessionid wallet".split()
 )
 
 
@@ -195,6 +189,11 @@ def announces_if_random(name: str) -> str | None:
     words = [word.lower() for word in _WORD.findall(name.removeprefix("-D"))]
     if not words or not _OTHER_THINGS.isdisjoint(words) or not _HARMLESS.isdisjoint(words):
         return None
-    if not PROVIDERS.isdisjoint(words):
+    if is_service(words):
         return "api-key"
     return "secret" if not _RANDOM_SECRETS.isdisjoint(words) else None
+
+
+def is_service(words: Iterable[str]) -> bool:
+    """Whether one of these words names a service that gives out keys."""
+    return not PROVIDERS.isdisjoint(words)

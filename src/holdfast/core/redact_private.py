@@ -8,11 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from holdfast.core.redact_page import Page, page_of
+from holdfast.core.redact_page import Rule, page_of, searches_for
 from holdfast.core.redact_spans import PRIVATE, Rank, Span
 
-PRIVATE_WORD: Final = b"private"
-_WORD: Final = re.compile(rb"(?:<|\\u003c)private")
 _OPEN: Final = re.compile(r"(?:<|\\u003c)private(?:[ \t][^<>\n]{0,100})?(?:>|\\u003e)", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"(?:<|\\u003c)\\?/private[ \t]{0,3}(?:>|\\u003e)", re.IGNORECASE)
 
@@ -22,7 +20,8 @@ def private_passages(text: str, *, opened: bool = False) -> Iterator[Span]:
 
     A passage that is not closed reaches to the end of the text.
     """
-    openings = (tag.start for tag in private_tags(page_of(text)))
+    page = page_of(text)
+    openings = iter(sorted(tag.start for search in _TAGS for tag in search.spans(page)))
     start = 0 if opened else next(openings, None)
     while start is not None:
         closed = _CLOSE.search(text, start)
@@ -36,13 +35,19 @@ def is_left_open(text: str, passage: Span) -> bool:
     return passage.end == len(text) and not _CLOSE.search(text, passage.start)
 
 
-def private_tags(page: Page) -> Iterator[Span]:
-    """The opening tags of passages: what follows them is for `private_passages`."""
-    for word in _WORD.finditer(page.lower) if PRIVATE_WORD in page.lower else ():
-        tag = _OPEN.match(page.text, word.start())
-        if tag and not _is_talk(page.text, tag):
-            yield Span(*tag.span(), PRIVATE, Rank.CERTAIN)
+def _tag(text: str, place: int) -> Iterator[Span]:
+    """The opening tag at this place: what follows it is for `private_passages`."""
+    tag = _OPEN.match(text, place)
+    if tag and not _is_talk(text, tag):
+        yield Span(*tag.span(), PRIVATE, Rank.CERTAIN)
 
 
 def _is_talk(text: str, tag: re.Match[str]) -> bool:
     return text[tag.start() - 1 : tag.start()] == "`" and text[tag.end() : tag.end() + 1] == "`"
+
+
+PRIVATE_RULES: Final = (
+    Rule(b"<private", rb"[ \t>]", _tag),
+    Rule(rb"\u003cprivate", rb"(?:[ \t]|\\u003e)", _tag),
+)
+_TAGS: Final = searches_for(PRIVATE_RULES)

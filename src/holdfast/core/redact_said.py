@@ -4,74 +4,119 @@ No sign after the name binds a value to it; where one does, that is `core.redact
 """
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
 
 from holdfast.core import redact_names as names
 from holdfast.core import redact_values as values
-from holdfast.core.redact_assignments import end_of, in_call, opening_before, owner_of, trimmed
+from holdfast.core.redact_around import end_of, opening_before, owner_of, trimmed
+from holdfast.core.redact_assignments import in_call
+from holdfast.core.redact_commands import positional_at
 from holdfast.core.redact_names import Announced, Proof
+from holdfast.core.redact_random import is_drawn
 from holdfast.core.redact_spans import Rank, Span
 
+_Judge: TypeAlias = Callable[[str, Announced], bool]
+_Form: TypeAlias = tuple[re.Pattern[str], _Judge]
+
+
+def _as_it_is(value: str, announced: Announced) -> bool:
+    return value.lower() not in _TALK and values.is_secret(value, announced.proof)
+
+
+# What follows a flag that is only spoken of.
+_TALK: Final = frozenset(
+    """and argument arguments flag flags for from has if in instead into is on option options or parameter to
+    via was when with""".split()
+)
+
+
+def _as_argument(value: str, announced: Announced) -> bool:
+    if announced.proof is Proof.NONE:
+        return values.is_secret(value, announced.proof)
+    return announced.opens and len(value) >= 16 and values.is_secret_unquoted(value, announced.proof)
+
+
+def _among_words(value: str, announced: Announced) -> bool:
+    return not value.startswith("-") and values.is_secret_unquoted(value, announced.proof)
+
+
+def _if_it_shows(value: str, announced: Announced) -> bool:
+    shows = values.is_made_up(value) or (announced.opens and len(value) >= 20 and is_drawn(value))
+    return shows and values.is_secret_unquoted(value, announced.proof)
+
+
+_OF_WHOM: Final = r"""(?:(?:for|of)[ ][^\n"'`]{1,60}?[ ])?"""
+_SAYS: Final = r"""(?:is|are|was|(?:will|should|must)[ ]be|ha[sd][ ]been|es|é|ist)
+    (?:[ ](?:now|currently|still|simply|just|set|changed|reset|updated|rotated|to|as)){0,3}+:?[ ]"""
+_SAID: Final = r"""\\{0,3}(?P<value>[^\s"'`<>\\]{4,200})"""
+# How a value is said of a name, and who judges it then. The first that fits counts.
+_WAYS: Final[tuple[tuple[str, _Judge], ...]] = (
+    # The password for the box is "…"; it was changed to …
+    (rf"""[ ]{_OF_WHOM}{_SAYS}\\{{0,3}}["'`]{_SAID}""", _as_it_is),
+    (rf"[ ]{_OF_WHOM}{_SAYS}{_SAID}", _among_words),
+    # Set the password to "…"; password - …
+    (rf"""[ ]{_OF_WHOM}(?:to|as|[-–—→]{{1,4}})[ ]\\{{0,3}}["'`]?{_SAID}""", _if_it_shows),
+    # Password: and the value in the next line
+    (r":[ \t]{0,4}\r?\n[ \t]{0,8}(?P<value>\S{6,200})[ \t]{0,8}(?=\r?\n|\Z)", _if_it_shows),
+    # log in with password "…"
+    (rf"""[ ]\\{{0,3}}(?P<quote>["']){_SAID}\\{{0,3}}(?P=quote)""", _as_argument),
+    # with the token `…`; the client secret (…)
+    (r"""[ ][`(](?P<value>[^\s"'`<>()]{6,200})[`)]""", _among_words),
+    # use token …
+    (
+        r"""[ \t]{1,4}(?:\w{1,12}:?[ \t]{1,4})?(?P<value>[^\s"'`<>,;()\\]{8,200})(?=[\s"',)\\]|\Z)""",
+        _if_it_shows,
+    ),
+)
+_FORMS: Final = tuple((re.compile(way, re.VERBOSE), judge) for way, judge in _WAYS)
+# --password …, with anything in its place
+_FLAG: Final = (
+    re.compile(r"""(?:["']?,)?[ \t]{1,4}\\{0,3}["']?(?P<value>[^\s"'`<>\\-][^\s"'`<>\\]{1,200}+)"""),
+    _as_it_is,
+)
 _NAME: Final = re.compile(r"[\w-]{2,60}+", re.ASCII)
-_FLAG: Final = re.compile(
-    r"""(?:["'],)?[ \t]{1,4}\\{0,3}["']?(?P<value>[^\s"'`<>\\-][^\s"'`<>\\]{1,200}+)""", re.VERBOSE
-)
-_SENTENCE: Final = re.compile(
-    r"""[ ](?:(?:for|of)[ ](?:the[ ])?(?:user[ ])?["'`]?[\w@.-]{1,40}["'`]?[ ])?
-        (?:(?P<plainly>(?:is|was|will[ ]be|has[ ]been[ ]set[ ]to)(?:[ ]now)?:?)|to|as|[-–—→]{1,4})[ ]
-        \\{0,3}(?P<quote>["'`])?(?P<value>[^\s"'`<>\\]{4,200})""",
-    re.VERBOSE,
-)
-_ARGUMENT: Final = re.compile(r"""[ ](?P<quote>["'])(?P<value>[^\s"'`<>]{4,200})(?P=quote)""", re.VERBOSE)
-_NEXT_WORD: Final = re.compile(
-    r"""[ \t]{1,4}(?:\w{1,12}:?[ \t]{1,4})?(?P<value>[^\s"'`<>,;()]{8,200})(?=\s|\Z|\\[nr])"""
-)
-# What makes the next two words a name and its value: a line of .netrc, of a Dockerfile, of a shell.
-_SETS: Final = re.compile(
-    r"""(?: \b(?:login|user|account|machine)\s{1,8}\S{1,100}\s{1,8}
-          | \b(?:ENV|set|setx|setenv|define|global)[ ]{1,3} )\Z""",
-    re.ASCII | re.VERBOSE,
-)
+# What a name may be closed with: `DB_PASSWORD` is `…`.
+_CLOSES: Final = frozenset("`\"'*")
+# Commands that have the word in their own name.
+_COMMANDS: Final = ("htpasswd ", "mosquitto_passwd ", "change_password ", "set_password ", "wpa_passphrase ")
+# What makes the next two words a name and its value: a line of a Dockerfile, of a shell.
+_SETS: Final = ("ENV ", "set ", "setx ", "setenv ", "global ", "set -gx ", "set -x ")
+# Lines of settings that have a name, a space and a value.
+_DIRECTIVES: Final = frozenset("requirepass masterauth bindpw rootpw bindpasswd".split())
 
 
 def said_at(text: str, place: int) -> Iterator[Span]:
     """The secret that is said after the name at this place."""
     name = _NAME.match(text, place)
-    if not name or text[name.end() : name.end() + 1] not in _FOLLOWS:
+    if not name:
         return
-    owner = owner_of(text, place)
-    is_flag = owner.startswith(("-", "/"))
-    announced = names.announced_by(opening_before(text, place - len(owner)) + owner + name[0])
-    if announced is None:
-        return
-    if text[name.end()] == "(":
-        yield from in_call(text, name.end(), announced)
-    elif is_flag:
-        yield from _judged(_FLAG.match(text, name.end()), announced, text, quoted=True)
-    else:
-        yield from _in_sentence(text, place - len(owner), name, announced)
+    start = place - len(owner_of(text, place))
+    if text.startswith("(", name.end()):
+        if announced := _announced(text, start, name):
+            yield from in_call(text, name.end(), announced)
+    elif text.startswith(_COMMANDS, start):
+        yield from positional_at(text, start)
+    elif said := _said_after(text, start, name.end() + (text[name.end() : name.end() + 1] in _CLOSES)):
+        found, judge = said
+        value, announced = trimmed(found["value"]), _announced(text, start, name)
+        if announced and judge(value, announced):
+            place = found.start("value")
+            yield Span(place, end_of(text, place, value), announced.kind, Rank.NAME)
 
 
-_FOLLOWS: Final = frozenset((*" \t\"'(",))
+def _announced(text: str, start: int, name: re.Match[str]) -> Announced | None:
+    return names.announced_by(opening_before(text, start) + text[start : name.end()])
 
 
-def _in_sentence(text: str, start: int, name: re.Match[str], announced: Announced) -> Iterator[Span]:
-    if _SETS.search(text, max(0, start - 130), start):
-        yield from _judged(_FLAG.match(text, name.end()), announced, text, quoted=True)
-    elif sentence := _SENTENCE.match(text, name.end()):
-        if sentence["plainly"] or values.is_made_up(trimmed(sentence["value"])):
-            yield from _judged(sentence, announced, text, quoted=bool(sentence["quote"]))
-    elif announced.proof is Proof.NONE and (argument := _ARGUMENT.match(text, name.end())):
-        yield from _judged(argument, announced, text, quoted=True)
-    elif (word := _NEXT_WORD.match(text, name.end())) and values.is_made_up(trimmed(word["value"])):
-        yield from _judged(word, announced, text, quoted=False)
+def _said_after(text: str, start: int, end: int) -> tuple[re.Match[str], _Judge] | None:
+    """How a value is said of the name between these places; what the name means is asked later."""
+    name = text[start:end].lower()
+    if text.startswith(("-", "/"), start) or text.endswith(_SETS, 0, start) or name in _DIRECTIVES:
+        return _first((_FLAG,), text, end)
+    # Who passes something says what, but not a password.
+    return _first(_FORMS[-1:] if name == "pass" else _FORMS, text, end)
 
 
-def _judged(found: re.Match[str] | None, announced: Announced, text: str, *, quoted: bool) -> Iterator[Span]:
-    if found is None:
-        return
-    value, start = trimmed(found["value"]), found.start("value")
-    judge = values.is_secret if quoted else values.is_secret_unquoted
-    if judge(value, announced.proof):
-        yield Span(start, end_of(text, start, value), announced.kind, Rank.NAME)
+def _first(forms: Iterable[_Form], text: str, place: int) -> tuple[re.Match[str], _Judge] | None:
+    return next(((found, judge) for form, judge in forms if (found := form.match(text, place))), None)

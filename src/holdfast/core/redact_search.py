@@ -4,28 +4,27 @@ The rules stand in the modules that are imported here. Each begins with a plain 
 most texts hold no secret, and a pattern is tried only where that literal stands.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from json import dumps
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Final
 from urllib.parse import quote
 
-from holdfast.core.redact_by_name import by_foreign_name, by_name
-from holdfast.core.redact_keys import private_keys
-from holdfast.core.redact_page import Page, page_of
-from holdfast.core.redact_places import (
-    basic_credentials,
-    bearer_tokens,
-    before_hosts,
-    in_commands,
-    in_statements,
-    in_urls,
-    password_hashes,
-)
-from holdfast.core.redact_private import PRIVATE_WORD, private_tags
+from holdfast.core.redact_by_name import NAME_RULES
+from holdfast.core.redact_calls import CALL_RULES
+from holdfast.core.redact_commands import COMMAND_RULES
+from holdfast.core.redact_foreign import by_foreign_name
+from holdfast.core.redact_keys import KEY_RULES
+from holdfast.core.redact_manifests import MANIFEST_RULES
+from holdfast.core.redact_page import Search, page_of, searches_for
+from holdfast.core.redact_phrases import PHRASE_RULES
+from holdfast.core.redact_places import PLACE_RULES
+from holdfast.core.redact_private import PRIVATE_RULES
+from holdfast.core.redact_random import is_scrambled
 from holdfast.core.redact_runs import keys_by_shape
 from holdfast.core.redact_spans import (
     MARKER,
@@ -38,23 +37,19 @@ from holdfast.core.redact_spans import (
     replaced,
     whole_characters,
 )
-from holdfast.core.redact_values import is_made_up, is_scrambled
+from holdfast.core.redact_values import is_made_up
+from holdfast.core.redact_variables import VARIABLE_RULES
 
-_Rule: TypeAlias = Callable[[Page], Iterator[Span]]
-# Every rule, with what a text must have, in small letters, for it to find anything: most texts have little.
-_RULES: Final[tuple[tuple[bytes, _Rule], ...]] = (
-    (PRIVATE_WORD, private_tags),
-    (PRIVATE_WORD, private_keys),
-    (b"", keys_by_shape),
-    (b"://", in_urls),
-    (b"@", before_hosts),
-    (b"bearer", bearer_tokens),
-    (b"basic ", basic_credentials),
-    (b"", by_name),
-    (b"??", by_foreign_name),
-    (b" -", in_commands),
-    (b"identified by", in_statements),
-    (b"$", password_hashes),
+_RULES: Final = (
+    *PRIVATE_RULES,
+    *KEY_RULES,
+    *MANIFEST_RULES,
+    *NAME_RULES,
+    *PLACE_RULES,
+    *COMMAND_RULES,
+    *CALL_RULES,
+    *VARIABLE_RULES,
+    *PHRASE_RULES,
 )
 # The shortest text that can hold a name, a sign and a value.
 _SHORTEST: Final = 7
@@ -90,12 +85,25 @@ def _found(text: str, lists: Lists) -> list[Span]:
     if len(text) < _SHORTEST and not lists.deny:
         return []
     page = page_of(_masked(text))
-    spans = [span for literal, rule in _RULES if literal in page.lower for span in rule(page)]
+    spans = list(keys_by_shape(page))
+    lower = page.lower
+    for first, each in _searches():
+        # Asked here, not in a function: most searches end at this question.
+        if place := first(lower):
+            spans += each.spans(page, place.start())
+    if not page.text.isascii():
+        spans += by_foreign_name(page)
     if spans:
         spans += _echoes(page.text, spans)
     if lists.allow or lists.deny:
         spans = [*_not_allowed(text, spans, lists.allow), *_denied(text, lists)]
     return [whole_characters(text, span) for span in outside_markers(text, spans)]
+
+
+@cache
+def _searches() -> tuple[tuple[Callable[[bytes], re.Match[bytes] | None], Search], ...]:
+    """The searches for all rules; made when a text is first looked at, because that takes a while."""
+    return tuple((each.where.search, each) for each in searches_for(_RULES))
 
 
 def _masked(text: str) -> str:

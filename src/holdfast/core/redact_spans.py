@@ -19,6 +19,8 @@ from typing import Final
 MARKER: Final = re.compile(r"\[REDACTED(?::[a-z0-9-]{1,40}(?::[a-z2-7]{2})?)?\]")
 MARKER_BEGINS: Final = "[REDACTED"
 PRIVATE: Final = "private"
+VARIABLE: Final = "env-"
+"""How the kind of a variable begins; its name follows."""
 
 
 class Rank(IntEnum):
@@ -44,7 +46,7 @@ class Span:
 
 def marker(span: Span, text: str, salt: bytes) -> str:
     """What stands in the secret's place. With a salt, the same secret shows the same tag."""
-    if not salt or span.kind == PRIVATE:
+    if not salt or span.kind == PRIVATE or span.kind.startswith(VARIABLE):
         return f"[REDACTED:{span.kind}]"
     return f"[REDACTED:{span.kind}:{tag(text[span.start : span.end], salt)}]"
 

@@ -9,6 +9,7 @@ import string
 from typing import Final
 
 from holdfast.core.redact_names import Proof
+from holdfast.core.redact_random import has_both_cases, is_drawn, is_mixed, is_scrambled, reads_like_words
 
 SHORTEST: Final = 4
 
@@ -23,6 +24,8 @@ _BLANK: Final = re.compile(
     r"""(?:
         (?P<same>.)(?P=same){2,}\Z
       | [\^~v]?\d{1,5}(?:\.\d{1,5}){1,3}\Z
+      | 0x[0-9a-f]{1,16}\Z
+      | \d{4}-\d\d-\d\d(?:T[\d:.]{4,20})?Z?\Z
       | (?:your|my|the|some|an|any|insert|enter|replace|put|paste|add|set|use|get|see)[\W_].*
       | .*(?:x{4,}|\*{3,}|\.{3}|…).*
       | .*(?:change[\W_]?(?:me|it|this)|your[\W_]|place[\W_]?holder|redacted|dummy|goes[\W_]here).*
@@ -57,21 +60,25 @@ IDENTIFIER: Final = re.compile(
     r"[A-Za-z]+(?:[_./:-][A-Za-z]+)*\d?\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z", re.ASCII
 )
 _SPEAKS_OF_SECRETS: Final = re.compile(r"pass|pw|secret|token|key|auth|cred|login|user", re.IGNORECASE)
+# A variable that is itself called after a secret, or a member of something that is.
+_NAMES_ANOTHER: Final = re.compile(
+    r"(?=\w{0,40}[_.])(?=.{0,60}(?:pass|pw|psk|secret|token|key|auth|cred))[A-Za-z_][\w.]*\Z",
+    re.ASCII | re.IGNORECASE,
+)
 # Words and small numbers: the name of a release, of a test.
 _SLUG: Final = re.compile(r"(?:[A-Za-z]+|v?\d{1,4})(?:[-_.:/](?:[A-Za-z]+|v?\d{1,4}))+\Z", re.ASCII)
 _LICENSE: Final = re.compile(r"(?:[A-Z0-9]{4,8}-){3,8}[A-Z0-9]{4,8}\Z", re.ASCII)
-_CLASSES: Final = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
+_NUMBERS: Final = re.compile(r"[0-9]+")
 _LETTERS: Final = frozenset(string.ascii_letters)
-_UPPER: Final = frozenset(string.ascii_uppercase)
-_LOWER: Final = frozenset(string.ascii_lowercase)
 _DIGITS: Final = frozenset(string.digits)
 _SIGNS: Final = frozenset("!@#$%^&*?~+")
-_HEX: Final = frozenset(string.hexdigits)
 
 
 def is_secret(value: str, proof: Proof) -> bool:
     """Whether a quoted or shell value can be the secret that its name announces."""
-    if len(value) < SHORTEST or any(map(str.isspace, value)) or stands_for_another(value):
+    if any(map(str.isspace, value)):
+        return is_gibberish(value)
+    if len(value) < SHORTEST or stands_for_another(value):
         return False
     match proof:
         case Proof.NONE:
@@ -80,8 +87,10 @@ def is_secret(value: str, proof: Proof) -> bool:
             return True
         case Proof.DIGITS if _SLUG.match(value):
             return False
+        case Proof.DIGITS if len(value) < 8 or _LETTERS.isdisjoint(value):
+            return False
         case Proof.DIGITS:
-            return len(value) >= 8 and not _DIGITS.isdisjoint(value) and not _LETTERS.isdisjoint(value)
+            return not _DIGITS.isdisjoint(value) or is_drawn(value)
         case Proof.RANDOMNESS:
             return looks_random(value)
         case Proof.MACHINE_MADE:
@@ -92,11 +101,24 @@ def is_secret_unquoted(value: str, proof: Proof) -> bool:
     """The same where a bare word may as well be code or prose: there the value must show more."""
     if len(value) < 6 or _CODE.match(value) or not is_secret(value, proof):
         return False
-    if IDENTIFIER.match(value):
-        return proof is Proof.DIGITS and is_license(value)
+    if IDENTIFIER.match(value) or _NAMES_ANOTHER.match(value):
+        return is_drawn(value) or (proof is Proof.DIGITS and is_license(value))
     if proof is Proof.NONE:
         return not _LETTERS.isdisjoint(value) or value.isdigit()
     return looks_random(value)
+
+
+def is_code(value: str) -> bool:
+    """Whether it is a call, an index, a member of something."""
+    return _CODE.match(value) is not None
+
+
+def opens_code(value: str) -> bool:
+    """Whether it is the beginning of a call or an index, cut off at a quote or the end of a line."""
+    return _OPENS_CODE.match(value) is not None
+
+
+_OPENS_CODE: Final = re.compile(r"[A-Za-z_][\w.]*[(\[]\Z", re.ASCII)
 
 
 def is_phrase(value: str) -> bool:
@@ -128,46 +150,33 @@ def stands_for_another(value: str) -> bool:
 
 def looks_random(value: str) -> bool:
     """Whether letters and digits are mixed as in a generated key, not as in a name."""
-    if len(value) < 8 or _DIGITS.isdisjoint(value) or IDENTIFIER.match(value):
+    if len(value) < 8 or _LETTERS.isdisjoint(value):
         return False
-    if _UPPER.isdisjoint(value) or _LOWER.isdisjoint(value):
-        return len(value) >= 16 and not _LETTERS.isdisjoint(value)
-    return True
+    if _DIGITS.isdisjoint(value) or IDENTIFIER.match(value):
+        return is_drawn(value)
+    if has_both_cases(value) or len(value) < 12:
+        return has_both_cases(value)
+    return not reads_like_words(value) or (value.isalnum() and len(_NUMBERS.findall(value)) >= 3)
 
 
-def is_scrambled(value: str) -> bool:
-    """Whether a machine drew it: small letters, capitals and digits change as often as by chance.
-
-    Of random characters every second one is of another class than the one before; in names and words, every
-    fifth at most.
-    """
-    if _DIGITS.isdisjoint(value) or _LETTERS.isdisjoint(value):
-        return False
-    if len(value) >= 32 and is_hex(value):
-        return True
-    return len(_CLASSES.findall(value)) >= 0.34 * len(value)
-
-
-def is_made_up(value: str, proof: Proof = Proof.NONE) -> bool:  # noqa: ARG001
+def is_made_up(value: str) -> bool:
     """Whether somebody made it up as a password: no word, name, number or path has such signs."""
     if len(value) < 8 or _LETTERS.isdisjoint(value) or _CODE.match(value) or stands_for_another(value):
         return False
     if not _DIGITS.isdisjoint(value) and not _SIGNS.isdisjoint(value):
         return True
-    return is_mixed(value) and len(_CLASSES.findall(value)) >= 0.4 * len(value) and value.isalnum()
+    return value.isalnum() and is_mixed(value) and is_scrambled(value)
+
+
+def is_gibberish(value: str) -> bool:
+    """Whether it is long and has signs everywhere, as the salts of some programs have."""
+    if len(value) < 32 or not value.isascii() or len(value.split()) > 4 or not is_mixed(value):
+        return False
+    signs = sum(not (character.isalnum() or character.isspace()) for character in value)
+    return signs >= 0.25 * len(value) and not reads_like_words(value)
 
 
 def is_license(value: str) -> bool:
     """Whether it is a key that people type: groups of capitals and digits, one as long as the other."""
     groups = value.split("-")
     return bool(_LICENSE.match(value)) and len(set(map(len, groups))) == 1
-
-
-def is_mixed(value: str) -> bool:
-    """Whether it has small letters, capitals and digits."""
-    return not (_DIGITS.isdisjoint(value) or _UPPER.isdisjoint(value) or _LOWER.isdisjoint(value))
-
-
-def is_hex(value: str) -> bool:
-    """Whether it has hexadecimal digits only, as content hashes and ids have."""
-    return _HEX.issuperset(value)
