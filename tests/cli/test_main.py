@@ -83,6 +83,43 @@ def test_an_unexpected_failure_leaves_its_traceback_in_the_log_and_a_sentence_he
     assert log.stat().st_mode & 0o077 == 0
 
 
+def test_what_the_user_denies_is_in_no_traceback_and_a_failure_writes_no_line_of_its_own(
+    person: Person,
+) -> None:
+    person.home.mkdir(parents=True, exist_ok=True)
+    (person.home / "config.toml").write_text('[redact]\ndeny = ["Project Nightjar"]\n')
+    code = r"""if True:
+        from holdfast.cli.commands import COMMANDS, Entry
+        from holdfast.cli.main import main
+        COMMANDS["broken"] = Entry("Project Nightjar\n2026-01-01 \x1b[31mforged", "x", "y")
+        main(["broken"])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=person.environment, check=False
+    )
+    log = (person.home / "logs" / "cli.log").read_text()
+    assert done.returncode == 1
+    assert "[REDACTED:denied]" in log
+    assert "Nightjar" not in done.stderr + log
+    assert "\x1b" not in done.stderr + log
+    assert [line for line in log.splitlines()[1:] if not line.startswith("  ")] == []
+
+
+def test_settings_that_cannot_be_used_do_not_keep_a_traceback_from_the_log(person: Person) -> None:
+    person.home.mkdir(parents=True, exist_ok=True)
+    (person.home / "config.toml").write_text("this is not TOML")
+    code = """if True:
+        from holdfast.cli.commands import COMMANDS, Entry
+        from holdfast.cli.main import main
+        COMMANDS["broken"] = Entry("no_such_module_password=hunter2hunter2", "x", "y")
+        main(["broken"])
+    """
+    subprocess.run([sys.executable, "-c", code], capture_output=True, env=person.environment, check=False)
+    log = (person.home / "logs" / "cli.log").read_text()
+    assert "Traceback" in log
+    assert "hunter2hunter2" not in log
+
+
 def test_a_reader_that_leaves_early_is_no_failure_to_talk_about(person: Person) -> None:
     running = subprocess.Popen(
         person.command("redact"),

@@ -224,6 +224,16 @@ def test_the_settings_are_shown_with_where_they_come_from(person: Person) -> Non
     assert str(file) in person.types("config").out
 
 
+def test_the_texts_that_a_user_lists_as_secret_are_counted_and_not_shown(person: Person) -> None:
+    person.home.mkdir(mode=0o700)
+    (person.home / "config.toml").write_text('[redact]\ndeny = ["Nightjar", "Bittern"]\nallow = ["Plover"]\n')
+    shown = {row["key"]: row["value"] for row in person.types("config", "--json").json["settings"]}
+    assert (shown["redact.deny"], shown["redact.allow"]) == (["(set)", "(set)"], ["(set)"])
+    told = person.types("config").out
+    assert "(set), (set)" in told
+    assert not any(word in told for word in ("Nightjar", "Bittern", "Plover"))
+
+
 def test_no_escape_sequence_of_a_digest_reaches_the_terminal(person: Person) -> None:
     person.prompts("mend the lexer")
     person.types("checkpoint", "--digest", "mend \x1b[2J\x1b]0;owned\x07 the lexer")

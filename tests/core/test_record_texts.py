@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 
-from holdfast.core.record_texts import map_record
+from holdfast.core.record_texts import map_parts, map_record
 from holdfast.core.records import Log
 from tests.core.logs import LOGS, answered, message, returned
 
@@ -76,3 +77,23 @@ def test_an_answer_and_its_result_still_belong_together() -> None:
     call, result = answered("1", "", "hunter2", "c1"), returned("2", "1", "c1", "hunter2")
     told = [json.loads(map_record(record.line, hushed))["message"] for record in (call, result)]
     assert told[0]["content"][1]["id"] == told[1]["toolCallId"] == "c1"
+
+
+def test_the_texts_of_adjacent_blocks_are_seen_together_and_no_others() -> None:
+    image = {"type": "image", "data": "hunter2", "mimeType": "image/png"}
+    one, two, three = ({"type": "text", "text": text} for text in ("hun", "ter2", "hunter2"))
+    seen: list[tuple[str, ...]] = []
+
+    def watched(parts: Sequence[str]) -> Sequence[str]:
+        seen.append(tuple(parts))
+        return [part.upper() for part in parts]
+
+    line = message("1", "", "user", [one, {**two, "textSignature": "signed"}, image, three]).line
+    changed = json.loads(map_parts(line, watched))["message"]["content"]
+    assert seen == [("hun", "ter2"), ("hunter2",)]
+    assert changed == [
+        {"type": "text", "text": "HUN"},
+        {"type": "text", "text": "TER2", "textSignature": "signed"},
+        image,
+        {"type": "text", "text": "HUNTER2"},
+    ]

@@ -13,7 +13,7 @@ from holdfast.engine.append import Owner, append, path_at, path_of, take_over
 from holdfast.engine.git import identity
 from holdfast.engine.maintain import finalise_orphans, prune
 from holdfast.stores.memory import MemoryStore
-from tests.core.logs import LOGS, answered, asked, chain, compacted, returned
+from tests.core.logs import LOGS, answered, asked, chain, compacted, message, returned
 from tests.engine.stage import HOUR, NOON, Stage
 
 KEY = "s"
@@ -62,6 +62,18 @@ def test_no_secret_gets_into_the_log_or_the_state(stage: Stage) -> None:
     append(stage.desk(), owner(stage), [asked("1", "", f"the token is {key}")])
     assert all(key not in text.text for text in stage.store.texts())
     assert stage.store.redaction(stage.desk().redactor(owner(stage).project).mark).stale == 0
+
+
+def test_a_secret_in_two_blocks_of_one_record_is_in_neither(stage: Stage) -> None:
+    key = "ghp_" + "aB3dE6" * 6
+    blocks = [
+        {"type": "text", "text": f"it is {key[:19]}"},
+        {"type": "text", "text": f"{key[19:]} and no other"},
+    ]
+    append(stage.desk(), owner(stage), [message("1", "", "user", blocks)])
+    kept = " ".join(text.text for text in stage.store.texts())
+    assert "and no other" in kept
+    assert [half for half in (key[:19], key[19:]) if half in kept] == []
 
 
 def test_another_programs_log_is_taken_over_whole_and_nothing_is_done_about_it(stage: Stage) -> None:

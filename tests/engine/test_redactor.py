@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events import AssistantText, Origin
+from holdfast.core.events import MAIN, AssistantText, Event, Origin, Usage
 from holdfast.core.world import Project
 from holdfast.engine.record import Arrival, record
 from holdfast.engine.redactor import redact_as_seen as redact
@@ -36,13 +36,33 @@ def test_where_nothing_is_secret_nothing_changes(text: str) -> None:
     assert redact(text) == text
 
 
-def test_a_secret_in_two_blocks_of_one_message_is_in_neither(stage: Stage) -> None:
-    halves = (TOKEN[:20], TOKEN[20:])
-    events = tuple(
-        AssistantText(session="a", record=f"m1/{n}" if n else "m1", at=1, origin=Origin.ASSISTANT, text=half)
-        for n, half in enumerate((f"the token is {halves[0]}", f"{halves[1]} and no other"))
-    )
+def said(record: str, text: str, agent: str = MAIN) -> AssistantText:
+    return AssistantText(session="a", record=record, at=1, origin=Origin.ASSISTANT, text=text, agent=agent)
+
+
+def kept_of(stage: Stage, *events: Event) -> str:
     record(stage.desk(), Arrival("a", "playhouse", Project("/p", "/p", "p", "w", "/p"), events=events))
-    kept = repr((stage.store.session("a"), stage.store.events("a", 9)))
+    return repr((stage.store.session("a"), stage.store.events("a", 9)))
+
+
+COUNT = Usage(session="a", record="m1/usage", at=1, origin=Origin.HARNESS, input=9, output=9)
+
+
+@pytest.mark.parametrize(
+    ("first", "between", "second"),
+    [("m1", (), "m1/1"), ("m1", (), "m2"), ("m1", (COUNT,), "m2")],
+    ids=["two blocks of a record", "two records", "two records with a count between"],
+)
+def test_a_secret_in_two_blocks_of_one_message_is_in_neither(
+    stage: Stage, first: str, between: tuple[Event, ...], second: str
+) -> None:
+    halves = (TOKEN[:20], TOKEN[20:])
+    blocks = said(first, f"the token is {halves[0]}"), *between, said(second, f"{halves[1]} and no other")
+    kept = kept_of(stage, *blocks)
     assert "and no other" in kept
     assert [half for half in halves if half in kept] == []
+
+
+def test_what_two_agents_say_is_not_one_message(stage: Stage) -> None:
+    kept = kept_of(stage, said("m1", "set the password="), said("m2", "hunter22 went by", agent="scout"))
+    assert "hunter22 went by" in kept

@@ -41,9 +41,14 @@ def _flat(loaded: settings.Config) -> Iterator[tuple[str, object]]:
     """Every setting by its full name."""
     for key, setting in TABLE.items():
         value: object = reduce(getattr, key.split("."), cast("object", loaded))
-        # A key must not be read over a shoulder.
-        hidden = setting.private and isinstance(value, str) and value
-        yield key, "(set)" if hidden else value
+        yield key, _veiled(value) if setting.private else value
+
+
+def _veiled(value: object) -> object:
+    """A key, or texts that are secret, not to be read over a shoulder: only that they are set."""
+    if isinstance(value, tuple):
+        return tuple(map(_veiled, cast("tuple[object, ...]", value)))
+    return "(set)" if isinstance(value, str) and value else value
 
 
 def _plain(value: object) -> object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -75,23 +75,41 @@ def _unheard() -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    from holdfast.core.redact import redact
+    from holdfast.core.defang import printable
 
-    where, what = _keep_traceback(), redact(f"{type(error).__name__}: {error}")
+    redacted = _redact()
+    where, what = _keep_traceback(redacted), printable(redacted(f"{type(error).__name__}: {error}"))
     click.echo(f"error: this should not have happened: {what}", err=True)
     click.echo(f"\nhint: {where}; please report it", err=True)
     return 1
 
 
-def _keep_traceback() -> str:
+def _redact() -> Callable[[str], str]:
+    """What redacts with the user's lists; without them where the settings themselves are what is wrong."""
+    from functools import partial
+
+    from holdfast import config
+    from holdfast.core.redact import NO_LISTS
+    from holdfast.engine.redactor import lists_of, redact_as_seen
+
+    try:
+        lists = lists_of(config.load(config.home(os.environ), None, None, os.environ).config)
+    except (OSError, HoldfastError):
+        lists = NO_LISTS
+    return partial(redact_as_seen, lists=lists)
+
+
+def _keep_traceback(redacted: Callable[[str], str]) -> str:
     """Write the traceback of what is being handled to the log; the words that say where it is."""
     import traceback
     from datetime import UTC, datetime
 
     from holdfast import config
-    from holdfast.core.redact import redact
+    from holdfast.core.defang import printable
 
-    text = f"{datetime.now(UTC).isoformat(timespec='seconds')} {redact(traceback.format_exc())}\n"
+    # Only a record begins a line, whatever an error says.
+    told = printable(redacted(traceback.format_exc().rstrip())).replace("\n", "\n  ")
+    text = f"{datetime.now(UTC).isoformat(timespec='seconds')} {told}\n"
     try:
         log = config.home(os.environ) / "logs" / "cli.log"
         _append(log, text)

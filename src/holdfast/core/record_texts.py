@@ -5,16 +5,24 @@ For whoever has to change the one and keep the other, such as a redactor. What i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Final, TypeAlias, cast
 
 import msgspec
 
 Change: TypeAlias = Callable[[str], str]
+ChangeParts: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
+"""Changes the texts that follow each other in one message, each of which it gives back."""
 
 
 def map_record(line: str, change: Change) -> str:
     """A record's line with every text in it changed; the same bytes where no text changes."""
+    return map_parts(line, lambda parts: tuple(map(change, parts)))
+
+
+def map_parts(line: str, change: ChangeParts) -> str:
+    """The same for whoever must see the texts of adjacent blocks together: they may be one that was cut."""
     try:
         fields = cast("dict[str, object]", msgspec.json.decode(line))
         changed = _mapped(fields, change)
@@ -25,17 +33,38 @@ def map_record(line: str, change: Change) -> str:
         return msgspec.json.encode({name: head[name] for name in _PLACE if name in head}).decode()
 
 
-def _mapped(value: object, change: Change) -> object:
+def _mapped(value: object, change: ChangeParts) -> object:
     if isinstance(value, str):
-        return change(value)
+        return change((value,))[0]
     if isinstance(value, list):
-        return [_mapped(each, change) for each in cast("list[object]", value)]
+        return _mapped_list(cast("list[object]", value), change)
     if isinstance(value, dict):
         return _mapped_fields(cast("dict[str, object]", value), change)
     return value
 
 
-def _mapped_fields(fields: Mapping[str, object], change: Change) -> dict[str, object]:
+def _mapped_list(values: list[object], change: ChangeParts) -> list[object]:
+    mapped: list[object] = []
+    for adjacent_texts, run in groupby(values, _is_text):
+        blocks = list(run)
+        if adjacent_texts:
+            said = cast("list[dict[str, object]]", blocks)
+            texts = change([cast("str", block["text"]) for block in said])
+            mapped += [{**block, "text": text} for block, text in zip(said, texts, strict=True)]
+        else:
+            mapped += [_mapped(each, change) for each in blocks]
+    return mapped
+
+
+def _is_text(value: object) -> bool:
+    """Whether it is a block that holds text and nothing else to change."""
+    if not isinstance(value, dict):
+        return False
+    block = cast("dict[str, object]", value)
+    return block.get("type") == "text" and isinstance(block.get("text"), str) and block.keys() <= _TEXT_BLOCK
+
+
+def _mapped_fields(fields: Mapping[str, object], change: ChangeParts) -> dict[str, object]:
     mapped = {name: _mapped_field(fields, name, change) for name in fields}
     if mapped.get("type") == "thinking" and mapped.get("thinking") != fields.get("thinking"):
         # Whoever signed this would refuse it now.
@@ -43,7 +72,7 @@ def _mapped_fields(fields: Mapping[str, object], change: Change) -> dict[str, ob
     return mapped
 
 
-def _mapped_field(fields: Mapping[str, object], name: str, change: Change) -> object:
+def _mapped_field(fields: Mapping[str, object], name: str, change: ChangeParts) -> object:
     value = fields[name]
     if name in _FREE and not isinstance(value, str):
         return _mapped_freely(value, change)
@@ -52,10 +81,10 @@ def _mapped_field(fields: Mapping[str, object], name: str, change: Change) -> ob
     return _mapped(value, change)
 
 
-def _mapped_freely(value: object, change: Change) -> object:
+def _mapped_freely(value: object, change: ChangeParts) -> object:
     """Where a program puts what it likes, a field of any name holds text."""
     if isinstance(value, str):
-        return change(value)
+        return change((value,))[0]
     if isinstance(value, list):
         return [_mapped_freely(each, change) for each in cast("list[object]", value)]
     if isinstance(value, dict):
@@ -64,6 +93,7 @@ def _mapped_freely(value: object, change: Change) -> object:
     return value
 
 
+_TEXT_BLOCK: Final = frozenset({"type", "text", "textSignature"})
 _PLACE: Final = ("type", "id", "parentId", "timestamp")
 _FREE: Final = frozenset({"arguments", "details", "data"})
 _NAMES: Final = frozenset(

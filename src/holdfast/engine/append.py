@@ -16,7 +16,7 @@ from holdfast.core.bodies import Compaction, body
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.context import window_of, without_past
 from holdfast.core.events import Event, Usage
-from holdfast.core.record_texts import map_record
+from holdfast.core.record_texts import map_parts
 from holdfast.core.records import CHECKPOINT, COMPACTION, OWN, SESSION, Log, Record, made, path_to
 from holdfast.core.session import Policy, Process, Session, Trigger, advance, begin
 from holdfast.core.world import Project
@@ -136,9 +136,9 @@ def _placed(session: Session, owner: Owner) -> Session:
 
 
 def _cleaned(owner: Owner, records: Iterable[Record], redactor: Redactor) -> Iterator[Record]:
-    """The records without a secret in any of their texts."""
-    redact = redactor.of_session(owner.key)
-    return (replace(record, line=map_record(record.line, redact)) for record in records)
+    """The records without a secret in any of their texts, or over the border of two."""
+    redact = redactor.parts_of_session(owner.key)
+    return (replace(record, line=map_parts(record.line, redact)) for record in records)
 
 
 def _events(owner: Owner, record: Record) -> Iterable[Event]:

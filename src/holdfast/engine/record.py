@@ -7,7 +7,7 @@ share one transaction.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, TypeAlias
@@ -24,6 +24,7 @@ from holdfast.core.events import (
     Remembered,
     SessionEnded,
     Skipped,
+    Usage,
     map_text,
 )
 from holdfast.core.evidence import twin
@@ -214,23 +215,33 @@ def _after(arrival: Arrival, at: int) -> Arrival:
 
 
 def _joined(arrival: Arrival, redactor: Redactor) -> Arrival:
-    """The arrival with what was said in several blocks of one record redacted as one text."""
+    """The arrival with what was said in several blocks of one message redacted as one text."""
     redact = redactor.parts_of_session(arrival.session)
-    events: list[Event] = []
-    for _, blocks in groupby(arrival.events, key=_message):
-        block = list(blocks)
-        said = [event for event in block if isinstance(event, Prompt | AssistantText)]
-        if len(said) > 1:
-            texts = redact([event.text for event in said])
-            events += [replace(event, text=text) for event, text in zip(said, texts, strict=True)]
-        else:
-            events += block
+    events = list(arrival.events)
+    for blocks in _messages(events):
+        texts = redact([event.text for _, event in blocks])
+        for (place, event), text in zip(blocks, texts, strict=True):
+            events[place] = replace(event, text=text)
     return replace(arrival, events=tuple(events))
 
 
-def _message(event: Event) -> tuple[type[Event], str]:
-    """What the blocks of one message share."""
-    return type(event), event.record.partition("/")[0]
+def _messages(events: Sequence[Event]) -> Iterator[list[tuple[int, Prompt | AssistantText]]]:
+    """The messages of several blocks, each block with its place; between two stands at most a count."""
+    told = ((place, event) for place, event in enumerate(events) if not isinstance(event, Usage))
+    for _, blocks in groupby(told, key=lambda each: _message(each[1])):
+        said = [(place, event) for place, event in blocks if isinstance(event, Prompt | AssistantText)]
+        if len(said) > 1:
+            yield said
+
+
+def _message(event: Event) -> tuple[type[Event], str, str]:
+    """What the blocks of one message share.
+
+    Some harnesses write each block of an answer as a record of its own: what an agent says twice without
+    doing anything in between is one answer, or reads as one.
+    """
+    record = "" if isinstance(event, AssistantText) else event.record.partition("/")[0]
+    return type(event), event.agent, record
 
 
 def _redacted(arrival: Arrival, redact: _Redact) -> Arrival:

@@ -41,7 +41,7 @@ class Redactor:
     def parts_of_session(self, key: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
         """What redacts the parts of one message: a secret may begin in one of them and end in the next."""
         salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
-        return partial(redact_parts, salt=salt, lists=self.lists)
+        return partial(_parts_as_seen, salt=salt, lists=self.lists)
 
     def redacted(self, key: str, text: str) -> str:
         """A text of that session."""
@@ -59,6 +59,11 @@ def redact_as_seen(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str
     shown = printable(redacted)
     seen = redact(shown, salt, lists)
     return redacted if seen == shown else seen
+
+
+def _parts_as_seen(parts: Sequence[str], salt: bytes, lists: Lists) -> tuple[str, ...]:
+    whole = redact_parts(parts, salt, lists) if len(parts) > 1 else parts
+    return tuple(redact_as_seen(part, salt, lists) for part in whole)
 
 
 def _hides(text: str) -> bool:
