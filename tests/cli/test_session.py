@@ -291,3 +291,15 @@ def test_a_session_that_it_was_not_made_from_leaves_it_alone(person: Person, tra
     saved(person, transcript)
     assert person.types("forget", "--session", "s2", "--yes", "--json").json["continuities"] == 0
     assert "Never touch vendor/." in (loaded_shared(person) or "")
+
+
+def test_unsetup_takes_back_what_git_was_told(person: Person, transcript: Path) -> None:
+    told = person.project / ".git/info/exclude"
+    before = told.read_bytes() if told.exists() else None
+    saved(person, transcript)
+    assert b"/.holdfast/\n" in told.read_bytes()
+    assert "+/.holdfast/" not in person.types("unsetup", "--dry-run").out
+    assert "-/.holdfast/" in person.types("unsetup", "--dry-run").out
+    assert person.types("unsetup", "--yes").status == 0
+    assert (told.read_bytes() if told.exists() else None) == before
+    assert "nothing to undo" in person.types("unsetup", "--yes").err

@@ -90,7 +90,8 @@ def renew(home: Path) -> None:
 def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
     """Undo setup: every file is again what it was.
 
-    Without names, everything that setup did. What was recorded so far stays in the Holdfast home.
+    Without names, everything that setup did, and the lines that keep our files out of git's sight. What was
+    recorded so far stays in the Holdfast home.
     """
     home, theirs = access.home(), user_home or Path.home()
     manifest = read_manifest(home)
@@ -100,7 +101,7 @@ def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, ye
         wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *_guidance(chosen, theirs))
         own = {Path(one.file).absolute() for one in wanted}
         files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
-    if not files and (names or user_home or not manifest.copied):
+    if not files and (names or user_home or not (manifest.copied or manifest.excluded)):
         say("nothing to undo: setup has not been run for this")
         return
     plan = install.plan_unsetup(home, files)

@@ -21,16 +21,17 @@ from holdfast.core.world import Project
 from holdfast.engine import continuity_source
 from holdfast.engine.continuity_source import Marker, Source
 from holdfast.engine.desk import Desk
+from holdfast.engine.excluded import keep_out_of_git
 from holdfast.engine.extract import extract
-from holdfast.engine.git import find
 from holdfast.engine.summarize import Means
 from holdfast.errors import HoldfastError
-from holdfast.files import audit_log, exclude, project_files
+from holdfast.files import audit_log, project_files
 from holdfast.files import continuity as files
 from holdfast.files.continuity import Layer, Places
 from holdfast.files.together import Target, locked
 
 ONE_FILE: Final = "holdfast"
+OWN_FOLDER: Final = ".holdfast"
 LAYERS: Final = {
     Scope.SHARED: (LayerName.SHARED,),
     Scope.LOCAL: (LayerName.LOCAL,),
@@ -163,7 +164,7 @@ def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means)
             continuity_source.mark(here.recovery, entry, error.message)
             raise
     if LayerName.LOCAL in LAYERS[scope]:
-        _keep_out_of_git(here, targets[LayerName.LOCAL])
+        _hidden_from_git(desk, here, targets[LayerName.LOCAL])
     entry = replace(entry, written=tuple(map(str, written)))
     return Outcome(entry, source, said, _accounted(here, entry))
 
@@ -208,10 +209,6 @@ def _accounted(here: Room, entry: AuditEntry) -> Marker | None:
     return None
 
 
-def _keep_out_of_git(here: Room, target: Target) -> None:
-    place = find(here.project.root)
-    if place is None or place.repository is None:
-        return
-    inside = target.whole.relative_to(place.root).as_posix()
-    line = "/.holdfast/" if inside.startswith(".holdfast/") else f"/{inside}"
-    exclude.add(place.repository.common_dir / "info" / "exclude", line)
+def _hidden_from_git(desk: Desk, here: Room, target: Target) -> None:
+    inside = target.whole.relative_to(here.places.root).as_posix()
+    keep_out_of_git(desk, here.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)

@@ -6,7 +6,6 @@ a stranger's: it may be looked at and added to, and never leads.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -29,10 +28,11 @@ from holdfast.core.world import Project
 from holdfast.engine import git
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
+from holdfast.engine.excluded import keep_out_of_git
 from holdfast.engine.lives import Life, life_of
 from holdfast.engine.world import file_states, git_position
 from holdfast.errors import HoldfastError
-from holdfast.files import agents_yml, exclude
+from holdfast.files import agents_yml
 from holdfast.files import ledger as files
 from holdfast.files.ledger import Place
 from holdfast.settings import Session as Settings
@@ -99,7 +99,7 @@ def save(desk: Desk, place: Place, project: Project, session: Session | None, gi
             known, given=_redacted(given, redact), ours=ours, found=_redacted(known.found, redact)
         )
         after = merged(parse(text), known, _iso(at))
-        keep_out_of_git(project, place.path)
+        keep_out_of_git(desk, project, place.path)
         files.write(place, render(after.document), after.ours, at, session.key if session else "", redact)
     return Saved(place.path, read(after.document))
 
@@ -181,15 +181,6 @@ def leading(desk: Desk, project: Project, own: str, before: Session | None) -> L
     worked_until = before.changed_at if before and here else 0
     stale = staleness(looked.saved_at, worked_until, desk.clock())
     return Lead(place.path, looked.ledger, looked.saved_at, stale, looked.notices)
-
-
-def keep_out_of_git(project: Project, path: str) -> None:
-    """Have git leave a file of ours alone, unless the user tracks it."""
-    place = git.find(project.root)
-    if place is None or place.repository is None or git.tracks(place.repository, path):
-        return
-    pattern = re.sub(r"([*?\[])", r"\\\1", f"/{path}")
-    exclude.add(place.repository.common_dir / "info" / "exclude", pattern)
 
 
 def _automatic(desk: Desk, project: Project) -> Place | None:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from holdfast.core.wanted import KeyPath, Mark, Wanted, WantedCopy, mark_of
 from holdfast.errors import HoldfastError, SettingsUnreadable
-from holdfast.files import atomic, settings_text
+from holdfast.files import atomic, exclude, settings_text
 from holdfast.files.manifest import (
     CopiedFile,
     EditedFile,
+    ExcludedLine,
     Manifest,
     Placed,
     manifest_bytes,
@@ -107,6 +108,7 @@ def plan_setup(entries: Iterable[Wanted], copies: Iterable[WantedCopy], home: Pa
     updated = Manifest(
         tuple((records | {one.record.path: one.record for one in merges}).values()),
         tuple((known_copies | {one.record.path: one.record for one in copied if one.record}).values()),
+        manifest.excluded,
     )
     # The manifest is written before what it tells of: after a crash it may say too much, never too little.
     kept = (*(change for merge in merges for change in merge.backup), _manifest_change(home, updated))
@@ -116,7 +118,7 @@ def plan_setup(entries: Iterable[Wanted], copies: Iterable[WantedCopy], home: Pa
 
 
 def plan_unsetup(home: Path, files: Iterable[Path]) -> Plan:
-    """What unsetup would do for these files; our other copies and the manifest go with the last settings."""
+    """What unsetup would do for these files; all else that is ours goes with the last settings."""
     manifest = read_manifest(home)
     chosen = frozenset(file.absolute() for file in files)
     undone = [record for record in manifest.edited if record.path in chosen]
@@ -130,10 +132,21 @@ def plan_unsetup(home: Path, files: Iterable[Path]) -> Plan:
     spare = tuple(change for change, can_go in removals if can_go)
     left = tuple(change.path for change, can_go in removals if not can_go)
     emptied = () if others else (hook_path(home).parent, home / "backups")
-    remaining = Manifest(others, tuple(one for one in manifest.copied if one not in copies))
-    made = [*(record.folders for record in undone), *(record.folders for record in copies)]
+    lines = () if others else manifest.excluded
+    unexcluded = tuple(_unexcluded(lines))
+    remaining = Manifest(
+        others,
+        tuple(one for one in manifest.copied if one not in copies),
+        manifest.excluded if others else (),
+    )
+    made = [
+        *(record.folders for record in undone),
+        *(record.folders for record in copies),
+        *(line.folders for line in lines),
+    ]
     folders = tuple(folder for group in made for folder in group)
-    return Plan((*settings, *spare, _manifest_change(home, remaining)), (*folders, *emptied), left)
+    changes = (*settings, *unexcluded, *spare, _manifest_change(home, remaining))
+    return Plan(changes, (*folders, *emptied), left)
 
 
 def apply(plan: Plan) -> Report:
@@ -299,6 +312,18 @@ def _backups(records: Sequence[EditedFile], settings: Sequence[Change]) -> Itera
         content = None if record.backup is None else atomic.read(record.backup)
         if record.backup is not None and content is not None:
             yield Change(record.backup, Role.KEPT, content, None), content == change.after
+
+
+def _unexcluded(lines: Iterable[ExcludedLine]) -> Iterator[Change]:
+    """Each file with lines of ours for git, without them; a repository that is gone needs nothing."""
+    by_file: dict[Path, list[ExcludedLine]] = {}
+    for line in lines:
+        by_file.setdefault(line.path, []).append(line)
+    for path, ours in by_file.items():
+        before = after = atomic.read(path)
+        for line in reversed(ours):
+            after = exclude.without(after, line)
+        yield Change(path, Role.SETTINGS, before, after)
 
 
 def _removed(copies: Iterable[CopiedFile]) -> Iterator[tuple[Change, bool]]:

@@ -1,4 +1,4 @@
-"""The manifest: all that setup did to other people's files, so that unsetup can undo it.
+"""The manifest: all that we did to other people's files, so that unsetup can undo it.
 
 It stands in our home and is written before what it tells of. What is done, and how, is `install`'s work.
 """
@@ -51,11 +51,25 @@ class CopiedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ExcludedLine:
+    """A line of ours in a repository's `info/exclude`."""
+
+    path: Path
+    pattern: str
+    made: bool
+    """Whether there was no file before us."""
+    cut: bool
+    """Whether the last line before ours was not ended, and we ended it."""
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
-    """All that setup did and unsetup must undo."""
+    """All that was done to other people's files and unsetup must undo."""
 
     edited: tuple[EditedFile, ...] = ()
     copied: tuple[CopiedFile, ...] = ()
+    excluded: tuple[ExcludedLine, ...] = ()
     version: int = _VERSION
 
 
@@ -82,7 +96,7 @@ def read_manifest(home: Path) -> Manifest:
 
 def manifest_bytes(manifest: Manifest) -> bytes | None:
     """The manifest as a file; one that tells of nothing is none."""
-    if not manifest.edited and not manifest.copied:
+    if not manifest.edited and not manifest.copied and not manifest.excluded:
         return None
     return msgspec.json.format(msgspec.json.encode(manifest, enc_hook=str), indent=2) + b"\n"
 
