@@ -42,7 +42,7 @@ from holdfast.engine.append import Owner, append
 from holdfast.engine.compact import Summarize
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
-from holdfast.engine.inherit import bring_in, inherit, own_key
+from holdfast.engine.inherit import Inherited, bring_in, inherit, own_key
 from holdfast.engine.open_session import OpenSession
 from holdfast.engine.processes import start_of
 from holdfast.engine.summarize import Means, is_configured
@@ -158,9 +158,16 @@ def open_source(source: Path | None = None, log_format: str = "") -> SessionStor
 class Session:
     """One conversation. Every method that adds something returns when that is safe from a killed process."""
 
-    def __init__(self, key: str, held: OpenSession | Log, lock: AbstractContextManager[bool]) -> None:
-        """Made by a store; one that holds a log is only read."""
+    def __init__(
+        self,
+        key: str,
+        held: OpenSession | Log,
+        lock: AbstractContextManager[bool],
+        inherited: Inherited | None = None,
+    ) -> None:
+        """Made by a store; one that holds a log is only read. `inherited`: what it just began with."""
         self.key = key
+        self.inherited = inherited
         self._held = held
         self._lock = lock
 
@@ -279,10 +286,10 @@ class _Own:
     def load(self, key: str = "", *, window: int = 0) -> Session:
         with self._lock:
             owner = self._owner(key or own_key(self._desk.config(self._project).session.default_key), window)
-            inherit(self._desk, owner, os.environ)
+            inherited = inherit(self._desk, owner, os.environ)
             held = OpenSession(self._desk, owner, self._summarize, self._executor)
             self._opened.add(held)
-            return Session(owner.key, held, self._lock)
+            return Session(owner.key, held, self._lock, inherited)
 
     def save(self, session: Session) -> None:
         with self._lock:

@@ -244,11 +244,14 @@ def test_where_the_settings_say_so_a_new_session_begins_with_theirs(
     store = embed.open_store(home, project=project)
     session = store.load()
     assert session.key == OURS
+    assert session.inherited is not None
+    assert (session.inherited.source.key, session.inherited.records) == (MAIN, 4)
     assert texts(session.messages()) == ["Never touch CI.", "Noted."]
     odd = session.records[1]
     assert odd.line == json.dumps({"type": "odd", "id": "b", "parentId": "a", "keep": {"ü": 1}})
     session.ask("Go on.")
     assert len(store.load().records) == 4, "it is taken over once"
+    assert store.load().inherited is None
     assert store.load("holdfast:other").messages() == []
     store.close()
 

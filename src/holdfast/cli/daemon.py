@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.cli import access
+from holdfast.cli.heritage import say_what_could_be_inherited
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text import elapsed
@@ -25,6 +26,7 @@ def up() -> None:
     Hooks start it by themselves when it is away; this is for those who want to see it.
     """
     start(access.home())
+    say_what_could_be_inherited()
 
 
 @command("holdfast down")

@@ -16,6 +16,7 @@ import click
 from holdfast import config, harnesses, relay, skills
 from holdfast import hook as carrier
 from holdfast.cli import access
+from holdfast.cli.heritage import say_what_could_be_inherited
 from holdfast.cli.hook import command_for, status_command_for
 from holdfast.cli.mcp import relay_command, relay_path
 from holdfast.cli.options import command
@@ -69,6 +70,7 @@ def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes:
         hurdle = one.hurdle(theirs, command_for(one, home))
         if hurdle:
             say(f"\n{one.title}: {hurdle.reason}; {hurdle.remedy}")
+    say_what_could_be_inherited()
     say("next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup` takes it away")
 
 

@@ -54,6 +54,14 @@ def inherit(desk: Desk, owner: Owner, environment: Mapping[str, str]) -> Inherit
     return Inherited(found, len(log.records))
 
 
+def to_inherit(desk: Desk, project: Project, environment: Mapping[str, str]) -> tuple[FoundLog, ...]:
+    """The logs that could be inherited here, the newest first; none if nobody wants it, or it was done."""
+    settings = desk.config(project).session
+    if not settings.inherit.enabled or desk.store.log(own_key(settings.default_key), "", 1):
+        return ()
+    return tuple(sorted(logs(desk, project, environment), key=lambda log: -log.updated_at))
+
+
 def bring_in(desk: Desk, owner: Owner, log: Log) -> None:
     """Keep another program's log as ours; once more, and what is new of it is added.
 
