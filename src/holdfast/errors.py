@@ -8,6 +8,7 @@ HoldfastError
 │   ├── StoreCorrupt       the database cannot be read
 │   └── StoreReadOnly      it belongs to another program
 ├── HarnessUnknown         no such harness; lists those there are
+├── NotThere               what was named is not kept, or not any more
 ├── TranscriptUnreadable   a transcript named by a person cannot be read
 ├── SettingsUnreadable     a harness's settings file is not valid; it was left alone
 ├── ManifestUnreadable     our record of what setup did cannot be read
@@ -53,6 +54,10 @@ class StoreReadOnly(StoreError):
 
 class HarnessUnknown(HoldfastError):
     """There is no harness of that name."""
+
+
+class NotThere(HoldfastError):
+    """What was named is not kept, or not any more."""
 
 
 class TranscriptUnreadable(HoldfastError):

@@ -131,6 +131,14 @@ class Daemon:
         0,
         65_535,
     )
+    http_host: str = _setting(
+        "127.0.0.1", "The address of that door; one that other machines reach only together with TLS."
+    )
+    http_names: tuple[str, ...] = _setting(
+        (), "Further names by which that door may be called, without the port."
+    )
+    tls_certificate: str = _setting("", "The certificate that the HTTP door shows, a file in PEM.")
+    tls_key: str = _setting("", "The key of that certificate, a file in PEM.")
 
 
 @dataclass(frozen=True, slots=True)

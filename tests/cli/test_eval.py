@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from holdfast.core.weights import WEIGHTS
+from holdfast.engine import evaluations
 from holdfast.engine.survival import BUILDERS
+from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Person
 from tests.engine.test_survival import kept, long_session
 from tests.engine.test_tuning import comes_back_to
@@ -79,6 +82,9 @@ def test_history_says_in_words_what_would_have_been_saved(person: Person) -> Non
     words = done.out.splitlines()[-1]
     assert words.startswith("1 of your sessions was read. Once the context was compacted")
     assert "Holdfast's brief of 2,000 characters would have had" in words
+    with closing(open_store(person.home / "store.db", person.home / "backups", 0)) as store:
+        (measured,) = evaluations.kept(store)
+    assert (measured.name, measured.report["sessions"]) == ("survival", 1)
 
 
 def test_history_without_a_compaction_says_so(person: Person) -> None:

@@ -1,11 +1,10 @@
-"""The HTTP door: who is let in, on which port, and what nobody can do to it."""
+"""The HTTP door: on which port and address, and what nobody can do to it."""
 
 from __future__ import annotations
 
-import asyncio
 import json
+import logging
 import socket
-import stat
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -14,97 +13,40 @@ from typing import Any
 
 import pytest
 
-from holdfast.daemon.http import HOST, Guard, Message, Receive, Send, open_http_door
+from holdfast.daemon.http import HOST, HttpDoor, open_http_door
+from holdfast.settings import Daemon as Settings
 from tests.daemon.conftest import LIMIT_S, Lodging
 
-PORT = 7433
-TOKEN = "t" * 43
-RIGHT = (("host", f"127.0.0.1:{PORT}"), ("authorization", f"Bearer {TOKEN}"))
+LOG = logging.getLogger("test")
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
-def knock(*headers: tuple[str, str], kind: str = "http") -> int:
-    """The status that a guard answers a request with these headers with; 200 where it lets it in."""
-    said: list[Message] = []
-
-    async def app(scope: Message, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200})
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    async def send(message: Message) -> None:
-        said.append(message)
-
-    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers]
-    scope = {"type": kind, "headers": raw}
-    asyncio.run(Guard(app, PORT, TOKEN)(scope, receive, send))
-    return int(said[0]["status"]) if said else 0
-
-
-class TestGuard:
-    @pytest.mark.parametrize(
-        ("headers", "status"),
-        [
-            (RIGHT, 200),
-            ((("host", f"localhost:{PORT}"), RIGHT[1]), 200),
-            ((("host", f"LOCALHOST:{PORT}"), RIGHT[1]), 200),
-            ((*RIGHT, ("origin", f"http://127.0.0.1:{PORT}")), 200),
-            ((*RIGHT, ("origin", f"http://localhost:{PORT}")), 200),
-            # Another name for the loopback address: a page whose name was bound to it anew.
-            ((RIGHT[1],), 421),
-            ((("host", f"evil.example:{PORT}"), RIGHT[1]), 421),
-            ((("host", "127.0.0.1"), RIGHT[1]), 421),
-            ((("host", f"127.0.0.1:{PORT + 1}"), RIGHT[1]), 421),
-            ((("host", f"127.0.0.1:{PORT}.evil.example"), RIGHT[1]), 421),
-            ((*RIGHT, ("host", "evil.example")), 421),
-            # Another site.
-            ((*RIGHT, ("origin", "http://evil.example")), 403),
-            ((*RIGHT, ("origin", "null")), 403),
-            ((*RIGHT, ("origin", f"https://127.0.0.1:{PORT}")), 403),
-            ((*RIGHT, ("origin", f"http://127.0.0.1:{PORT}"), ("origin", "http://evil.example")), 403),
-            ((*RIGHT, ("origin", "")), 403),
-            # No proof.
-            ((RIGHT[0],), 401),
-            ((RIGHT[0], ("authorization", TOKEN)), 401),
-            ((RIGHT[0], ("authorization", f"Bearer {TOKEN}x")), 401),
-            ((RIGHT[0], ("authorization", f"Bearer {TOKEN[:-1]}")), 401),
-            ((RIGHT[0], ("authorization", "Bearer ")), 401),
-            ((RIGHT[0], ("authorization", "Bearer \xff")), 401),
-            ((*RIGHT, ("authorization", f"Bearer {TOKEN}")), 401),
-        ],
-    )
-    def test_only_who_knows_name_and_token_and_comes_from_no_other_site_is_let_in(
-        self, headers: tuple[tuple[str, str], ...], status: int
-    ) -> None:
-        assert knock(*headers) == status
-
-    def test_nothing_but_http_is_let_in_without_proof(self) -> None:
-        assert knock(RIGHT[0], kind="websocket") == 0
+def opened(home: Path, port: int) -> HttpDoor:
+    return open_http_door(home, Settings(http_port=port), LOG)
 
 
 class TestPort:
     def test_the_wanted_one_if_it_can_be_had(self, tmp_path: Path) -> None:
         port = free_port()
-        door = open_http_door(tmp_path, port)
+        door = opened(tmp_path, port)
         door.listener.close()
         assert (door.port, door.address) == (port, f"http://127.0.0.1:{port}")
 
     def test_another_if_it_is_taken_and_that_one_again_after_a_restart(self, tmp_path: Path) -> None:
         with socket.create_server((HOST, 0)) as other:
             taken: int = other.getsockname()[1]
-            first = open_http_door(tmp_path, taken)
+            first = opened(tmp_path, taken)
             first.listener.close()
             assert first.port != taken
-        again = open_http_door(tmp_path, taken)
+        again = opened(tmp_path, taken)
         again.listener.close()
         assert again.port == first.port
 
     def test_the_wanted_one_again_if_another_is_wanted_now(self, tmp_path: Path) -> None:
         with socket.create_server((HOST, 0)) as other:
-            open_http_door(tmp_path, other.getsockname()[1]).listener.close()
+            opened(tmp_path, other.getsockname()[1]).listener.close()
         port = free_port()
-        door = open_http_door(tmp_path, port)
+        door = opened(tmp_path, port)
         door.listener.close()
         assert door.port == port
 
@@ -113,31 +55,37 @@ class TestPort:
         (tmp_path / "http").mkdir()
         (tmp_path / "http" / "port").write_text(note)
         port = free_port()
-        door = open_http_door(tmp_path, port)
+        door = opened(tmp_path, port)
         door.listener.close()
         assert door.port == port
 
 
-class TestToken:
-    def test_it_stays_the_same_and_is_its_owners_secret(self, tmp_path: Path) -> None:
-        first, second = (open_http_door(tmp_path, free_port()) for _ in range(2))
-        for door in (first, second):
-            door.listener.close()
-        assert first.token == second.token == (tmp_path / "http" / "token").read_text().strip()
-        assert len(first.token) >= 32
-        assert stat.S_IMODE((tmp_path / "http" / "token").stat().st_mode) == 0o600
-
-    @pytest.mark.parametrize(("text", "mode"), [("", 0o600), ("short", 0o600), ("x" * 43, 0o644)])
-    def test_one_that_is_no_secret_is_replaced(self, tmp_path: Path, text: str, mode: int) -> None:
-        (tmp_path / "http").mkdir()
-        path = tmp_path / "http" / "token"
-        path.write_text(text)
-        path.chmod(mode)
-        door = open_http_door(tmp_path, free_port())
+class TestAddress:
+    @pytest.mark.parametrize(
+        ("host", "certificate", "listens"),
+        [
+            ("127.0.0.1", "", "127.0.0.1"),
+            # Without TLS nobody else's machine is listened to, whatever the settings say.
+            ("0.0.0.0", "", "127.0.0.1"),
+            ("0.0.0.0", "/cert.pem", "0.0.0.0"),
+            ("not an address", "", "127.0.0.1"),
+        ],
+    )
+    def test_others_are_listened_to_with_tls_alone(
+        self, tmp_path: Path, host: str, certificate: str, listens: str
+    ) -> None:
+        wanted = Settings(
+            http_port=free_port(), http_host=host, tls_certificate=certificate, tls_key="/key.pem"
+        )
+        door = open_http_door(tmp_path, wanted, LOG)
         door.listener.close()
-        assert len(door.token) >= 32
-        assert door.token != text
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert (door.host, door.names.tls) == (listens, bool(certificate))
+
+    def test_further_names_are_those_of_the_settings(self, tmp_path: Path) -> None:
+        port = free_port()
+        door = open_http_door(tmp_path, Settings(http_port=port, http_names=("Box.example",)), LOG)
+        door.listener.close()
+        assert door.names.hosts == (f"127.0.0.1:{port}", f"localhost:{port}", f"box.example:{port}")
 
 
 def free_port() -> int:
@@ -214,8 +162,8 @@ class TestDoor:
     ) -> None:
         assert post(standing, body, path, method, **headers)[0] == status
 
-    def test_more_than_it_takes_is_refused(self, standing: Lodging) -> None:
-        assert post(standing, b"[" + b" " * (16 << 20) + b"]")[0] == 413
+    def test_more_than_it_takes_is_refused_before_it_is_sent(self, standing: Lodging) -> None:
+        assert post(standing, b"", **{"Content-Length": str((16 << 20) + 1)})[0] == 413
 
     def test_who_says_nothing_is_in_nobodys_way(self, standing: Lodging) -> None:
         silent = [socket.create_connection((HOST, port_of(standing)), LIMIT_S) for _ in range(20)]

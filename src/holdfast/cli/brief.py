@@ -18,6 +18,7 @@ from holdfast.core.brief_beside import written
 from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.engine.preview import preview
 from holdfast.engine.resume import next_brief
+from holdfast.engine.rows import item_row
 from holdfast.stores.codec import to_iso
 
 FILE_BUDGET = 2_000
@@ -121,17 +122,7 @@ def _as_json(offered: _Offered) -> dict[str, object]:
         "age_ms": told.now - told.session.changed_at,
         "budget": offered.budget,
         "size": len(offered.brief.text),
-        "items": [
-            {
-                "section": item.section,
-                "text": item.text,
-                "at": to_iso(item.at),
-                "source": item.source,
-                "rendered": item.rendered,
-                "omitted": item.omitted,
-            }
-            for item in offered.brief.items
-        ],
+        "items": [item_row(item) for item in offered.brief.items],
     }
     return {"brief": offered.brief.text, "receipt": receipt}
 

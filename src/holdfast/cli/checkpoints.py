@@ -12,10 +12,9 @@ from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.defang import printable
 from holdfast.core.redact import redact
-from holdfast.core.rolling import Outline
 from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.engine.rows import checkpoint_row, given
 from holdfast.stores.base import Within
-from holdfast.stores.codec import to_iso
 
 SEARCHED = 100_000
 """More than any store keeps: a search chooses first and limits afterwards."""
@@ -50,43 +49,11 @@ def checkpoints(
             found = [each for each in found if each.id in hits]
     found = found[:limit]
     if as_json:
-        give_json([_row(each) for each in found])
+        give_json(given([checkpoint_row(each) for each in found], redact))
     elif found:
         _print(found)
     else:
         say("there are no such checkpoints; `--all` looks in every project")
-
-
-def _row(checkpoint: Checkpoint) -> dict[str, object]:
-    """A checkpoint under the names of its columns."""
-    return {
-        "id": checkpoint.id,
-        "session_key": checkpoint.session,
-        "harness": checkpoint.harness,
-        "project": checkpoint.project,
-        "project_normalized": checkpoint.project_normalized,
-        "trigger": checkpoint.trigger,
-        # Redacted when it was stored; once more, because the rules may have learnt something since.
-        "digest": redact(checkpoint.digest),
-        "prompt_count": checkpoint.prompt_count,
-        "memory_queries": [redact(query) for query in checkpoint.memory_queries],
-        "recent_remembers": [redact(text) for text in checkpoint.recent_remembers],
-        "created_at": to_iso(checkpoint.created_at),
-        "window": checkpoint.window,
-        "checkpoint": _outline(checkpoint.outline.mapped(redact)),
-    }
-
-
-def _outline(outline: Outline) -> dict[str, object]:
-    """What a checkpoint says in fields, named as in the record of one."""
-    return {
-        "summary": outline.summary,
-        "tokensAtCheckpoint": outline.tokens,
-        "messageCountAtCheckpoint": outline.messages,
-        "topics": list(outline.topics),
-        "openQuestions": list(outline.open_questions),
-        "keyDecisions": list(outline.key_decisions),
-    }
 
 
 def _print(found: list[Checkpoint]) -> None:

@@ -35,6 +35,7 @@ COMMANDS: Final = {
     ),
     "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
     "brief": Entry("brief", "brief", "Show what the next session would be given back."),
+    "dashboard": Entry("dashboard", "dashboard", "Open the dashboard in your browser."),
     "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),
     "statusline": Entry("statusline", "statusline", "Print the status line of a session."),
     "checkpoints": Entry("checkpoints", "checkpoints", "List checkpoints, the newest first."),
@@ -71,6 +72,7 @@ COMMANDS: Final = {
     "audit": Entry(
         "audit", "audit", "Look through what is kept: for secrets, and for memories that are of no use."
     ),
+    "token": Entry("token", "token", "Show or renew the tokens by which programs use the HTTP API."),
     "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),
     "mcp": Entry("mcp", "mcp", "Speak MCP on stdin and stdout: the server of our tools."),
     "hook": Entry("hook", "hook", "Deliver one letter from stdin, as a harness would."),

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from holdfast.cli import access
 from holdfast.cli.eval_pressure import pressure
 from holdfast.cli.eval_printing import cell, flat, shown
 from holdfast.cli.eval_redaction import redaction
@@ -19,6 +20,7 @@ from holdfast.cli.eval_retrieval import retrieval
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.survival import CutKind, Mean, mean, rarity
+from holdfast.engine.evaluations import Evaluation, keep
 from holdfast.engine.survival import (
     BESIDE_SUMMARY,
     BUDGET,
@@ -124,6 +126,9 @@ def survival(
         tune(recordings, as_json=as_json)
         return
     report = _run(recordings)
+    if own:
+        with access.writing_desk() as desk:
+            keep(desk.store, Evaluation("survival", desk.clock(), _as_json(report)))
     if plot is not None:
         plot.write_text(picture(report), encoding="utf-8")
         say(f"the picture is in `{plot}`")

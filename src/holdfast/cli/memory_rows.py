@@ -12,38 +12,21 @@ from holdfast.core.defang import printable
 from holdfast.core.memory import Label, Memory, strength
 from holdfast.core.redact import redact
 from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.engine import rows
 from holdfast.engine.recall import Finding
 from holdfast.engine.remember import Kept
-from holdfast.stores.codec import to_iso
+from holdfast.engine.rows import Row, given
 
 SHOWN_CHARS = 110
 ID_CHARS = 8
 
 
-def memory_row(memory: Memory) -> dict[str, object]:
+def memory_row(memory: Memory) -> Row:
     """A memory for a program."""
-    return {
-        "id": memory.id,
-        # Redacted when it was stored; once more, because the rules may have learnt something since.
-        "text": redact(memory.text),
-        "kind": memory.kind,
-        "scope": memory.scope,
-        "tags": [redact(tag) for tag in memory.tags],
-        "importance": memory.importance,
-        "pinned": memory.pinned,
-        "strength": round(strength(memory, access.now()), 4),
-        "labels": list(memory.labels),
-        "source": memory.source,
-        "session_key": memory.session,
-        "created_at": to_iso(memory.created_at),
-        "seen": memory.seen,
-        "found": memory.found,
-        "found_at": to_iso(memory.found_at) if memory.found_at else None,
-        "superseded_by": memory.superseded_by or None,
-    }
+    return given(rows.memory_row(memory, access.now()), redact)
 
 
-def kept_row(kept: Kept) -> dict[str, object]:
+def kept_row(kept: Kept) -> Row:
     """What became of a wish, for a program."""
     return {**memory_row(kept.memory), "again": kept.again, "supersedes": list(kept.supersedes)}
 
@@ -79,18 +62,9 @@ def give_memories(memories: Iterable[Memory]) -> None:
     )
 
 
-def finding_row(finding: Finding) -> dict[str, object]:
+def finding_row(finding: Finding) -> Row:
     """A finding for a program."""
-    return {
-        "id": finding.id,
-        "kind": finding.kind,
-        "score": round(finding.score, 4),
-        "text": redact(finding.text),
-        "at": to_iso(finding.at) if finding.at else None,
-        "age": elapsed(access.now() - finding.at) if finding.at else None,
-        "source": redact(finding.source),
-        "session_key": finding.session or None,
-    }
+    return given(rows.finding_row(finding, access.now()), redact)
 
 
 def give_findings(findings: Iterable[Finding]) -> None:

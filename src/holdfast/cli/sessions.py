@@ -14,9 +14,9 @@ from holdfast.core.pressure import capacity, percent
 from holdfast.core.session import Session
 from holdfast.core.text import elapsed
 from holdfast.engine.desk import Desk
+from holdfast.engine.rows import session_row
 from holdfast.engine.scoring import scored
 from holdfast.stores.base import Lineage
-from holdfast.stores.codec import to_iso
 
 
 @command("holdfast sessions", "holdfast sessions --limit 3 --json", "holdfast sessions --scores --limit 100")
@@ -36,12 +36,11 @@ def sessions(*, limit: int, with_scores: bool, as_json: bool) -> None:
                 scores = list(scored(desk, desk.store.sessions(limit)))
             (give_scores_as_json if as_json else give_scores)(scores)
             return
-        found = [
-            Row(session, desk.store.lineage(session.key), _capacity(desk, session))
-            for session in desk.store.sessions(limit)
-        ]
+        listed = desk.store.sessions(limit)
+        found = [Row(each, desk.store.lineage(each.key), _capacity(desk, each)) for each in listed]
+        rows = [session_row(desk, each) for each in listed] if as_json else []
     if as_json:
-        give_json([_row(each) for each in found])
+        give_json(rows)
     elif found:
         _print(found)
     else:
@@ -59,30 +58,6 @@ class Row:
 
 def _capacity(desk: Desk, session: Session) -> int:
     return capacity(session.pressure, desk.policy(session.project).models)
-
-
-def _row(row: Row) -> dict[str, object]:
-    session, lineage, flush = row.session, row.lineage, row.session.flush
-    return {
-        "session_key": session.key,
-        "harness": session.harness,
-        "project": session.project.path,
-        "project_normalized": session.project.normalized,
-        "phase": session.phase,
-        "model": session.model,
-        "prompt_count": session.prompts_told,
-        "windows": session.window + 1,
-        "started_at": to_iso(session.started_at),
-        "last_event_at": to_iso(session.last_event_at),
-        "parent": lineage.parent if lineage else None,
-        "lineage": lineage.kind if lineage else None,
-        "tokens": session.pressure.used,
-        "capacity": row.capacity,
-        "percent": percent(session.pressure.used, row.capacity),
-        "flush_asked": list(flush.asked),
-        "flush_asked_at": to_iso(flush.asked_at) if flush.asked_at else None,
-        "flushActioned": flush.actioned,
-    }
 
 
 def _print(found: list[Row]) -> None:

@@ -1,135 +1,109 @@
 """HTTP, the light half: the daemon's other door, on the loopback address, asleep until someone knocks.
 
 The kernel holds the first connection while a thread loads `http_app`, which answers it; until then the door
-costs a socket. Port and token stay the same over restarts, so that what was told of them stays true. What can
-be asked is not here.
+costs a socket. Port and tokens stay the same over restarts, so that what was told of them stays true. Who is
+let in is for the `guard` to say; what can be asked is not here.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hmac
+import ipaddress
 import logging
-import secrets
 import socket
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from holdfast.daemon.door import write_note
+from holdfast.daemon.guard import OPEN_PATH, Guard, Names
+from holdfast.daemon.keys import Keys
+from holdfast.daemon.limits import Limits
 from holdfast.daemon.mcp import Mcp
+from holdfast.daemon.reception import Reception
+from holdfast.settings import Daemon as Settings
 
 HOST = "127.0.0.1"
-BODY_TIME = 10.0
-"""Seconds between two pieces of a request's body."""
 
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The files with which one speaks TLS."""
+
+    certificate: Path
+    key: Path
 
 
 @dataclass(frozen=True, slots=True)
 class HttpDoor:
-    """A door that listens, and the token that opens it."""
+    """A door that listens, the keys that open it, and the names that it goes by."""
 
     listener: socket.socket
+    host: str
     port: int
-    token: str
+    keys: Keys
+    names: Names
+    tls: Tls | None = None
 
     @property
     def address(self) -> str:
-        return f"http://{HOST}:{self.port}"
+        return f"{'https' if self.tls else 'http'}://{self.host}:{self.port}"
+
+    def link(self) -> str:
+        """An address that lets a browser in, once and soon."""
+        return f"{self.address}{OPEN_PATH}?key={self.keys.link()}"
 
 
-def open_http_door(home: Path, wanted: int) -> HttpDoor:
-    """Listen on the wanted port, or on the one that took its place before, or on any."""
-    folder = home / "http"
+def open_http_door(home: Path, settings: Settings, log: logging.Logger) -> HttpDoor:
+    """Listen on the wanted port, or on the one that took its place before, or on any.
+
+    On another address than that of this machine alone only with TLS: what goes in and out is nobody's else.
+    """
+    folder, wanted, host = home / "http", settings.http_port, settings.http_host
     folder.mkdir(mode=0o700, exist_ok=True)
-    listener = _listening((_port_before(folder, wanted), wanted, 0))
+    tls = _tls(settings)
+    if not is_loopback(host) and tls is None:
+        log.warning("`daemon.http_host` is %s, and there is no TLS for it; it listens on %s", host, HOST)
+        host = HOST
+    listener = _listening(host, (_port_before(folder, wanted), wanted, 0))
     port: int = listener.getsockname()[1]
     write_note(folder / "port", f"{wanted} {port}")
-    return HttpDoor(listener, port, _token(folder / "token"))
+    hosts = dict.fromkeys((HOST, "localhost", host, *settings.http_names))
+    names = Names(tuple(f"{name.lower()}:{port}" for name in hosts), tls=tls is not None)
+    return HttpDoor(listener, host, port, Keys(folder, time.time), names, tls)
 
 
-async def serve(door: HttpDoor, mcp: Mcp, stop: asyncio.Event, log: logging.Logger) -> None:
+async def serve(
+    door: HttpDoor, mcp: Mcp, reception: Reception, stop: asyncio.Event, log: logging.Logger
+) -> None:
     """Answer whoever knocks, until told to stop."""
     try:
         if await _knocked(door.listener, stop):
             loaded = await asyncio.to_thread(import_module, "holdfast.daemon.http_app")
             log.info("the first request came to %s", door.address)
-            app = Guard(loaded.make_app(mcp.call), door.port, door.token)
-            await loaded.serve(app, door.listener, stop, log)
+            app = loaded.make_app(mcp.call, reception, door.keys, stop, log)
+            guard = Guard(app, door.names, door.keys, Limits(time.monotonic))
+            await loaded.serve(guard, door, stop, log)
     except Exception:  # A door: without this one the daemon is still there for hooks.
         log.exception("the HTTP door cannot be kept open")
     finally:
         door.listener.close()
 
 
-class Guard:
-    """Lets a request in if it comes to us by our name, from no other site, and with the token.
-
-    A page in a browser can send requests to the loopback address, and reach it under a name of its own. So
-    the name is looked at first, and nothing of a request is read before all three are right.
-    """
-
-    def __init__(self, app: App, port: int, token: str) -> None:
-        self._app = app
-        self._names = tuple(f"{name}:{port}".encode() for name in (HOST, "localhost"))
-        self._proof = f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        status, why = self._refusal(scope["headers"])
-        if status and scope["type"] == "http":
-            await _refuse(send, status, why)
-        elif not status:
-            await self._app(scope, _timely(receive), send)
-
-    def _refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> tuple[int, str]:
-        """The status and the reason of a refusal; 0 if there is none."""
-        found = [(name.lower(), value) for name, value in headers]
-        hosts = [value.lower() for name, value in found if name == b"host"]
-        if len(hosts) != 1 or hosts[0] not in self._names:
-            return 421, "this is not the name of this server"
-        origins = [value.lower().removeprefix(b"http://") for name, value in found if name == b"origin"]
-        if any(origin not in self._names for origin in origins):
-            return 403, "requests from another site are not answered"
-        proofs = [value for name, value in found if name == b"authorization"]
-        if len(proofs) != 1 or not hmac.compare_digest(proofs[0], self._proof):
-            return 401, "the bearer token is missing or wrong; it is in `http/token` in the Holdfast home"
-        return 0, ""
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine can reach that address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
-async def _refuse(send: Send, status: int, why: str) -> None:
-    body = f"{why}\n".encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-        *(((b"www-authenticate", b"Bearer"),) if status == 401 else ()),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-def _timely(receive: Receive) -> Receive:
-    """The same, but a body that does not go on is given up; behind it, a hang-up is waited for as long."""
-    reading = True
-
-    async def receive_in_time() -> Message:
-        nonlocal reading
-        if not reading:
-            return await receive()
-        message = await asyncio.wait_for(receive(), BODY_TIME)
-        reading = message["type"] == "http.request" and bool(message.get("more_body"))
-        return message
-
-    return receive_in_time
+def _tls(settings: Settings) -> Tls | None:
+    if not (settings.tls_certificate and settings.tls_key):
+        return None
+    return Tls(Path(settings.tls_certificate).expanduser(), Path(settings.tls_key).expanduser())
 
 
 async def _knocked(listener: socket.socket, stop: asyncio.Event) -> bool:
@@ -147,24 +121,25 @@ async def _knocked(listener: socket.socket, stop: asyncio.Event) -> bool:
     return knocked.is_set() and not stop.is_set()
 
 
-def _listening(ports: Iterable[int]) -> socket.socket:
+def _listening(host: str, ports: Iterable[int]) -> socket.socket:
     """A listener on the first of these ports that can be had; the last may be any."""
     *preferred, last = dict.fromkeys(ports)
     for port in preferred:
         try:
-            return _listener(port)
+            return _listener(host, port)
         except OSError:
             continue  # Taken, or not ours to take.
-    return _listener(last)
+    return _listener(host, last)
 
 
-def _listener(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
     # Connections of the daemon before us may linger; two that listen at once are refused all the same.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.settimeout(0)
     try:
-        listener.bind((HOST, port))
+        listener.bind((host, port))
         listener.listen(64)
     except OSError:
         listener.close()
@@ -179,16 +154,3 @@ def _port_before(folder: Path, wanted: int) -> int:
     except (OSError, ValueError):
         return wanted
     return got if asked == wanted and 0 < got < 1 << 16 else wanted
-
-
-def _token(path: Path) -> str:
-    """The token in the file; a new one where there is none, or where others could have read it."""
-    try:
-        token = path.read_text(encoding="ascii").strip()
-        if len(token) >= 32 and not path.stat().st_mode & 0o077:
-            return token
-    except (OSError, ValueError):
-        pass
-    token = secrets.token_urlsafe(32)
-    write_note(path, token)
-    return token

@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import socket
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 
 import uvicorn
+from fastapi import FastAPI
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from holdfast.daemon.http import App
+from holdfast.daemon.api.app import make_api
+from holdfast.daemon.api.office import Office
+from holdfast.daemon.guard import OPEN_PATH, App
+from holdfast.daemon.http import HttpDoor
+from holdfast.daemon.keys import Keys
 from holdfast.daemon.mcp_server import LINE_LIMIT, Answering, Context, make_server
+from holdfast.daemon.reception import Reception
+from holdfast.daemon.way_in import let_in
 from holdfast.engine.caller import Call
 
 CONNECTIONS = 128
@@ -27,18 +32,30 @@ PROJECT = "x-holdfast-project"
 """The header by which a client says which directory its agent works in, where nothing else does."""
 
 
-def make_app(answering: Answering) -> Starlette:
-    """Everything that can be asked over HTTP: MCP, at `/mcp`."""
+def make_app(
+    answering: Answering, reception: Reception, keys: Keys, stop: asyncio.Event, log: logging.Logger
+) -> FastAPI:
+    """Everything that can be asked over HTTP: the API, MCP at `/mcp`, and the way in for a browser."""
     # Each request stands for itself: what a client was told stays true when the daemon is another one. So
     # there is no stream to wait on either, which would cost a connection for as long as the client lives.
     sessions = StreamableHTTPSessionManager(
         make_server(answering, _who), stateless=True, json_response=True, max_request_body_size=LINE_LIMIT
     )
-    routes = [Route("/mcp", StreamableHTTPASGIApp(sessions), methods=["POST"])]
-    return Starlette(routes=routes, lifespan=lambda _: sessions.run())
+    office = Office(reception, keys, stop, log)
+
+    @contextlib.asynccontextmanager
+    async def living(app: FastAPI) -> AsyncGenerator[None]:  # noqa: ARG001
+        async with sessions.run():
+            yield
+        await office.close()
+
+    app = make_api(office, living)
+    app.router.routes.append(Route("/mcp", StreamableHTTPASGIApp(sessions), methods=["POST"]))
+    app.router.routes.append(Route(OPEN_PATH, let_in, methods=["GET"]))
+    return app
 
 
-async def serve(app: App, listener: socket.socket, stop: asyncio.Event, log: logging.Logger) -> None:
+async def serve(app: App, door: HttpDoor, stop: asyncio.Event, log: logging.Logger) -> None:
     """Answer on the listener until told to stop."""
     _log_to(log)
     server = _Server(
@@ -53,9 +70,11 @@ async def serve(app: App, listener: socket.socket, stop: asyncio.Event, log: log
             proxy_headers=False,
             limit_concurrency=CONNECTIONS,
             timeout_graceful_shutdown=LAST_ANSWERS_TIME,
+            ssl_certfile=door.tls.certificate if door.tls else None,
+            ssl_keyfile=door.tls.key if door.tls else None,
         )
     )
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    serving = asyncio.create_task(server.serve(sockets=[door.listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()

@@ -64,7 +64,7 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
         await worker.do(Urgency.LETTER, functools.partial(reception.open, time.time_ns() // 1_000_000))
         watch = Watch(reception.transcript_changed, log)
         house = House(home, reception, watch, stop, log)
-        answering = (serve_http(http, mcp, stop, log),) if http else ()
+        answering = (serve_http(http, mcp, reception, stop, log),) if http else ()
         await asyncio.gather(house.keep(), watch.run(stop), *answering)
     finally:
         server.close()
@@ -89,13 +89,14 @@ async def _listen(door: Door, reception: Reception, mcp: Mcp, log: logging.Logge
 
 def _http_door(home: Path, reception: Reception, log: logging.Logger) -> HttpDoor | None:
     """The other door, if it is wanted and can be had: hooks do not need it."""
-    port = reception.http_port()
+    settings = reception.door_settings()
     try:
-        door = open_http_door(home, port) if port else None
+        door = open_http_door(home, settings, log) if settings.http_port else None
     except OSError as error:
         log.warning("the HTTP door cannot be opened: %s", error)
         return None
-    reception.http = f"{door.address}/mcp" if door else ""
+    if door:
+        reception.http, reception.link = f"{door.address}/mcp", door.link
     return door
 
 

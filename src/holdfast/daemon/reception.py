@@ -18,8 +18,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
-from holdfast import __version__, config, harnesses, models
+from holdfast import __version__, config, harnesses, models, settings
 from holdfast.config import Config
+from holdfast.core.redact import Lists
 from holdfast.core.session import Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
@@ -54,20 +55,22 @@ class Reception:
     def __init__(
         self, home: Path, worker: Worker, stop: asyncio.Event, log: logging.Logger, note: str
     ) -> None:
-        self._home = home
+        self.home = home
         self._worker = worker
         self._stop = stop
         self._log = log
         self._note = note
         self._desk: Desk | None = None
-        self._writing = Writing(self._own_desk, log)
+        self._writing = Writing(self.own_desk, log)
         self._opened_at = 0
         self.http = ""
+        self.link: Callable[[], str] = str
+        """Makes an address that lets a browser in; an empty one where there is no HTTP door."""
         self.last_letter_at = time.monotonic()
 
     def open(self, at: int) -> None:
         """Open the store; one that is corrupt is set aside and a new one begun. Worker's thread."""
-        path, backups = self._home / "store.db", self._home / "backups"
+        path, backups = self.home / "store.db", self.home / "backups"
         try:
             store = open_store(path, backups, at)
         except StoreCorrupt as error:
@@ -82,7 +85,7 @@ class Reception:
             user_home=Path.home(),
             clock=_now,
             new_id=lambda: str(uuid.uuid4()),
-            home=self._home,
+            home=self.home,
             embedder=cache(models.embedder),
             counter=cache(self._counter),
         )
@@ -129,6 +132,10 @@ class Reception:
             await asyncio.sleep(LOOK_AGAIN)
         return answer
 
+    def lists(self) -> Lists:
+        """What the user lets pass and what never, in all projects."""
+        return lists_of(self._loaded(None))
+
     async def do(self, urgency: Urgency, work: Callable[[], T]) -> T:
         """The result of work that uses the desk."""
         return await self._worker.do(urgency, work)
@@ -140,13 +147,13 @@ class Reception:
     async def drain(self) -> int:
         """Take in the letters that hooks left in the spool; how many."""
         taken = 0
-        for path, request in spool.letters(self._home):
+        for path, request in spool.letters(self.home):
             if request is not None:
                 work = partial(self._take_in, envelope_of(request), request.body)
                 await self._worker.do(Urgency.SPOOL, work)
             path.unlink(missing_ok=True)
             taken += 1
-        spool.sweep(self._home, _now() - forget.DEAD_AFTER_MS)
+        spool.sweep(self.home, _now() - forget.DEAD_AFTER_MS)
         return taken
 
     async def flush(self, waited_ms: int) -> int:
@@ -181,9 +188,9 @@ class Reception:
             self._writing.begin()
 
     @contextmanager
-    def _own_desk(self) -> Generator[Desk]:
+    def own_desk(self) -> Generator[Desk]:
         """A desk for another thread than the worker's."""
-        path, backups = self._home / "store.db", self._home / "backups"
+        path, backups = self.home / "store.db", self.home / "backups"
         with closing(open_store(path, backups, _now())) as store:
             yield replace(self.desk, store=store)
 
@@ -207,9 +214,9 @@ class Reception:
         """After how long without sessions the daemon ends."""
         return self._loaded(None).daemon.idle_exit_minutes
 
-    def http_port(self) -> int:
-        """Where the HTTP door is wanted; 0 for nowhere."""
-        return self._loaded(None).daemon.http_port
+    def door_settings(self) -> settings.Daemon:
+        """Where the HTTP door is wanted, and how."""
+        return self._loaded(None).daemon
 
     async def _control(self, request: wire.Request) -> dict[str, object]:
         match request.fields.get("verb"):
@@ -220,7 +227,7 @@ class Reception:
                     "door": self._note,
                     "http": self.http,
                     "started_at": self._opened_at,
-                    "spooled": spool.waiting(self._home),
+                    "spooled": spool.waiting(self.home),
                 }
             case "flush":
                 drained = await self.drain()
@@ -230,6 +237,8 @@ class Reception:
                 # What waits is taken in first: of what nobody knows yet nothing could be forgotten.
                 await self.drain()
                 return await self._worker.do(Urgency.CONTROL, partial(self._forget, request.body))
+            case "link":
+                return {"url": self.link()}
             case "stop":
                 self._stop.set()
                 return {"stopping": True}
@@ -244,24 +253,24 @@ class Reception:
 
     def _prune(self) -> maintain.Pruned:
         days = self._loaded(None).continuity.retention_days
-        drop_copies(self._home / "store.db", self._home / "backups", _now() - days * maintain.DAY_MS)
+        drop_copies(self.home / "store.db", self.home / "backups", _now() - days * maintain.DAY_MS)
         return maintain.prune(self.desk, days)
 
     def _rewrite(self) -> bool:
         try:
-            settings = config.load(self._home, None, None, os.environ).config
+            loaded = config.load(self.home, None, None, os.environ).config
         except ConfigError:
             return False  # Its lists are not known; what would be written by none of them had to be redone.
         desk = self.desk
-        redactor = Redactor(lists_of(settings), desk.store.secret(FOR_TAGS, desk.new_secret()))
-        return rewrite(desk.store, self._home, redactor, _now())
+        redactor = Redactor(lists_of(loaded), desk.store.secret(FOR_TAGS, desk.new_secret()))
+        return rewrite(desk.store, self.home, redactor, _now())
 
     def _forget(self, told: bytes) -> dict[str, object]:
         choice = forget.choice_of(json.loads(told))
         if choice is None:
             return {"error": "it is not clear what to forget"}
         try:
-            forgotten = forget.forget(self.desk.store, self._home, choice, _now())
+            forgotten = forget.forget(self.desk.store, self.home, choice, _now())
         except HoldfastError as error:
             return {"error": error.message, "hint": error.hint}
         return asdict(forgotten)
@@ -282,7 +291,7 @@ class Reception:
         root = Path(project.root) if project else None
         project_id = project.project_id if project else None
         try:
-            return config.load(self._home, root, project_id, os.environ).config
+            return config.load(self.home, root, project_id, os.environ).config
         except ConfigError as error:
             self._log.warning("%s; the defaults are used", error.message)
             return Config()

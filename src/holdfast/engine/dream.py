@@ -35,7 +35,7 @@ from holdfast.engine.continuity import Room, layered, layers
 from holdfast.engine.continuity_source import Source
 from holdfast.engine.desk import Desk
 from holdfast.engine.remember import Wish, remember
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, NotThere
 from holdfast.files import atomic, audit_log, worktree
 from holdfast.files.together import locked
 
@@ -119,8 +119,10 @@ def find(rows: Sequence[Candidate], id: str) -> Candidate:
     """The candidate of that id, or of the only one that begins so."""
     found = [one for one in rows if one.id.startswith(id)] if id else []
     if len(found) != 1:
-        problem = "several candidates begin with" if found else "there is no candidate"
-        raise HoldfastError(f"{problem} `{id}`", "`holdfast dream candidates` lists them")
+        hint = "`holdfast dream candidates` lists them"
+        if found:
+            raise HoldfastError(f"several candidates begin with `{id}`", hint)
+        raise NotThere(f"there is no candidate `{id}`", hint)
     return found[0]
 
 
@@ -163,7 +165,7 @@ def _content(here: Room, file: str) -> str:
 def _known(here: Room) -> Snapshot:
     snapshot = _read(here)
     if snapshot is None:
-        raise HoldfastError("there is no dream snapshot", "`holdfast dream build` makes one")
+        raise NotThere("there is no dream snapshot", "`holdfast dream build` makes one")
     return snapshot
 
 

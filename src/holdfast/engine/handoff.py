@@ -26,7 +26,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.git import Repository
 from holdfast.engine.ledger import words_of
 from holdfast.engine.world import git_position
-from holdfast.errors import HoldfastError, PathRefused
+from holdfast.errors import HoldfastError, NotThere, PathRefused
 from holdfast.files import worktree
 from holdfast.stores.base import Lineage
 
@@ -115,7 +115,7 @@ def find(project: Project, name: str) -> Found:
     if len({one.path for one in meant}) == 1:
         return meant[0]
     if not meant:
-        raise HoldfastError(f"there is no handoff `{name}`", _there_are(known))
+        raise NotThere(f"there is no handoff `{name}`", _there_are(known))
     raise HoldfastError(
         f"several handoffs are named like `{name}`: {', '.join(sorted(names)[:5])}", "say more of the name"
     )

@@ -18,7 +18,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.memorize import KIND, Kept, Wish, keep, make_findable, worded
 from holdfast.engine.record import Arrival, record_inside
 from holdfast.engine.scope import named, within
-from holdfast.errors import HoldfastError
+from holdfast.errors import NotThere
 from holdfast.files import memory_files
 
 __all__ = [
@@ -77,12 +77,12 @@ def memories(
 
 
 def named_memory(desk: Desk, project: Project, id: str, *, all_projects: bool = False) -> Memory:
-    """The memory of that id, or of the only one that begins so; raises HoldfastError if there is none."""
+    """The memory of that id, or of the only one that begins so; raises NotThere if there is none."""
     where = replace(within(project, all_projects=all_projects), kinds=(KIND,))
     document = named(desk, id, where)
     memory = desk.store.memory(document.id) if document else None
     if memory is None:
-        raise HoldfastError(f"there is no memory `{id}` here", "`holdfast memories list` names them")
+        raise NotThere(f"there is no memory `{id}` here", "`holdfast memories list` names them")
     return memory
 
 

@@ -20,22 +20,29 @@ from holdfast.core.events import Event
 from holdfast.core.session import Process, Session
 from holdfast.stores.findable import EVERYWHERE, NOBODY, Document, Findable, Hit, Within
 from holdfast.stores.logged import Logged
+from holdfast.stores.paged import START, Captured, Counts, Head, Mark, Paged, Taken
 from holdfast.stores.recorded import RECORDS, Recorded, RecordsKept
 
 __all__ = [
     "EVERYWHERE",
     "NOBODY",
     "RECORDS",
+    "START",
+    "Captured",
     "Change",
+    "Counts",
     "Document",
     "Dropped",
+    "Head",
     "Hit",
     "Lineage",
+    "Mark",
     "Novelty",
     "RecordsKept",
     "Redaction",
     "Rewritten",
     "Store",
+    "Taken",
     "Text",
     "Within",
     "names_one_of",
@@ -107,7 +114,7 @@ def names_one_of(source: str, keys: set[str]) -> bool:
 _BETWEEN_NAMES = re.compile(r"[/\\.]")
 
 
-class Store(Findable, Recorded, Logged, Protocol):
+class Store(Findable, Recorded, Logged, Paged, Protocol):
     """Everything that Holdfast keeps. Every write stands inside `writing` or `writing_durably`.
 
     What is given with a text as its `redactor` says which one that text went through.

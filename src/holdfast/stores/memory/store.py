@@ -15,8 +15,8 @@ from holdfast.errors import StoreError
 from holdfast.stores.base import NOBODY, RECORDS, Lineage, Novelty
 from holdfast.stores.codec import clean, hashed
 from holdfast.stores.memory.forgetting import Forgetting
-from holdfast.stores.memory.found import Found
 from holdfast.stores.memory.logs import Logs
+from holdfast.stores.memory.pages import Pages
 from holdfast.stores.memory.records import Records
 from holdfast.stores.memory.redactions import Redactions
 from holdfast.stores.memory.tables import drop
@@ -24,7 +24,7 @@ from holdfast.stores.memory.tables import drop
 T = TypeVar("T")
 
 
-class MemoryStore(Found, Records, Logs, Redactions, Forgetting):
+class MemoryStore(Pages, Records, Logs, Redactions, Forgetting):
     """A store that lives as long as this object."""
 
     def writing(self) -> AbstractContextManager[None]:

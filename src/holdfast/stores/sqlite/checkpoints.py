@@ -52,10 +52,10 @@ class Checkpoints:
     def receipts(self, session: str, limit: int) -> list[Receipt]:
         sql = _RECEIPTS_OF_SESSION if session else _RECEIPTS
         bindings: Bindings = {"session": session, "limit": limit}
-        return [_receipt(row) for row in self._database.rows(sql, bindings)]
+        return [receipt_of(row) for row in self._database.rows(sql, bindings)]
 
     def _checkpoints(self, sql: str, bindings: Bindings) -> list[Checkpoint]:
-        return [_checkpoint(row) for row in self._database.rows(sql, bindings)]
+        return [checkpoint_of(row) for row in self._database.rows(sql, bindings)]
 
 
 def _columns(checkpoint: Checkpoint) -> Bindings:
@@ -79,8 +79,8 @@ def _columns(checkpoint: Checkpoint) -> Bindings:
     }
 
 
-def _checkpoint(row: Row) -> Checkpoint:
-    """In the order of `_READ`, which is the order of the fields."""
+def checkpoint_of(row: Row) -> Checkpoint:
+    """In the order of `READ`, which is the order of the fields."""
     id, session, harness, project, normalized, project_id, worktree_id, trigger, digest, *rest = row
     prompt_count, queries, remembers, window, created_at, words, outline = rest
     return Checkpoint(
@@ -117,8 +117,8 @@ def _receipt_columns(receipt: Receipt) -> Bindings:
     }
 
 
-def _receipt(row: Row) -> Receipt:
-    """In the order of `_READ_RECEIPT`, which is the order of the fields."""
+def receipt_of(row: Row) -> Receipt:
+    """In the order of `READ_RECEIPT`, which is the order of the fields."""
     id, session, window, reason, predecessor, created_at, budget, text, items = row
     return Receipt(
         id,
@@ -143,28 +143,28 @@ insert into session_checkpoints (
 )
 """
 
-_READ = """
+READ = """
 select id, session_key, harness, project, project_normalized, project_id, worktree_id, trigger, digest,
        prompt_count, memory_queries, recent_remembers, window, created_at, words, outline
   from session_checkpoints
 """
 
 _CHECKPOINTS_OF_SESSION = f"""
-{_READ}
+{READ}
  where session_key = :session
  order by created_at desc, rowid desc
  limit :limit
 """
 
 _CHECKPOINTS_OF_PROJECT = f"""
-{_READ}
+{READ}
  where project_id = :project_id
  order by created_at desc, rowid desc
  limit :limit
 """
 
 _CHECKPOINTS = f"""
-{_READ}
+{READ}
  order by created_at desc, rowid desc
  limit :limit
 """
@@ -203,20 +203,20 @@ insert into receipts (
 )
 """
 
-_READ_RECEIPT = """
+READ_RECEIPT = """
 select id, session_key, window, reason, predecessor, created_at, budget, text, items
   from receipts
 """
 
 _RECEIPTS_OF_SESSION = f"""
-{_READ_RECEIPT}
+{READ_RECEIPT}
  where session_key = :session
  order by created_at desc, rowid desc
  limit :limit
 """
 
 _RECEIPTS = f"""
-{_READ_RECEIPT}
+{READ_RECEIPT}
  order by created_at desc, rowid desc
  limit :limit
 """

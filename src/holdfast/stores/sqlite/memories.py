@@ -56,7 +56,7 @@ class Memories:
         self._database.write("delete from memories where id = :id", {"id": id})
 
     def _memories(self, sql: str, bindings: Bindings) -> list[Memory]:
-        return [_memory(row) for row in self._database.rows(sql, bindings)]
+        return [memory_of(row) for row in self._database.rows(sql, bindings)]
 
 
 def _columns(memory: Memory) -> Bindings:
@@ -95,8 +95,8 @@ def _where(memory: Memory) -> Bindings:
     }
 
 
-def _memory(row: Row) -> Memory:
-    """In the order of `_READ`, which is the order of the fields."""
+def memory_of(row: Row) -> Memory:
+    """In the order of `READ`, which is the order of the fields."""
     id, text, kind, scope, project_id, worktree_id, created_at, tags, importance, pinned, labels, *rest = row
     source, session, seen, seen_at, found, found_at, superseded_by, stretch, place = rest
     return Memory(
@@ -157,18 +157,18 @@ on conflict (id) do update
        text          = excluded.text
 """
 
-_READ = """
+READ = """
 select id, text, kind, scope, project_id, worktree_id, created_at, tags, importance, pinned, labels, source,
        session_key, seen, seen_at, found, found_at, superseded_by, stretch, place
   from memories
 """
 
 _NAMED = f"""
-{_READ}
+{READ}
  where id in (select value from json_each(:ids))
 """  # noqa: S608 - both parts are ours
 
-_WITHIN = """
+WITHIN = """
 (:everywhere or project_id in (select value from json_each(:projects)))
    and (:worktree_id = '' or worktree_id in ('', :worktree_id))
    and (:kinds = '[]' or 'memory' in (select value from json_each(:kinds)))
@@ -176,16 +176,16 @@ _WITHIN = """
 """
 
 _MEMORIES = f"""
-{_READ}
- where {_WITHIN}
+{READ}
+ where {WITHIN}
    and superseded_by = ''
  order by created_at desc, rowid desc
  limit :limit
 """
 
 _SUPERSEDED = f"""
-{_READ}
- where {_WITHIN}
+{READ}
+ where {WITHIN}
    and superseded_by <> ''
  order by created_at desc, rowid desc
  limit :limit
@@ -200,7 +200,7 @@ select id
 
 # By its identity alone it is found at once; the plus keeps SQLite from going by time instead.
 _LIKE = f"""
-{_READ}
+{READ}
  where project_id = :project_id
    and worktree_id = :worktree_id
    and identity = :identity
@@ -211,7 +211,7 @@ _LIKE = f"""
 """
 
 _LAST = f"""
-{_READ}
+{READ}
  where project_id = :project_id
    and worktree_id = :worktree_id
    and scope = :scope
@@ -221,7 +221,7 @@ _LAST = f"""
 """
 
 _ABOUT = f"""
-{_READ}
+{READ}
  where project_id = :project_id
    and worktree_id = :worktree_id
    and subject = :subject

@@ -56,11 +56,11 @@ class Records:
         self._database.write(_PUT_SCORE, {**asdict(score), "start": score.start.value})
 
     def scores(self, limit: int) -> list[SessionScore]:
-        return [_score(row) for row in self._database.rows(_SCORES, {"limit": limit})]
+        return [score_of(row) for row in self._database.rows(_SCORES, {"limit": limit})]
 
 
-def _score(row: Row) -> SessionScore:
-    """In the order of `_SCORES`, which is the order of the fields."""
+def score_of(row: Row) -> SessionScore:
+    """In the order of `READ_SCORE`, which is the order of the fields."""
     session, harness, project_id, scored_at, start, *counts = row
     return SessionScore(session, harness, project_id, scored_at, decode_name(Start, start), *counts)
 
@@ -157,10 +157,14 @@ insert or replace into session_scores (
 )
 """
 
-_SCORES = """
+READ_SCORE = """
 select session_key, harness, project_id, scored_at, start, agent_events, brief_items, brief_items_used,
        needed, rediscovered, novel_context_count, memories_recalled, memories_used
   from session_scores
+"""
+
+_SCORES = f"""
+{READ_SCORE}
  order by scored_at desc, session_key
  limit :limit
 """

@@ -18,6 +18,7 @@ from holdfast.stores.sqlite.events import Events
 from holdfast.stores.sqlite.forgetting import Forgetting
 from holdfast.stores.sqlite.logs import Logs
 from holdfast.stores.sqlite.memories import Memories
+from holdfast.stores.sqlite.pages import Pages
 from holdfast.stores.sqlite.records import Records
 from holdfast.stores.sqlite.redactions import Redactions
 from holdfast.stores.sqlite.schema import Migration, migrate, refuse_later, shipped
@@ -26,7 +27,9 @@ from holdfast.stores.sqlite.translation import corrupt, translated
 from holdfast.stores.sqlite.words import Words
 
 
-class SqliteStore(Sessions, Events, Checkpoints, Documents, Memories, Records, Logs, Redactions, Forgetting):
+class SqliteStore(
+    Sessions, Events, Checkpoints, Documents, Memories, Records, Logs, Pages, Redactions, Forgetting
+):
     """Everything that Holdfast keeps, in one file."""
 
     def __init__(self, database: Database) -> None:

@@ -1,0 +1,57 @@
+"""The tokens of the HTTP door: shown to a person, and renewed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from holdfast.cli import access
+from holdfast.cli.options import Option, command
+from holdfast.cli.printing import give, say
+from holdfast.files import tokens
+
+FILES: Final = {"full": "token", "read": "token-read"}
+
+
+@click.group(epilog="\b\nExamples:\n  holdfast token show\n  holdfast token rotate --scope read")
+def token() -> None:
+    """Show or renew the tokens by which programs use the HTTP API.
+
+    `full` may do everything; `read` may look at everything and change nothing.
+    """
+
+
+def _scope_option() -> Option:
+    says = "Which of the two."
+    kinds = click.Choice(list(FILES))
+    return click.option("--scope", type=kinds, default="full", show_default=True, help=says)
+
+
+@command(
+    "holdfast token show", 'curl -H "Authorization: Bearer $(holdfast token show)" localhost:7433/api/health'
+)
+@_scope_option()
+def show(*, scope: str) -> None:
+    """Print a token; it is made if there is none yet."""
+    give(tokens.read_or_make(_path(scope)))
+
+
+@command("holdfast token rotate", "holdfast token rotate --scope read")
+@_scope_option()
+def rotate(*, scope: str) -> None:
+    """Put a new token in place of one; the old one counts no longer.
+
+    With the full one, every browser that came by `holdfast dashboard` has to come by it again.
+    """
+    tokens.renew(_path(scope))
+    say(f"the {scope} token is a new one; `holdfast token show --scope {scope}` prints it")
+
+
+def _path(scope: str) -> Path:
+    return access.home() / "http" / FILES[scope]
+
+
+token.add_command(show)
+token.add_command(rotate)

@@ -1,0 +1,108 @@
+"""The API as an application: all routes together, what they answer redacted, and what can be asked told."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import FastAPI, Security
+from fastapi.routing import APIRoute
+from fastapi.security import APIKeyCookie, HTTPBearer
+from starlette.responses import JSONResponse
+from starlette.types import Lifespan
+
+from holdfast import __version__
+from holdfast.daemon.api import (
+    briefs,
+    checkpoints,
+    health,
+    hooks,
+    live,
+    memories,
+    project_files,
+    reviews,
+    sessions,
+)
+from holdfast.daemon.api.office import Office
+from holdfast.daemon.api.problems import RESPONSES, tell_problems
+from holdfast.daemon.guard import COOKIE, App, Message, Receive, Send
+
+ROUTERS: Final = (checkpoints, sessions, briefs, memories, project_files, reviews, health, live, hooks)
+ABOUT: Final = """What Holdfast keeps, and what can be done with it.
+
+Every request carries `Authorization: Bearer TOKEN`; `holdfast token show` prints the token. The one for
+reading alone may ask for everything and change nothing. Lists are given page by page, the newest first: the
+`next` of a page is the `cursor` of the one behind it. Times are ISO 8601 in UTC. Every text went through the
+redactor, once when it was kept and once more when it is given.
+"""
+
+
+def make_api(office: Office, lifespan: Lifespan[FastAPI]) -> FastAPI:
+    """The API as it is served: what is asked is done in the office."""
+    app = described(_redacting(office), lifespan)
+    app.state.office = office
+    tell_problems(app)
+    app.add_middleware(_Counting, office=office)
+    return app
+
+
+def described(
+    answer: type[JSONResponse] = JSONResponse, lifespan: Lifespan[FastAPI] | None = None
+) -> FastAPI:
+    """The application with every route of the API in it, enough to tell what can be asked."""
+    app = FastAPI(
+        title="Holdfast",
+        version=__version__,
+        description=ABOUT,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        responses=RESPONSES,
+        default_response_class=answer,
+        generate_unique_id_function=_name_of,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        dependencies=[Security(_bearer), Security(_cookie)],
+    )
+    for module in ROUTERS:
+        app.include_router(module.router, prefix="/api")
+    return app
+
+
+# Only told here: it is the guard that lets in or does not.
+_bearer: Final = HTTPBearer(auto_error=False, description="`holdfast token show` prints it.")
+_cookie: Final = APIKeyCookie(name=COOKIE, auto_error=False, description="`holdfast dashboard` gives it.")
+
+
+def _redacting(office: Office) -> type[JSONResponse]:
+    """The kind of answer in which every text is redacted once more."""
+
+    class Redacted(JSONResponse):
+        def render(self, content: Any) -> bytes:  # noqa: ANN401 - whatever JSON can say
+            return super().render(office.redacted(content))
+
+    return Redacted
+
+
+class _Counting:
+    """Counts what was answered, by the route that answered it."""
+
+    def __init__(self, app: App, office: Office) -> None:
+        self._app = app
+        self._office = office
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                route = str(getattr(scope.get("route"), "path", "none"))
+                if scope["path"].startswith("/api/") and not route.startswith("/api/"):
+                    route = f"/api{route}"
+                self._office.answered[scope["method"], route, message["status"]] += 1
+            await send(message)
+
+        await self._app(scope, receive, counted if scope["type"] == "http" else send)
+
+
+def _name_of(route: APIRoute) -> str:
+    """What an operation is called: `checkpoints_of_project`."""
+    module = str(route.endpoint.__module__).rsplit(".", 1)[-1]
+    return f"{module}_{route.name}"

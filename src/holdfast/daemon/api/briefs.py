@@ -1,0 +1,115 @@
+"""Briefs over HTTP: what agents were given, with the receipt of each, and what the next one would be."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from holdfast.core.brief_beside import written
+from holdfast.core.told import Reason
+from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.paging import Page, Paged
+from holdfast.engine.desk import Desk
+from holdfast.engine.projects import named
+from holdfast.engine.resume import next_brief
+from holdfast.engine.rows import Row, item_row, receipt_row
+from holdfast.errors import NotThere
+from holdfast.stores.base import Mark
+from holdfast.stores.codec import to_iso
+
+router = APIRouter(tags=["briefs"])
+
+
+class ItemRow(BaseModel):
+    """One thing that a brief could say."""
+
+    section: str
+    text: str
+    at: str | None
+    source: str = Field(description="The session, record or file that it comes from.")
+    score: float = Field(description="What it is worth; the greater, the sooner it is said.")
+    rendered: bool = Field(description="Whether the brief says it.")
+    omitted: str = Field(description="Why it does not, where it does not.")
+
+
+class ReceiptRow(BaseModel):
+    """A brief, and the account of it."""
+
+    id: str
+    session_key: str
+    window: int
+    reason: Reason
+    predecessor: str | None
+    created_at: str
+    budget: int
+    size: int
+    text: str
+    items: list[ItemRow]
+
+
+class ReceiptPage(Page[ReceiptRow]):
+    """Some briefs, the newest first."""
+
+
+class NextBrief(BaseModel):
+    """What a session that started now would be given; empty texts where that is nothing."""
+
+    text: str
+    reason: Reason | None
+    predecessor: str | None
+    created_at: str
+    budget: int
+    size: int
+    items: list[ItemRow]
+
+
+@router.get("/briefs", response_model=ReceiptPage)
+async def listed(
+    office: InOffice,
+    paging: Paged,
+    session: Annotated[str, Query(max_length=1_000, description="Of this session only.")] = "",
+) -> object:
+    """The briefs that were given, each with its receipt."""
+    rows = await office.do(lambda desk: desk.store.page_of_receipts(session, paging.behind, paging.wanted))
+    return paging.page(rows, lambda one: Mark(one.created_at, one.id), receipt_row)
+
+
+@router.get("/briefs/{id}", response_model=ReceiptRow)
+async def one(office: InOffice, id: str) -> object:
+    """One brief, by the id of its receipt."""
+
+    def found(desk: Desk) -> Row:
+        receipt = desk.store.receipt(id)
+        if receipt is None:
+            raise NotThere(f"there is no brief `{id}`", "`/api/briefs` lists them")
+        return receipt_row(receipt)
+
+    return await office.do(found)
+
+
+@router.get("/next-brief", response_model=NextBrief)
+async def to_come(
+    office: InOffice,
+    project: Annotated[str, Query(max_length=4_096, description="Its id, or a path of it.")],
+) -> object:
+    """What the next session of a project would be given back, as things are now."""
+    return await office.do(lambda desk: next_row(desk, project))
+
+
+def next_row(desk: Desk, project: str) -> Row:
+    """The brief that the next session of a project would be given."""
+    place = named(desk, project)
+    budget = desk.config(place).continuity.recovery_budget_chars
+    told = next_brief(desk, place)
+    brief = written(told, budget) if told else None
+    return {
+        "text": brief.text if brief else "",
+        "reason": told.reason if told else None,
+        "predecessor": told.session.key if told else None,
+        "created_at": to_iso(desk.clock()),
+        "budget": budget,
+        "size": len(brief.text) if brief else 0,
+        "items": [item_row(item) for item in brief.items] if brief else [],
+    }

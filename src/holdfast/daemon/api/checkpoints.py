@@ -1,0 +1,114 @@
+"""Checkpoints over HTTP: those of a project, those of a session, and what changed between two of them."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.session import Trigger
+from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.paging import Page, Paged
+from holdfast.engine.desk import Desk
+from holdfast.engine.projects import known
+from holdfast.engine.rows import Row, checkpoint_row
+from holdfast.errors import NotThere
+from holdfast.stores.base import Mark
+
+router = APIRouter(tags=["checkpoints"])
+Project = Annotated[
+    str, Query(max_length=4_096, description="Its id, or a path that a session of it was in; empty for all.")
+]
+
+
+class OutlineRow(BaseModel):
+    """What a checkpoint says in fields."""
+
+    summary: str
+    tokensAtCheckpoint: int  # noqa: N815 - the names that other programs know them by
+    messageCountAtCheckpoint: int  # noqa: N815
+    topics: list[str]
+    openQuestions: list[str]  # noqa: N815
+    keyDecisions: list[str]  # noqa: N815
+
+
+class CheckpointRow(BaseModel):
+    """The durable picture of a session at one moment."""
+
+    id: str
+    session_key: str
+    harness: str
+    project: str | None
+    project_normalized: str | None
+    trigger: Trigger
+    digest: str
+    prompt_count: int
+    memory_queries: list[str]
+    recent_remembers: list[str]
+    created_at: str = Field(description="ISO 8601 in UTC, with milliseconds.")
+    window: int
+    checkpoint: OutlineRow
+
+
+class CheckpointPage(Page[CheckpointRow]):
+    """Some checkpoints, the newest first."""
+
+
+class DiffRow(BaseModel):
+    """What changed from one checkpoint's digest to another's, as a unified diff."""
+
+    older: str
+    newer: str
+    diff: str
+
+
+@router.get("/checkpoints", response_model=CheckpointPage)
+async def of_project(office: InOffice, paging: Paged, project: Project = "") -> object:
+    """Recent checkpoints of a project, or of all."""
+
+    def found(desk: Desk) -> list[Checkpoint]:
+        if not project:
+            return desk.store.page_of_checkpoints(paging.behind, paging.wanted)
+        place = known(desk, project)
+        return desk.store.page_of_project(place.project_id, paging.behind, paging.wanted) if place else []
+
+    return _page(paging, await office.do(found))
+
+
+@router.get("/checkpoints/{session_key:path}", response_model=CheckpointPage)
+async def of_session(office: InOffice, paging: Paged, session_key: str) -> object:
+    """The checkpoints of one session; of one that nobody knows there are none."""
+    rows = await office.do(lambda desk: desk.store.page_of_session(session_key, paging.behind, paging.wanted))
+    return _page(paging, rows)
+
+
+@router.get("/checkpoint-diff", response_model=DiffRow)
+async def difference(
+    office: InOffice,
+    older: Annotated[str, Query(max_length=200, description="The id of a checkpoint.")],
+    newer: Annotated[str, Query(max_length=200, description="The id of another.")],
+) -> object:
+    """What changed between the digests of two checkpoints."""
+    return await office.do(lambda desk: diff_row(_named(desk, older), _named(desk, newer)))
+
+
+def diff_row(older: Checkpoint, newer: Checkpoint) -> Row:
+    """The difference of two checkpoints."""
+    lines = unified_diff(
+        older.digest.splitlines(), newer.digest.splitlines(), older.id, newer.id, lineterm=""
+    )
+    return {"older": older.id, "newer": newer.id, "diff": "\n".join(lines)}
+
+
+def _named(desk: Desk, id: str) -> Checkpoint:
+    found = desk.store.checkpoint(id)
+    if found is None:
+        raise NotThere(f"there is no checkpoint `{id}`", "it may have served its time")
+    return found
+
+
+def _page(paging: Paged, rows: list[Checkpoint]) -> object:
+    return paging.page(rows, lambda one: Mark(one.created_at, one.id), checkpoint_row)

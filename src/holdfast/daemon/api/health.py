@@ -1,0 +1,162 @@
+"""Health over HTTP: what the doctor finds, how sessions went, what was measured, and figures to watch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from starlette.responses import PlainTextResponse
+
+from holdfast import __version__
+from holdfast.core.scores import Start
+from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.paging import Page, Paged
+from holdfast.engine import evaluations, examine
+from holdfast.engine.desk import Desk
+from holdfast.engine.figures import Figures, figures
+from holdfast.engine.rows import Row
+from holdfast.stores.base import Mark
+from holdfast.stores.codec import to_iso
+
+router = APIRouter(tags=["health"])
+
+
+class FindingRow(BaseModel):
+    """What one check found."""
+
+    check: str
+    ok: bool
+    detail: str
+    fix: str
+
+
+class Health(BaseModel):
+    """Whether everything is as it should be."""
+
+    version: str
+    ok: bool
+    findings: list[FindingRow]
+
+
+class ScoreRow(BaseModel):
+    """How a session went on from what was there before it."""
+
+    session: str
+    harness: str
+    project_id: str
+    scored_at: str
+    start: Start
+    agent_events: int
+    brief_items: int
+    brief_items_used: int
+    needed: int
+    rediscovered: int
+    novel_context_count: int
+    memories_recalled: int
+    memories_used: int
+
+
+class ScorePage(Page[ScoreRow]):
+    """Some scores, the one that was worked out last first."""
+
+
+class EvaluationRow(BaseModel):
+    """What was measured on the user's own history."""
+
+    name: str
+    at: str
+    report: dict[str, Any] = Field(description="As `holdfast eval … --json` prints it.")
+
+
+class EvaluationPage(Page[EvaluationRow]):
+    """Some results."""
+
+
+@router.get("/health", response_model=Health)
+async def health(
+    office: InOffice,
+    *,
+    deep: Annotated[bool, Query(description="Also read the store through, and send trial letters.")] = False,
+) -> object:
+    """What the doctor finds."""
+    look = examine.thoroughly if deep else examine.at_a_glance
+
+    def found(desk: Desk) -> list[Row]:
+        return [asdict(one) for one in look(desk, office.reception.home, os.environ)]
+
+    rows = await office.do(found)
+    return {"version": __version__, "ok": all(row["ok"] for row in rows), "findings": rows}
+
+
+@router.get("/scores", response_model=ScorePage)
+async def scores(office: InOffice, paging: Paged) -> object:
+    """How sessions went, as far as `holdfast sessions --scores` has worked it out."""
+    rows = await office.do(lambda desk: desk.store.page_of_scores(paging.behind, paging.wanted))
+    return paging.page(
+        rows,
+        lambda one: Mark(one.scored_at, one.session),
+        lambda one: {**asdict(one), "scored_at": to_iso(one.scored_at)},
+    )
+
+
+@router.get("/evaluations", response_model=EvaluationPage)
+async def measured(office: InOffice, paging: Paged) -> object:
+    """The last results of `holdfast eval survival --history`."""
+    kept = await office.do(lambda desk: evaluations.kept(desk.store))
+    return paging.page_of(
+        kept,
+        lambda one: Mark(one.at, one.name),
+        lambda one: {"name": one.name, "at": to_iso(one.at), "report": one.report},
+    )
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(office: InOffice) -> PlainTextResponse:
+    """Figures in the text format of Prometheus."""
+    found = await office.do(lambda desk: figures(desk, office.reception.home))
+    lines = office.redacted([*_told(found), *_requests(office)])
+    return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
+
+
+def _told(found: Figures) -> Iterator[str]:
+    for name, count in asdict(found.counts).items():
+        if name != "live":  # told by harness below
+            yield from _metric(f"{name}_kept", "gauge", {"": count})
+    live = {_label("harness", one.harness): one.live for one in found.captured}
+    yield from _metric("sessions_live", "gauge", live)
+    yield from _metric("store_bytes", "gauge", {"": found.store_bytes})
+    yield from _metric("letters_waiting", "gauge", {"": found.letters_waiting})
+    skipped = {_label("reason", reason): times for reason, times in found.skipped.items()}
+    yield from _metric("skipped_total", "counter", skipped)
+    today = found.spent[0].models if found.spent else {}
+    spent = {_label("model", name): one.tokens for name, one in today.items()}
+    yield from _metric("model_tokens_last_day", "gauge", spent)
+
+
+def _requests(office: InOffice) -> Iterator[str]:
+    counted = {
+        f"{_label('method', method)},{_label('route', route)},{_label('status', str(status))}": times
+        for (method, route, status), times in sorted(office.answered.items())
+    }
+    yield from _metric("http_requests_total", "counter", counted)
+
+
+def _metric(name: str, kind: str, values: Mapping[str, int]) -> Iterator[str]:
+    if not values:
+        return
+    yield f"# TYPE holdfast_{name} {kind}"
+    for labels, value in values.items():
+        yield f"holdfast_{name}{{{labels}}} {value}" if labels else f"holdfast_{name} {value}"
+
+
+def _label(name: str, text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'{name}="{escaped}"'

@@ -1,0 +1,57 @@
+"""Hooks over HTTP: letters of harnesses that send them so, answered as a hook would be."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Header, HTTPException, Path, Query, Request
+from starlette.responses import Response
+
+from holdfast import harnesses
+from holdfast.daemon import wire
+from holdfast.daemon.api.office import InOffice
+from holdfast.engine.remote import as_from_afar
+
+router = APIRouter(tags=["hooks"])
+_BODY: Final = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
+_ANSWERS: Final[dict[int | str, dict[str, object]]] = {
+    200: {
+        "content": {"application/json": {"schema": {"type": "object"}}},
+        "description": "What the harness is told.",
+    },
+    204: {"description": "It is told nothing."},
+}
+
+
+@router.post(
+    "/hooks/{event}", responses=_ANSWERS, openapi_extra={"requestBody": _BODY}, response_class=Response
+)
+async def letter(
+    office: InOffice,
+    request: Request,
+    event: Annotated[str, Path(max_length=100, pattern=r"^[\w-]+$", description="As the harness names it.")],
+    harness: Annotated[str, Query(max_length=100, description="Whose letter this is.")],
+    x_holdfast_letter: Annotated[
+        str,
+        Header(
+            max_length=200,
+            pattern=r"^[\w.:-]*$",
+            description="Its id: the same one again is the same letter.",
+        ),
+    ] = "",
+) -> Response:
+    """Take in one letter. It names its session by id; a path in it is opened only if it is known already."""
+    known = harnesses.get(harness).name
+    raw = await request.body()
+    body = await office.do_between_letters(lambda desk: as_from_afar(desk, event, raw))
+    if body is None:
+        raise HTTPException(422, "the letter is no JSON object")
+    fields = {
+        "id": x_holdfast_letter or str(uuid.uuid4()),
+        "harness": known,
+        "at": str(time.time_ns() // 1_000_000),
+    }
+    answer = await office.reception.answer(wire.Request("letter", fields, body))
+    return Response(answer, media_type="application/json") if answer else Response(status_code=204)

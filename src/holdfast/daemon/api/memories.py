@@ -1,0 +1,215 @@
+"""Memories over HTTP: looked through, searched, kept, changed, pinned and forgotten."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from holdfast.core.memory import Label, Memory, MemoryKind, Scope
+from holdfast.core.world import Project as Place
+from holdfast.daemon.api.checkpoints import Project
+from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.paging import Page, Paged, cursor_of
+from holdfast.engine import forget, projects, remember
+from holdfast.engine.desk import Desk
+from holdfast.engine.memorize import LONGEST
+from holdfast.engine.recall import LIMIT_MOST, look_up
+from holdfast.engine.recall import Query as Asked
+from holdfast.engine.rows import Row, finding_row, memory_row
+from holdfast.engine.scope import within
+from holdfast.errors import NotThere
+from holdfast.stores.base import START, Mark
+
+router = APIRouter(tags=["memories"])
+SOURCE: Final = "http"
+NOWHERE: Final = Place("", "", "", "", os.devnull)
+"""For whoever names no project: what holds everywhere."""
+
+
+class MemoryRow(BaseModel):
+    """Something to remember."""
+
+    id: str
+    text: str
+    kind: MemoryKind
+    scope: Scope
+    tags: list[str]
+    importance: float
+    pinned: bool
+    strength: float = Field(description="Its importance as far as it has not faded.")
+    labels: list[Label]
+    source: str
+    session_key: str
+    created_at: str
+    seen: int
+    found: int
+    found_at: str | None
+    superseded_by: str | None
+
+
+class MemoryPage(Page[MemoryRow]):
+    """Some memories, the newest first."""
+
+
+class FindingRow(BaseModel):
+    """A text that was found."""
+
+    id: str
+    kind: str
+    score: float
+    text: str
+    at: str | None
+    age: str | None
+    source: str
+    session_key: str | None
+
+
+class FindingPage(Page[FindingRow]):
+    """Some of what was found, the best first."""
+
+
+class NewMemory(BaseModel):
+    """What is to be remembered."""
+
+    text: str = Field(min_length=1, max_length=LONGEST)
+    project: str = Field(default="", max_length=4_096, description="Without one it holds everywhere.")
+    tags: list[str] = Field(default=[], max_length=50)
+    importance: float | None = Field(default=None, ge=0, le=1)
+    pinned: bool = False
+
+
+class KeptMemory(MemoryRow):
+    """What became of it."""
+
+    again: bool = Field(description="It was known already.")
+    supersedes: list[str] = Field(description="Older ones that say otherwise.")
+
+
+class Changes(BaseModel):
+    """What is to change of a memory; what is left out stays."""
+
+    text: str | None = Field(default=None, min_length=1, max_length=LONGEST)
+    tags: list[str] | None = Field(default=None, max_length=50)
+    importance: float | None = Field(default=None, ge=0, le=1)
+    pinned: bool | None = None
+
+
+class ForgottenMemory(BaseModel):
+    """How many memories went: one."""
+
+    memories: int
+
+
+@router.get("/memories", response_model=MemoryPage)
+async def listed(
+    office: InOffice,
+    paging: Paged,
+    project: Project = "",
+    *,
+    superseded: Annotated[bool, Query(description="Also those that a newer one supersedes.")] = False,
+) -> object:
+    """Memories of a project and the user's own; without a project, all there are."""
+
+    def found(desk: Desk) -> Row:
+        place = projects.named(desk, project) if project else NOWHERE
+        where, rows, behind = within(place, all_projects=not project), list[Memory](), paging.behind
+        while len(rows) < paging.wanted and (
+            page := desk.store.page_of_memories(where, behind, paging.wanted)
+        ):
+            rows += [one for one in page if superseded or not one.superseded_by]
+            behind = _said(page[-1])
+        now = desk.clock()
+        return paging.page(rows[: paging.wanted], _said, lambda one: memory_row(one, now))
+
+    return await office.do(found)
+
+
+@router.get("/memories/search", response_model=FindingPage)
+async def search(
+    office: InOffice,
+    paging: Paged,
+    q: Annotated[str, Query(min_length=1, max_length=2_000, description="Words to look for.")],
+    project: Project = "",
+    kind: Annotated[list[str], Query(description="`memory`, `file`, `checkpoint`, `digest`, `record`.")] = [],  # noqa: B006 - FastAPI copies it
+) -> object:
+    """What was remembered, written down or said, by words and by meaning; nothing is counted as recalled."""
+
+    def found(desk: Desk) -> Row:
+        place = projects.named(desk, project) if project else NOWHERE
+        passed = 0 if paging.behind == START else paging.behind.at
+        limit = min(passed + paging.wanted, LIMIT_MOST)
+        asked = Asked(q, limit, tuple(kind), all_projects=not project)
+        rows = look_up(desk, place, asked)[passed:] if q.strip() else []
+        shown, now = rows[: paging.limit], desk.clock()
+        more = cursor_of(Mark(passed + len(shown), "")) if len(rows) > paging.limit else None
+        return {"items": [finding_row(one, now) for one in shown], "next": more}
+
+    return await office.do(found)
+
+
+@router.post("/memories", response_model=KeptMemory, status_code=201)
+async def keep(office: InOffice, new: NewMemory) -> object:
+    """Keep something until it is forgotten."""
+
+    def kept(desk: Desk) -> Row:
+        place = projects.named(desk, new.project) if new.project else NOWHERE
+        scope = Scope.PROJECT if new.project else Scope.USER
+        wish = remember.Wish(new.text, tuple(new.tags), new.importance, new.pinned, scope)
+        made = remember.remember(desk, place, wish, source=SOURCE)
+        told = {"again": made.again, "supersedes": list(made.supersedes)}
+        return {**memory_row(made.memory, desk.clock()), **told}
+
+    return await office.do(kept)
+
+
+@router.get("/memories/{id}", response_model=MemoryRow)
+async def one(office: InOffice, id: str) -> object:
+    """One memory, by its id."""
+    return await office.do(lambda desk: memory_row(_named(desk, id), desk.clock()))
+
+
+@router.patch("/memories/{id}", response_model=MemoryRow)
+async def change(office: InOffice, id: str, changes: Changes) -> object:
+    """Change a memory's text, tags or importance, pin it, or let it fade again."""
+
+    def changed(desk: Desk) -> Row:
+        before = _named(desk, id)
+        memory = remember.edit(
+            desk,
+            replace(NOWHERE, project_id=before.project_id, worktree_id=before.worktree_id),
+            id,
+            text=changes.text,
+            tags=changes.tags,
+            importance=changes.importance,
+            pinned=changes.pinned,
+        )
+        return memory_row(memory, desk.clock())
+
+    return await office.do(changed)
+
+
+@router.delete("/memories/{id}", response_model=ForgottenMemory)
+async def drop(office: InOffice, id: str) -> object:
+    """Remove a memory for good, from every file of the home; what it had superseded holds again."""
+
+    def dropped(desk: Desk) -> Row:
+        _named(desk, id)
+        gone = forget.forget(desk.store, office.reception.home, forget.OneMemory(id), desk.clock())
+        return {"memories": gone.memories}
+
+    return await office.do_between_letters(dropped)
+
+
+def _named(desk: Desk, id: str) -> Memory:
+    memory = desk.store.memory(id)
+    if memory is None:
+        raise NotThere(f"there is no memory `{id}`", "`/api/memories` lists them")
+    return memory
+
+
+def _said(memory: Memory) -> Mark:
+    return Mark(memory.created_at, memory.id)

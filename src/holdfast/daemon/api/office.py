@@ -1,0 +1,84 @@
+"""The office: where what is asked over HTTP is done, apart from the letters.
+
+It has a thread of its own with its own way to the store, so that no hook ever waits for a page. What removes
+something for good goes to the worker, which does it between two letters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Annotated, Final, TypeVar
+
+from fastapi import Depends, Request
+
+from holdfast.daemon.keys import Keys
+from holdfast.daemon.reception import Reception
+from holdfast.daemon.worker import Urgency, Worker
+from holdfast.engine.desk import Desk
+from holdfast.engine.redactor import redact_as_seen
+from holdfast.engine.rows import given
+from holdfast.stores.base import Head
+
+T = TypeVar("T")
+ANSWER_TIME: Final = 20.0
+"""Seconds after which whoever asked is told to come back; what was begun is finished."""
+
+
+class Office:
+    """Does the engine's work for whoever asks over HTTP."""
+
+    def __init__(self, reception: Reception, keys: Keys, stop: asyncio.Event, log: logging.Logger) -> None:
+        self.reception = reception
+        self.keys = keys
+        self.stop = stop
+        self.log = log
+        self.answered = Counter[tuple[str, str, int]]()
+        """How often each method and route was answered with which status."""
+        self.listeners = 0
+        """How many listen to what is new."""
+        self._open = ExitStack()
+        self._desk: Desk | None = None
+        self._worker = Worker(asyncio.get_running_loop())
+
+    async def do(self, work: Callable[[Desk], T]) -> T:
+        """The result of work that uses the desk; TimeoutError if it takes too long."""
+        self.reception.last_letter_at = time.monotonic()
+        return await asyncio.wait_for(
+            self._worker.do(Urgency.CONTROL, lambda: work(self._at_desk())), ANSWER_TIME
+        )
+
+    async def look(self, limit: int) -> list[Head]:
+        """The latest of each kind; that somebody listens is no reason for the daemon to stay."""
+        return await self._worker.do(Urgency.CONTROL, lambda: self._at_desk().store.heads(limit))
+
+    async def do_between_letters(self, work: Callable[[Desk], T]) -> T:
+        """The same where the daemon's own worker does it."""
+        return await self.reception.do(Urgency.CONTROL, lambda: work(self.reception.desk))
+
+    def redacted(self, value: T) -> T:
+        """The value as it may be given away."""
+        lists = self.reception.lists()
+        return given(value, lambda text: redact_as_seen(text, lists=lists))
+
+    async def close(self) -> None:
+        """Let go of the store, and end the thread."""
+        await self._worker.do(Urgency.HOUSEKEEPING, self._open.close)
+        await asyncio.to_thread(self._worker.stop)
+
+    def _at_desk(self) -> Desk:
+        if self._desk is None:
+            self._desk = self._open.enter_context(self.reception.own_desk())
+        return self._desk
+
+
+def _office(request: Request) -> Office:
+    found: Office = request.app.state.office
+    return found
+
+
+InOffice = Annotated[Office, Depends(_office)]

@@ -1,0 +1,80 @@
+"""Paging: how a list is given page by page, and how the next page is asked for."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Final, Generic, TypeVar
+
+from fastapi import Depends, HTTPException, Query
+from pydantic import BaseModel, Field
+
+from holdfast.stores.base import START, Mark
+
+T = TypeVar("T")
+R = TypeVar("R")
+LIMIT_MOST: Final = 200
+_Limit = Annotated[int, Query(ge=1, le=LIMIT_MOST, description="At most so many.")]
+_Cursor = Annotated[str, Query(max_length=2_000, description="The `next` of the page before.")]
+
+
+class Page(BaseModel, Generic[T]):
+    """Some of a list, the newest first."""
+
+    items: list[T]
+    next: str | None = Field(default=None, description="Where the next page begins; null on the last one.")
+
+
+class Paging:
+    """Which page is asked for."""
+
+    def __init__(self, limit: _Limit = 10, cursor: _Cursor = "") -> None:
+        self.limit = limit
+        self.behind = mark_of(cursor) if cursor else START
+
+    @property
+    def wanted(self) -> int:
+        """One more than is shown: whether it is there says whether there is another page."""
+        return self.limit + 1
+
+    def page(self, rows: Sequence[T], mark: Callable[[T], Mark], row: Callable[[T], R]) -> dict[str, object]:
+        """The page of so many rows as `wanted`."""
+        shown = rows[: self.limit]
+        more = len(rows) > self.limit and shown
+        return {"items": [row(one) for one in shown], "next": cursor_of(mark(shown[-1])) if more else None}
+
+    def page_of(
+        self, rows: Iterable[T], mark: Callable[[T], Mark], row: Callable[[T], R]
+    ) -> dict[str, object]:
+        """The page out of a list that is here as a whole."""
+
+        def place(one: T) -> tuple[int, str]:
+            return mark(one).at, mark(one).id
+
+        chosen = [one for one in rows if place(one) < (self.behind.at, self.behind.id)]
+        chosen.sort(key=place, reverse=True)
+        return self.page(chosen[: self.wanted], mark, row)
+
+
+Paged = Annotated[Paging, Depends()]
+
+
+def cursor_of(mark: Mark) -> str:
+    """A mark as it goes over the wire."""
+    told = json.dumps([mark.at, mark.id], separators=(",", ":"))
+    return base64.urlsafe_b64encode(told.encode()).decode().rstrip("=")
+
+
+def mark_of(cursor: str) -> Mark:
+    """The mark that a cursor stands for; 422 for one that we never gave."""
+    try:
+        told = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+        at, id = told
+        is_mark = type(at) is int and 0 <= at <= START.at and isinstance(id, str)
+        id.encode()
+    except (ValueError, TypeError, AttributeError):
+        is_mark, at, id = False, 0, ""
+    if not is_mark:
+        raise HTTPException(422, "the cursor is none that was given")
+    return Mark(at, id)

@@ -1,0 +1,234 @@
+"""What of a project stands in files a person may edit, over HTTP: continuity, ledger, handoffs.
+
+A project is named by its id, never by a path: the files are those that Holdfast itself knows of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from fastapi import Path as InPath
+from pydantic import BaseModel, Field
+
+from holdfast.core.continuity import LayerName
+from holdfast.core.world import Project
+from holdfast.daemon.api.office import InOffice, Office
+from holdfast.daemon.api.paging import Page, Paged
+from holdfast.engine import continuity, handoff, ledger, projects, written_by_hand
+from holdfast.engine.continuity import Room
+from holdfast.engine.desk import Desk
+from holdfast.engine.rows import Row
+from holdfast.files import ledger as ledger_files
+from holdfast.files.ledger import Place
+from holdfast.stores.base import Mark
+from holdfast.stores.codec import to_iso
+
+router = APIRouter(tags=["files"])
+ProjectId = Annotated[str, InPath(max_length=200, description="A project's id.")]
+LONGEST: Final = 256 * 1024
+
+
+class ProjectRow(BaseModel):
+    """A project of which a session is kept."""
+
+    project_id: str
+    path: str
+    root: str
+
+
+class ProjectPage(Page[ProjectRow]):
+    """Some projects, by id."""
+
+
+class LayerRow(BaseModel):
+    """One layer of the continuity as it is."""
+
+    layer: LayerName
+    path: str
+    text: str
+    print: str = Field(
+        description="What the text is known by when it is put back; empty where there is none."
+    )
+
+
+class ContinuityRow(BaseModel):
+    """Both layers."""
+
+    layers: list[LayerRow]
+
+
+class LedgerRow(BaseModel):
+    """A worktree's ledger as it is."""
+
+    path: str
+    text: str
+    print: str
+    saved_at: str | None
+    notices: list[str]
+    came_with_the_clone: bool
+
+
+class NewText(BaseModel):
+    """A text in place of the one that is there."""
+
+    text: str = Field(max_length=LONGEST)
+    print: str = Field(max_length=64, description="The `print` of the text that it was made from.")
+
+
+class VersionRow(BaseModel):
+    """A past version."""
+
+    at: str
+    text: str
+
+
+class VersionPage(Page[VersionRow]):
+    """Some past versions, the newest first."""
+
+
+class HandoffRow(BaseModel):
+    """A document by which work was passed on."""
+
+    name: str
+    purpose: str
+    created: str
+    session_key: str
+    harness: str
+    branch: str
+    is_open: bool
+    text: str
+
+
+class HandoffPage(Page[HandoffRow]):
+    """Some handoffs, the newest first."""
+
+
+@router.get("/projects", response_model=ProjectPage)
+async def known(office: InOffice, paging: Paged) -> object:
+    """The projects of which a session is kept."""
+    every = await office.do(lambda desk: desk.store.projects())
+    return paging.page_of(every, lambda one: Mark(0, one.project_id), _project)
+
+
+@router.get("/projects/{project}/continuity", response_model=ContinuityRow)
+async def layers(office: InOffice, project: ProjectId) -> object:
+    """The working state of a project, both layers of it."""
+    return await office.do(lambda desk: {"layers": layer_rows(_room(office, desk, project))})
+
+
+@router.put("/projects/{project}/continuity/{layer}", response_model=LayerRow)
+async def put_layer(office: InOffice, project: ProjectId, layer: LayerName, new: NewText) -> object:
+    """Put an edited text in place of a layer; what was there becomes a past version."""
+
+    def put(desk: Desk) -> Row:
+        room = _room(office, desk, project)
+        written_by_hand.put_layer(desk, room, layer, new.text, new.print)
+        return next(row for row in layer_rows(room) if row["layer"] == layer)
+
+    return await office.do(put)
+
+
+@router.get("/projects/{project}/continuity/{layer}/history", response_model=VersionPage)
+async def layer_history(office: InOffice, paging: Paged, project: ProjectId, layer: LayerName) -> object:
+    """The past versions of a layer."""
+    paths = await office.do(lambda desk: _room(office, desk, project).places.versions(layer))
+    return paging.page_of(paths, lambda path: Mark(int(path.stem), ""), _version)
+
+
+@router.get("/projects/{project}/ledger", response_model=LedgerRow)
+async def one_ledger(office: InOffice, project: ProjectId) -> object:
+    """The ledger of the worktree that was last worked in."""
+    return await office.do(lambda desk: ledger_row(desk, *_ledger(office, desk, project)))
+
+
+@router.put("/projects/{project}/ledger", response_model=LedgerRow)
+async def put_ledger(office: InOffice, project: ProjectId, new: NewText) -> object:
+    """Put an edited text in place of the ledger; what was there becomes a past version."""
+
+    def put(desk: Desk) -> Row:
+        place, known = _ledger(office, desk, project)
+        written_by_hand.put_ledger(desk, place, known, new.text, new.print)
+        return ledger_row(desk, place, known)
+
+    return await office.do(put)
+
+
+@router.get("/projects/{project}/ledger/history", response_model=VersionPage)
+async def ledger_history(office: InOffice, paging: Paged, project: ProjectId) -> object:
+    """The past versions of the ledger."""
+    kept = await office.do(lambda desk: ledger_files.versions(_ledger(office, desk, project)[0]))
+    rows = [(one.at, one.writer, one.text()) for one in kept]
+    return paging.page_of(
+        rows, lambda one: Mark(one[0], one[1]), lambda one: {"at": to_iso(one[0]), "text": one[2]}
+    )
+
+
+@router.get("/projects/{project}/handoffs", response_model=HandoffPage)
+async def handoffs(office: InOffice, paging: Paged, project: ProjectId) -> object:
+    """The handoffs of all worktrees of a project."""
+    found = await office.do(lambda desk: handoff.every(projects.named(desk, project)))
+    # Their times are a person's words; what counts is that a later one comes behind them all.
+    numbers = {id(one): number for number, one in enumerate(reversed(found))}
+    return paging.page_of(found, lambda one: Mark(numbers[id(one)], one.name), _handoff)
+
+
+def layer_rows(room: Room) -> list[Row]:
+    """Both layers, also those that are not there yet."""
+    return [
+        {
+            "layer": name,
+            "path": str(room.places.target(name).whole),
+            "text": written_by_hand.layer_text(room, name),
+            "print": written_by_hand.print_of(written_by_hand.layer_text(room, name)),
+        }
+        for name in LayerName
+    ]
+
+
+def ledger_row(desk: Desk, place: Place, project: Project) -> Row:
+    """The ledger as it is; empty texts where there is none."""
+    looked = ledger.look(desk, place, project)
+    text = looked.text if looked else ""
+    return {
+        "path": place.path,
+        "text": text,
+        "print": written_by_hand.print_of(text),
+        "saved_at": to_iso(looked.saved_at) if looked else None,
+        "notices": list(looked.notices) if looked else [],
+        "came_with_the_clone": looked.came_with_the_clone if looked else False,
+    }
+
+
+def _room(office: Office, desk: Desk, project: str) -> Room:
+    return continuity.room(desk, office.reception.home, projects.named(desk, project))
+
+
+def _ledger(office: Office, desk: Desk, project: str) -> tuple[Place, Project]:
+    known = projects.named(desk, project)
+    own = desk.config(known).session
+    rules = ledger.rules(own, decided=True, root=Path(known.root), environment={})
+    return ledger.place_of(office.reception.home, known, rules.path), known
+
+
+def _project(project: Project) -> Row:
+    return {"project_id": project.project_id, "path": project.path, "root": project.root}
+
+
+def _version(path: Path) -> Row:
+    return {"at": to_iso(int(path.stem)), "text": path.read_text(encoding="utf-8", errors="replace")}
+
+
+def _handoff(found: handoff.Found) -> Row:
+    head = found.head
+    return {
+        "name": found.name,
+        "purpose": head.purpose,
+        "created": head.created,
+        "session_key": head.session,
+        "harness": head.harness,
+        "branch": head.branch,
+        "is_open": head.is_open,
+        "text": found.text,
+    }

@@ -1,0 +1,109 @@
+"""The reference page of the HTTP API, made from what the routes themselves say.
+
+`python -m holdfast.daemon.api.reference > docs/reference/api.md` writes it; a test keeps it true.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from holdfast.daemon.api.app import described
+
+Schema: TypeAlias = Mapping[str, Any]
+_TITLE: Final = "# HTTP API"
+_MADE: Final = "Made from the routes by `python -m holdfast.daemon.api.reference`; do not edit."
+_EXAMPLE: Final = """\
+```sh
+curl -H "Authorization: Bearer $(holdfast token show)" "http://127.0.0.1:7433/api/checkpoints?limit=3"
+```
+"""
+
+
+def reference() -> str:
+    """The page."""
+    spec = described().openapi()
+    lines = [_TITLE, "", _MADE, "", spec["info"]["description"], _EXAMPLE]
+    lines += ["`GET /api/openapi.json` tells the same to programs. What any route may answer instead:", ""]
+    lines += _problems(spec)
+    for path, methods in spec["paths"].items():
+        for method, operation in methods.items():
+            lines += [
+                "",
+                f"## `{method.upper()} {path}`",
+                "",
+                str(operation["description"]),
+                *_asked(operation),
+            ]
+            lines += _answered(operation)
+    lines += ["", "# What is sent and answered", *_models(spec["components"]["schemas"])]
+    return "\n".join(lines) + "\n"
+
+
+def _problems(spec: Schema) -> Iterator[str]:
+    any_route = next(iter(next(iter(spec["paths"].values())).values()))
+    for status, told in any_route["responses"].items():
+        if not status.startswith("2"):
+            yield f"- **{status}** {told['description']}"
+
+
+def _asked(operation: Schema) -> Iterator[str]:
+    rows = [_parameter(one) for one in operation.get("parameters", ())]
+    body = operation.get("requestBody")
+    if body:
+        rows.append(f"- the body: {_type(next(iter(body['content'].values()))['schema'])}")
+    if rows:
+        yield ""
+        yield from rows
+
+
+def _parameter(one: Schema) -> str:
+    schema = one["schema"]
+    default = schema.get("default")
+    notes = [f"in the {one['in']}", _type(schema), *(["required"] if one.get("required") else [])]
+    if default not in (None, "", []):
+        notes.append(f"default {default}")
+    return f"- `{one['name']}` ({', '.join(notes)}). {one.get('description', '')}".rstrip()
+
+
+def _answered(operation: Schema) -> Iterator[str]:
+    for status, told in operation["responses"].items():
+        if status.startswith("2"):
+            kinds = [
+                f"{_type(content['schema'])} as `{kind}`" for kind, content in told.get("content", {}).items()
+            ]
+            yield ""
+            yield f"Answers {status}: {', '.join(kinds) or 'nothing'}."
+
+
+def _models(schemas: Schema) -> Iterator[str]:
+    for name, schema in schemas.items():
+        if name.endswith("ValidationError"):
+            continue
+        yield from ("", f"## {name}", "", schema.get("description", ""))
+        if "enum" in schema:
+            yield from ("", "One of " + ", ".join(f"`{one}`" for one in schema["enum"]) + ".")
+        fields = schema.get("properties", {})
+        if fields:
+            yield ""
+        for field, told in fields.items():
+            yield (
+                f"- `{field}` ({_type(told)}). {told.get('description', '')}".rstrip().removesuffix(".") + "."
+            )
+
+
+def _type(schema: Schema) -> str:
+    """A type in a few words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_type(one) for one in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list of {_type(schema['items'])}"
+    return str(schema.get("type", "any"))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

@@ -1,0 +1,182 @@
+"""What a person looks through, over HTTP: how continuity came about, doubtful memories, dream candidates."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from holdfast.core.continuity import Part
+from holdfast.core.promote import Candidate, Lane, Standing, Step
+from holdfast.daemon.api.checkpoints import Project
+from holdfast.daemon.api.memories import NOWHERE
+from holdfast.daemon.api.office import InOffice, Office
+from holdfast.daemon.api.paging import Page, Paged
+from holdfast.daemon.api.project_files import ProjectId
+from holdfast.engine import audit, audit_memories, continuity, dream, projects
+from holdfast.engine.continuity import Room
+from holdfast.engine.desk import Desk
+from holdfast.engine.rows import Row
+from holdfast.stores.base import Mark
+from holdfast.stores.codec import to_iso
+
+router = APIRouter(tags=["reviews"])
+
+
+class AuditRow(BaseModel):
+    """One time that the continuity was generated."""
+
+    at: str
+    entry: dict[str, Any] = Field(description="As `holdfast session status --json` tells it.")
+
+
+class AuditPage(Page[AuditRow]):
+    """Some of the account, the newest first."""
+
+
+class DoubtRow(BaseModel):
+    """A memory that is worth a look, and why."""
+
+    id: str
+    problem: str
+    detail: str
+    text: str
+
+
+class DoubtPage(Page[DoubtRow]):
+    """Some doubtful memories."""
+
+
+class ExposedRow(BaseModel):
+    """So many secrets of one kind in one place; never a value."""
+
+    place: str
+    kind: str
+    count: int
+
+
+class ExposedPage(Page[ExposedRow]):
+    """Some places."""
+
+
+class ProposalRow(BaseModel):
+    """A change to an instruction file, shown and never made."""
+
+    file: str
+    line: str
+    patch: str
+
+
+class CandidateRow(BaseModel):
+    """Something of the continuity that may be worth keeping for good."""
+
+    id: str
+    text: str
+    lane: Lane
+    part: Part
+    source: str
+    standing: Standing
+    built_at: str
+    became: str
+    proposal: ProposalRow | None = Field(description="For what reads like an instruction.")
+
+
+class CandidatePage(Page[CandidateRow]):
+    """Some candidates, the latest first."""
+
+
+@router.get("/projects/{project}/audit", response_model=AuditPage)
+async def account(office: InOffice, paging: Paged, project: ProjectId) -> object:
+    """How the continuity of a project came about."""
+    entries = await office.do(lambda desk: _room(office, desk, project).entries())
+    return paging.page_of(
+        entries, lambda one: Mark(one.at, one.id), lambda one: {"at": to_iso(one.at), "entry": one.as_json()}
+    )
+
+
+@router.get("/audit/memories", response_model=DoubtPage)
+async def doubtful(office: InOffice, paging: Paged, project: Project = "") -> object:
+    """Memories that are worth a look: duplicates, echoes, those whose files are gone or that nobody finds."""
+
+    def found(desk: Desk) -> Row:
+        place = projects.named(desk, project) if project else NOWHERE
+        audited = audit_memories.audit(desk, place, all_projects=not project)
+        rows: list[Row] = [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
+        return paging.page_of(rows, lambda row: Mark(0, f"{row['id']} {row['problem']}"), _itself)
+
+    return await office.do(found)
+
+
+@router.get("/audit/secrets", response_model=ExposedPage)
+async def exposed(office: InOffice, paging: Paged) -> object:
+    """How many secrets today's rules would still find in what is kept; everything is read for it."""
+
+    def found(desk: Desk) -> Row:
+        counted = audit.secrets(desk.store, office.reception.home, office.reception.lists())
+        rows: list[Row] = [asdict(one) for one in counted]
+        return paging.page_of(rows, lambda row: Mark(0, f"{row['place']} {row['kind']}"), _itself)
+
+    return await office.do(found)
+
+
+@router.get("/projects/{project}/dreams", response_model=CandidatePage)
+async def candidates(
+    office: InOffice,
+    paging: Paged,
+    project: ProjectId,
+    standing: Annotated[Standing | None, Query(description="Only those that stand so.")] = None,
+) -> object:
+    """What of the continuity may become a memory or an instruction."""
+
+    def found(desk: Desk) -> Row:
+        room = _room(office, desk, project)
+        snapshot = dream.inspect(room).snapshot
+        rows = [one for one in snapshot.candidates if standing in (None, one.standing)] if snapshot else []
+        return paging.page_of(rows, _built, lambda one: candidate_row(room, one))
+
+    return await office.do(found)
+
+
+@router.post("/projects/{project}/dreams", response_model=CandidatePage)
+async def build(office: InOffice, paging: Paged, project: ProjectId) -> object:
+    """Put up candidates from the continuity; what was decided before stands."""
+
+    def built(desk: Desk) -> Row:
+        room = _room(office, desk, project)
+        return paging.page_of(
+            dream.build(desk, room).candidates, _built, lambda one: candidate_row(room, one)
+        )
+
+    return await office.do(built)
+
+
+@router.post("/projects/{project}/dreams/{candidate}/{step}", response_model=CandidateRow)
+async def decide(office: InOffice, project: ProjectId, candidate: str, step: Step) -> object:
+    """Take one step with a candidate: adopt, approve, reject, promote, verify-apply."""
+
+    def decided(desk: Desk) -> Row:
+        room = _room(office, desk, project)
+        return candidate_row(room, dream.take(desk, room, candidate, step))
+
+    return await office.do(decided)
+
+
+def candidate_row(room: Room, one: Candidate) -> Row:
+    """A candidate, with the patch that it would be."""
+    shown = dream.prepared(room, one) if one.lane is Lane.INSTRUCTION else None
+    patch = {"file": shown.file, "line": shown.line, "patch": shown.patch} if shown else None
+    return {**asdict(one), "built_at": to_iso(one.built_at), "proposal": patch}
+
+
+def _room(office: Office, desk: Desk, project: str) -> Room:
+    return continuity.room(desk, office.reception.home, projects.named(desk, project))
+
+
+def _built(candidate: Candidate) -> Mark:
+    return Mark(candidate.built_at, candidate.id)
+
+
+def _itself(row: Row) -> Row:
+    return row

@@ -1,0 +1,171 @@
+"""Sessions over HTTP: those that were seen, what happened in each, and how full their windows are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from holdfast.core.session import Phase, Session
+from holdfast.daemon.api.checkpoints import Project
+from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.paging import Page, Paged
+from holdfast.engine import timeline
+from holdfast.engine.desk import Desk
+from holdfast.engine.projects import known
+from holdfast.engine.rows import Row, session_row
+from holdfast.engine.timeline import Point
+from holdfast.errors import NotThere
+from holdfast.stores.base import Mark
+from holdfast.stores.codec import to_iso
+
+router = APIRouter(tags=["sessions"])
+
+
+class SessionRow(BaseModel):
+    """One conversation in a harness."""
+
+    session_key: str
+    harness: str
+    project: str
+    project_normalized: str
+    phase: Phase
+    model: str
+    prompt_count: int
+    windows: int
+    started_at: str
+    last_event_at: str
+    parent: str | None = Field(description="The session that it continues.")
+    lineage: str | None = Field(description="How it continues that one.")
+    tokens: int = Field(description="What the window holds, as the harness counted it last.")
+    capacity: int = Field(description="At how many tokens the harness compacts.")
+    percent: int
+    flush_asked: list[int]
+    flush_asked_at: str | None
+    flushActioned: bool  # noqa: N815 - the name that other programs know it by
+
+
+class SessionPage(Page[SessionRow]):
+    """Some sessions, the one with the latest event first."""
+
+
+class PointRow(BaseModel):
+    """One thing that happened in a session."""
+
+    at: str
+    id: str
+    kind: str = Field(description="`prompt`, `statement`, `tool`, `result`, `usage`, `compaction`, …")
+    title: str
+    text: str
+    agent: str
+    ok: bool | None
+    tokens: int
+
+
+class PointPage(Page[PointRow]):
+    """Some of what happened, the newest first."""
+
+
+class PressureRow(BaseModel):
+    """How full a session's window was at one moment."""
+
+    session_key: str
+    at: str
+    tokens: int
+    capacity: int
+    percent: int
+
+
+class PressurePage(Page[PressureRow]):
+    """Some counts, the newest first."""
+
+
+@router.get("/sessions", response_model=SessionPage)
+async def listed(office: InOffice, paging: Paged, project: Project = "") -> object:
+    """The sessions that were seen."""
+
+    def found(desk: Desk) -> object:
+        place = known(desk, project) if project else None
+        if project and place is None:
+            return {"items": []}
+        rows = desk.store.page_of_sessions(place.project_id if place else "", paging.behind, paging.wanted)
+        return paging.page(rows, _heard, lambda one: session_row(desk, one))
+
+    return await office.do(found)
+
+
+@router.get("/sessions/{session_key:path}/timeline", response_model=PointPage)
+async def happened(office: InOffice, paging: Paged, session_key: str) -> object:
+    """What happened in a session: its events, checkpoints and briefs."""
+
+    def found(desk: Desk) -> object:
+        _named(desk, session_key)
+        points = timeline.page(desk, session_key, paging.behind, paging.wanted)
+        return paging.page(points, lambda one: Mark(one.at, one.id), _point)
+
+    return await office.do(found)
+
+
+@router.get("/sessions/{session_key:path}", response_model=SessionRow)
+async def one(office: InOffice, session_key: str) -> object:
+    """One session, by its key."""
+    return await office.do(lambda desk: session_row(desk, _named(desk, session_key)))
+
+
+@router.get("/pressure", response_model=PressurePage)
+async def pressure(
+    office: InOffice,
+    paging: Paged,
+    session: Annotated[str, Query(max_length=1_000, description="Every count of this session.")] = "",
+) -> object:
+    """How full the windows of all live sessions are; with a session, how full its window was over time."""
+
+    def found(desk: Desk) -> object:
+        if session:
+            return _counts(desk, _named(desk, session), paging)
+        return paging.page_of(desk.store.live_sessions(), _heard, lambda live: _now(desk, live))
+
+    return await office.do(found)
+
+
+def _counts(desk: Desk, session: Session, paging: Paged) -> Row:
+    holds = session_row(desk, session)["capacity"]
+    points = timeline.counts(desk, session.key, paging.behind, paging.wanted)
+
+    def row(point: Point) -> Row:
+        percent = point.tokens * 100 // int(str(holds))
+        told = {"tokens": point.tokens, "capacity": holds, "percent": percent}
+        return {"session_key": session.key, "at": to_iso(point.at), **told}
+
+    return paging.page(points, lambda point: Mark(point.at, point.id), row)
+
+
+def _now(desk: Desk, session: Session) -> Row:
+    told = session_row(desk, session)
+    names = ("session_key", "tokens", "capacity", "percent")
+    return {**{name: told[name] for name in names}, "at": told["last_event_at"]}
+
+
+def _named(desk: Desk, key: str) -> Session:
+    found = desk.store.session(key)
+    if found is None:
+        raise NotThere(f"there is no session `{key}`", "`/api/sessions` lists them")
+    return found
+
+
+def _heard(session: Session) -> Mark:
+    return Mark(session.last_event_at, session.key)
+
+
+def _point(point: Point) -> Row:
+    return {
+        "at": to_iso(point.at),
+        "id": point.id,
+        "kind": point.kind,
+        "title": point.title,
+        "text": point.text,
+        "agent": point.agent,
+        "ok": point.ok,
+        "tokens": point.tokens,
+    }

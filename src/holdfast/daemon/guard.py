@@ -1,0 +1,241 @@
+"""The guard of the HTTP door: looks at who comes before anything of a request is read.
+
+A page in a browser can send requests to the loopback address, and reach it under a name of its own. So the
+name is looked at first, then where the request comes from, then the key. What is answered goes out with the
+headers that keep a browser from doing more with it than showing it. What can be asked is not here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final, TypeAlias
+
+from holdfast.daemon.keys import Keys, Pass, Scope
+from holdfast.daemon.limits import SAFE, Limits
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+
+COOKIE: Final = "holdfast"
+OPEN_PATH: Final = "/open"
+"""Where a one-time link leads: the key is in the link."""
+BODY_TIME: Final = 10.0
+"""Seconds between two pieces of a request's body."""
+BODY_MOST: Final = 1 << 20
+LETTER_MOST: Final = 16 << 20
+LONG_BODIES: Final = ("/mcp", "/api/hooks/")
+_POLICY: Final = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+PROTECTION: Final = (
+    (b"content-security-policy", _POLICY),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not answered, and what its sender can do."""
+
+    status: int
+    why: str
+    hint: str = ""
+    wait: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that this server goes by, each with its port, and whether one speaks TLS with it."""
+
+    hosts: tuple[str, ...]
+    tls: bool = False
+
+    def is_ours(self, host: bytes) -> bool:
+        """Whether a `Host` is one of them."""
+        return host.lower().decode("latin-1") in self.hosts
+
+    def is_our_page(self, origin: bytes) -> bool:
+        """Whether an `Origin` is a page of ours."""
+        scheme = b"https://" if self.tls else b"http://"
+        return origin.lower().startswith(scheme) and self.is_ours(origin[len(scheme) :])
+
+
+class Guard:
+    """Lets a request in if it comes to us by our name, from no other site, with a key, and not too often."""
+
+    def __init__(self, app: App, names: Names, keys: Keys, limits: Limits) -> None:
+        self._app = app
+        self._names = names
+        self._keys = keys
+        self._limits = limits
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        head = _Head(scope["method"], scope["path"], scope["headers"])
+        found = self._looked_at(head)
+        if isinstance(found, Refusal):
+            await _refuse(_protected(send), found, head)
+            return
+        most = LETTER_MOST if head.path.startswith(LONG_BODIES) else BODY_MOST
+        if head.announced > most:
+            await _refuse(_protected(send), Refusal(413, f"more than {most:,} bytes are not taken"), head)
+            return
+        scope["holdfast.pass"] = found
+        await self._app(scope, _bounded(receive, most), _protected(send))
+
+    def _looked_at(self, head: _Head) -> Pass | Refusal:
+        hosts = head.every(b"host")
+        if len(hosts) != 1 or not self._names.is_ours(hosts[0]):
+            return Refusal(421, "this is not the name of this server")
+        origins = head.every(b"origin")
+        if not all(map(self._names.is_our_page, origins)):
+            return Refusal(403, "requests from another site are not answered")
+        if head.path == OPEN_PATH and head.method == "GET":
+            return Pass("link", Scope.READ)
+        found = self._pass(head)
+        if found is None:
+            return Refusal(
+                401,
+                "there is no key, or a wrong one",
+                "`holdfast dashboard` opens a browser; "
+                "programs send the token in `http/token` in the Holdfast home as a bearer",
+            )
+        return self._allowed(head, found, from_our_page=bool(origins))
+
+    def _pass(self, head: _Head) -> Pass | None:
+        proofs = head.every(b"authorization")
+        if proofs:
+            kind, _, token = proofs[0].partition(b" ")
+            return self._keys.of_token(token) if len(proofs) == 1 and kind.lower() == b"bearer" else None
+        cookie = _cookie(head.every(b"cookie"))
+        return self._keys.of_cookie(cookie) if cookie else None
+
+    def _allowed(self, head: _Head, found: Pass, *, from_our_page: bool) -> Pass | Refusal:
+        """What this key may do, from where it is used, and how often."""
+        changes = head.method not in SAFE
+        if changes and found.scope is not Scope.FULL:
+            return Refusal(403, "this token may look, and change nothing", "use the token in `http/token`")
+        if found.is_browser and ((changes and not from_our_page) or head.is_foreign):
+            # Another server on this machine is the same site to a browser, and its pages send our cookie.
+            return Refusal(403, "a browser is answered if a page of ours asks")
+        wait = self._limits.wait(found.holder, head.method, head.path)
+        return Refusal(429, "too many requests", "come back later", wait) if wait else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What a request says before its body."""
+
+    method: str
+    path: str
+    headers: Iterable[tuple[bytes, bytes]]
+
+    def every(self, wanted: bytes) -> list[bytes]:
+        return [value for name, value in self.headers if name.lower() == wanted]
+
+    @property
+    def announced(self) -> int:
+        """How long the body is said to be."""
+        told = (self.every(b"content-length") or [b""])[0]
+        return int(told) if told.isdigit() else 0
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a browser says that another site wants this, other than by a link that a person follows."""
+        site = (self.every(b"sec-fetch-site") or [b"none"])[0]
+        follows = self.every(b"sec-fetch-mode") == [b"navigate"] and self.every(b"sec-fetch-dest") == [
+            b"document"
+        ]
+        return site in (b"cross-site", b"same-site") and not (self.method in SAFE and follows)
+
+    @property
+    def wants_a_page(self) -> bool:
+        return not self.path.startswith(("/api", "/mcp")) and any(
+            b"text/html" in value for value in self.every(b"accept")
+        )
+
+
+def _cookie(headers: list[bytes]) -> str:
+    try:
+        found = SimpleCookie("; ".join(value.decode("latin-1") for value in headers)).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+async def _refuse(send: Send, refusal: Refusal, head: _Head) -> None:
+    if head.wants_a_page:
+        kind, body = b"text/html; charset=utf-8", _PAGE.format(why=refusal.why).encode()
+    else:
+        kind, body = b"application/json", json.dumps({"error": refusal.why, "hint": refusal.hint}).encode()
+    headers = [
+        (b"content-type", kind),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+        *(((b"www-authenticate", b"Bearer"),) if refusal.status == 401 else ()),
+        *(((b"retry-after", str(refusal.wait).encode()),) if refusal.wait else ()),
+    ]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _protected(send: Send) -> Send:
+    """The same, with the headers that every answer goes out with; nothing is kept by a browser unasked."""
+
+    async def send_protected(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            if not any(name.lower() == b"cache-control" for name, _ in headers):
+                headers.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": [*headers, *PROTECTION]}
+        await send(message)
+
+    return send_protected
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    """The same, but a body that does not go on, or goes on for too long, is given up.
+
+    Behind it, a hang-up is waited for as long as it takes.
+    """
+    reading, size = True, 0
+
+    async def receive_bounded() -> Message:
+        nonlocal reading, size
+        if not reading:
+            return await receive()
+        message = await asyncio.wait_for(receive(), BODY_TIME)
+        size += len(message.get("body", b""))
+        reading = message["type"] == "http.request" and bool(message.get("more_body"))
+        if size > most:
+            reading = False
+            return {"type": "http.disconnect"}
+        return message
+
+    return receive_bounded
+
+
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+</head><body><main><h1>Holdfast</h1><p>{why}.</p>
+<p>Run <code>holdfast dashboard</code> in a terminal: it opens this page with a link that lets you in.</p>
+</main></body></html>
+"""

@@ -1,0 +1,45 @@
+"""The way in for a browser: a one-time link becomes a cookie, and the link is worth nothing any more."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from holdfast.daemon.api.office import Office
+from holdfast.daemon.guard import COOKIE
+from holdfast.daemon.keys import COOKIE_DAYS
+
+_DAY: Final = 86_400
+# The page goes on by itself: a browser that was sent on would not send the new cookie along, because whoever
+# opened the link may be another site.
+_OPEN: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
+<meta http-equiv="refresh" content="0;url=/"><meta name="color-scheme" content="light dark"></head>
+<body><p><a href="/">Go on to the dashboard</a></p></body></html>
+"""
+_SPENT: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
+<meta name="color-scheme" content="light dark"></head>
+<body><main><h1>This link was used, or is too old</h1>
+<p>Run <code>holdfast dashboard</code> again: it makes a new one.</p></main></body></html>
+"""
+
+
+async def let_in(request: Request) -> HTMLResponse:
+    """Give the browser that follows a link its cookie, once."""
+    office: Office = request.app.state.office
+    cookie = office.keys.spend(request.query_params.get("key", ""))
+    if not cookie:
+        return HTMLResponse(_SPENT, 403)
+    answer = HTMLResponse(_OPEN)
+    answer.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=COOKIE_DAYS * _DAY,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer

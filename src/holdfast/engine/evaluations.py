@@ -1,0 +1,40 @@
+"""Evaluations: the last result of each that was measured on the user's own history, kept to be looked at.
+
+Numbers and nothing else. Measuring is done elsewhere, when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.stores.base import Store
+
+NAMES: Final = ("survival",)
+_FACT: Final = "evaluations/{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What was measured, when, and what came out."""
+
+    name: str
+    at: int
+    report: Mapping[str, Any]
+
+
+def keep(store: Store, evaluation: Evaluation) -> None:
+    """Keep a result in place of the one before."""
+    told = msgspec.json.encode({"at": evaluation.at, "report": evaluation.report}).decode()
+    with store.writing():
+        store.put_fact(_FACT.format(evaluation.name), told)
+
+
+def kept(store: Store) -> list[Evaluation]:
+    """The results there are."""
+    noted = ((name, store.fact(_FACT.format(name))) for name in NAMES)
+    found = [(name, msgspec.json.decode(fact)) for name, fact in noted if fact]
+    return [Evaluation(name, int(told["at"]), told["report"]) for name, told in found]

@@ -1,0 +1,168 @@
+"""Rows: how what is kept is told to a program, under the same names wherever it asks.
+
+Texts stand here as they are kept. They were redacted then; whoever gives a row away does it once more with
+`given`, because the rules may have learnt something since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias, TypeVar, cast
+
+from holdfast.core.brief import Item, Receipt
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.memory import Memory, strength
+from holdfast.core.pressure import capacity, percent
+from holdfast.core.rolling import Outline
+from holdfast.core.session import Session
+from holdfast.core.text import elapsed
+from holdfast.engine.desk import Desk
+from holdfast.engine.recall import Finding
+from holdfast.stores.base import Lineage
+from holdfast.stores.codec import to_iso
+
+Row: TypeAlias = dict[str, object]
+_T = TypeVar("_T")
+OURS: Final = frozenset({"next"})
+"""What is no text: the mark that a page ends with is made of ids, and has to come back as it was."""
+
+
+def given(value: _T, redact: Callable[[str], str]) -> _T:
+    """The same value with every text in it redacted, however deep it stands."""
+    return cast("_T", _given(value, redact))
+
+
+def checkpoint_row(checkpoint: Checkpoint) -> Row:
+    """A checkpoint under the names of its columns."""
+    return {
+        "id": checkpoint.id,
+        "session_key": checkpoint.session,
+        "harness": checkpoint.harness,
+        "project": checkpoint.project,
+        "project_normalized": checkpoint.project_normalized,
+        "trigger": checkpoint.trigger,
+        "digest": checkpoint.digest,
+        "prompt_count": checkpoint.prompt_count,
+        "memory_queries": list(checkpoint.memory_queries),
+        "recent_remembers": list(checkpoint.recent_remembers),
+        "created_at": to_iso(checkpoint.created_at),
+        "window": checkpoint.window,
+        "checkpoint": _outline(checkpoint.outline),
+    }
+
+
+def session_row(desk: Desk, session: Session) -> Row:
+    """A session, which one it continues, and how full its window is."""
+    lineage, flush = desk.store.lineage(session.key), session.flush
+    holds = capacity(session.pressure, desk.policy(session.project).models)
+    return {
+        "session_key": session.key,
+        "harness": session.harness,
+        "project": session.project.path,
+        "project_normalized": session.project.normalized,
+        "phase": session.phase,
+        "model": session.model,
+        "prompt_count": session.prompts_told,
+        "windows": session.window + 1,
+        "started_at": to_iso(session.started_at),
+        "last_event_at": to_iso(session.last_event_at),
+        **_continues(lineage),
+        "tokens": session.pressure.used,
+        "capacity": holds,
+        "percent": percent(session.pressure.used, holds),
+        "flush_asked": list(flush.asked),
+        "flush_asked_at": to_iso(flush.asked_at) if flush.asked_at else None,
+        "flushActioned": flush.actioned,
+    }
+
+
+def memory_row(memory: Memory, now: int) -> Row:
+    """A memory, and how strong it is now."""
+    return {
+        "id": memory.id,
+        "text": memory.text,
+        "kind": memory.kind,
+        "scope": memory.scope,
+        "tags": list(memory.tags),
+        "importance": memory.importance,
+        "pinned": memory.pinned,
+        "strength": round(strength(memory, now), 4),
+        "labels": list(memory.labels),
+        "source": memory.source,
+        "session_key": memory.session,
+        "created_at": to_iso(memory.created_at),
+        "seen": memory.seen,
+        "found": memory.found,
+        "found_at": to_iso(memory.found_at) if memory.found_at else None,
+        "superseded_by": memory.superseded_by or None,
+    }
+
+
+def finding_row(finding: Finding, now: int) -> Row:
+    """A text that was found, and how old it is."""
+    return {
+        "id": finding.id,
+        "kind": finding.kind,
+        "score": round(finding.score, 4),
+        "text": finding.text,
+        "at": to_iso(finding.at) if finding.at else None,
+        "age": elapsed(now - finding.at) if finding.at else None,
+        "source": finding.source,
+        "session_key": finding.session or None,
+    }
+
+
+def receipt_row(receipt: Receipt) -> Row:
+    """A receipt with the brief that it accounts for."""
+    return {
+        "id": receipt.id,
+        "session_key": receipt.session,
+        "window": receipt.window,
+        "reason": receipt.reason,
+        "predecessor": receipt.predecessor or None,
+        "created_at": to_iso(receipt.created_at),
+        "budget": receipt.budget,
+        "size": len(receipt.text),
+        "text": receipt.text,
+        "items": [item_row(item) for item in receipt.items],
+    }
+
+
+def item_row(item: Item) -> Row:
+    """One thing that a brief could say, and why it does not where it does not."""
+    return {
+        "section": item.section,
+        "text": item.text,
+        "at": to_iso(item.at) if item.at else None,
+        "source": item.source,
+        "score": round(item.score, 4),
+        "rendered": item.rendered,
+        "omitted": item.omitted,
+    }
+
+
+def _outline(outline: Outline) -> Row:
+    """What a checkpoint says in fields, named as in the record of one."""
+    return {
+        "summary": outline.summary,
+        "tokensAtCheckpoint": outline.tokens,
+        "messageCountAtCheckpoint": outline.messages,
+        "topics": list(outline.topics),
+        "openQuestions": list(outline.open_questions),
+        "keyDecisions": list(outline.key_decisions),
+    }
+
+
+def _continues(lineage: Lineage | None) -> Row:
+    return {"parent": lineage.parent if lineage else None, "lineage": lineage.kind if lineage else None}
+
+
+def _given(value: object, redact: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        named = cast("Mapping[str, object]", value)
+        return {name: each if name in OURS else _given(each, redact) for name, each in named.items()}
+    if isinstance(value, list | tuple):
+        return [_given(each, redact) for each in cast("list[object]", value)]
+    return value

@@ -1,0 +1,40 @@
+"""Tokens: the secrets that open the HTTP door, each in a file of the home for its owner's eyes only.
+
+Which token may do what is not decided here.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+LEAST: Final = 32
+"""A shorter text is no secret."""
+
+
+def read(path: Path) -> str:
+    """The token in the file; empty where there is none, or one that others could have read."""
+    try:
+        token = path.read_text(encoding="ascii").strip()
+        exposed = path.stat().st_mode & 0o077
+    except (OSError, ValueError):
+        return ""
+    return token if len(token) >= LEAST and not exposed else ""
+
+
+def read_or_make(path: Path) -> str:
+    """The token in the file, which gets a new one where there is none."""
+    return read(path) or renew(path)
+
+
+def renew(path: Path) -> str:
+    """A new token in place of the one in the file, whole or not at all: somebody may be reading."""
+    token = secrets.token_urlsafe(32)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.touch(mode=0o600)
+    beside.write_text(f"{token}\n", encoding="ascii")
+    beside.replace(path)
+    return token

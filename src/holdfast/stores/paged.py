@@ -1,0 +1,142 @@
+"""The fifth part of a store's contract: what is kept, page by page, for whoever looks through all of it.
+
+The newest first, and of two of the same time the one with the greater id. A page begins behind a mark and not
+at a number, so that what comes meanwhile shifts nothing. What a page is asked for is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from holdfast.core.brief import Receipt
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.events import Event
+from holdfast.core.memory import Memory
+from holdfast.core.scores import SessionScore
+from holdfast.core.session import Session
+from holdfast.core.world import Project
+from holdfast.stores.findable import Within
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a page ended: the time and the id of its last row."""
+
+    at: int
+    id: str
+
+
+START: Final = Mark(253_402_300_799_999, "")
+"""Before all that could be kept: the last millisecond that a date can name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The least by which a row is told from others, and from what it was before."""
+
+    kind: str
+    """`session`, `checkpoint`, `brief` or `memory`."""
+    id: str
+    session: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much is kept, by kind."""
+
+    sessions: int
+    live: int
+    events: int
+    checkpoints: int
+    receipts: int
+    memories: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What is kept of one harness."""
+
+    harness: str
+    sessions: int
+    live: int
+    last_event_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How many checkpoints of one day are kept, and how many characters they have."""
+
+    day: str
+    checkpoints: int
+    characters: int
+
+
+class Paged(Protocol):
+    """Pages, single rows, and counts."""
+
+    def checkpoint(self, id: str) -> Checkpoint | None:
+        """The checkpoint of that id."""
+        ...
+
+    def receipt(self, id: str) -> Receipt | None:
+        """The receipt of that id."""
+        ...
+
+    def page_of_checkpoints(self, behind: Mark, limit: int) -> list[Checkpoint]:
+        """Checkpoints of all projects, by when they were taken."""
+        ...
+
+    def page_of_project(self, project_id: str, behind: Mark, limit: int) -> list[Checkpoint]:
+        """The same, of one project."""
+        ...
+
+    def page_of_session(self, session: str, behind: Mark, limit: int) -> list[Checkpoint]:
+        """The same, of one session."""
+        ...
+
+    def page_of_sessions(self, project_id: str, behind: Mark, limit: int) -> list[Session]:
+        """Sessions by their latest event; of every project for an empty id."""
+        ...
+
+    def page_of_events(self, session: str, behind: Mark, limit: int) -> list[Event]:
+        """A session's events; the id of each is that of its record."""
+        ...
+
+    def page_of_receipts(self, session: str, behind: Mark, limit: int) -> list[Receipt]:
+        """A session's receipts; of all sessions for an empty key."""
+        ...
+
+    def page_of_memories(self, within: Within, behind: Mark, limit: int) -> list[Memory]:
+        """Memories by when they were first said, also those that a newer one supersedes."""
+        ...
+
+    def page_of_scores(self, behind: Mark, limit: int) -> list[SessionScore]:
+        """How sessions went, by when they were scored; the id of each is that of its session."""
+        ...
+
+    def projects(self) -> list[Project]:
+        """Every project of which a session is kept, as its latest session names it."""
+        ...
+
+    def project_at(self, path: str) -> str:
+        """The id of the project in which a checkpoint was taken at that real path; empty if there is none."""
+        ...
+
+    def heads(self, limit: int) -> list[Head]:
+        """So many of each kind, the latest first; those of one kind together."""
+        ...
+
+    def counts(self) -> Counts:
+        """How much is kept."""
+        ...
+
+    def captured(self) -> list[Captured]:
+        """What is kept of each harness, by name."""
+        ...
+
+    def taken_since(self, at: int) -> list[Taken]:
+        """What is kept of each day since then, days of UTC in order; a day without any is left out."""
+        ...

@@ -1,0 +1,197 @@
+"""Pages in SQLite: what is kept, read behind a mark, and counted."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holdfast.core.brief import Receipt
+from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.events import Event
+from holdfast.core.memory import Memory
+from holdfast.core.scores import SessionScore
+from holdfast.core.session import Phase, Session
+from holdfast.core.world import Project
+from holdfast.stores.base import Within
+from holdfast.stores.codec import decode_event, decode_session, to_iso
+from holdfast.stores.paged import Captured, Counts, Head, Mark, Taken
+from holdfast.stores.sqlite import checkpoints, memories, records
+from holdfast.stores.sqlite.database import Bindings, Database
+from holdfast.stores.sqlite.documents import where
+
+
+class Pages:
+    """All tables that somebody may look through."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def checkpoint(self, id: str) -> Checkpoint | None:
+        row = self._database.row(f"{checkpoints.READ} where id = :id", {"id": id})
+        return checkpoints.checkpoint_of(row) if row else None
+
+    def receipt(self, id: str) -> Receipt | None:
+        row = self._database.row(f"{checkpoints.READ_RECEIPT} where id = :id", {"id": id})
+        return checkpoints.receipt_of(row) if row else None
+
+    def page_of_checkpoints(self, behind: Mark, limit: int) -> list[Checkpoint]:
+        return self._checkpoints(_CHECKPOINTS, _behind_iso(behind, limit))
+
+    def page_of_project(self, project_id: str, behind: Mark, limit: int) -> list[Checkpoint]:
+        return self._checkpoints(_OF_PROJECT, {**_behind_iso(behind, limit), "project_id": project_id})
+
+    def page_of_session(self, session: str, behind: Mark, limit: int) -> list[Checkpoint]:
+        return self._checkpoints(_OF_SESSION, {**_behind_iso(behind, limit), "session": session})
+
+    def page_of_sessions(self, project_id: str, behind: Mark, limit: int) -> list[Session]:
+        sql = _SESSIONS_OF_PROJECT if project_id else _SESSIONS
+        rows = self._database.rows(sql, {**_behind(behind, limit), "project_id": project_id})
+        return [decode_session(metadata) for (metadata,) in rows]
+
+    def page_of_events(self, session: str, behind: Mark, limit: int) -> list[Event]:
+        rows = self._database.rows(_EVENTS, {**_behind(behind, limit), "session": session})
+        found = (decode_event(kind, data) for kind, data in rows)
+        return [event for event in found if event is not None]
+
+    def page_of_receipts(self, session: str, behind: Mark, limit: int) -> list[Receipt]:
+        sql = _RECEIPTS_OF_SESSION if session else _RECEIPTS
+        rows = self._database.rows(sql, {**_behind(behind, limit), "session": session})
+        return [checkpoints.receipt_of(row) for row in rows]
+
+    def page_of_memories(self, within: Within, behind: Mark, limit: int) -> list[Memory]:
+        rows = self._database.rows(_MEMORIES, {**where(within), **_behind(behind, limit)})
+        return [memories.memory_of(row) for row in rows]
+
+    def page_of_scores(self, behind: Mark, limit: int) -> list[SessionScore]:
+        return [records.score_of(row) for row in self._database.rows(_SCORES, _behind(behind, limit))]
+
+    def projects(self) -> list[Project]:
+        return [decode_session(metadata).project for (metadata,) in self._database.rows(_PROJECTS)]
+
+    def project_at(self, path: str) -> str:
+        row = self._database.row(_PROJECT_AT, {"path": path})
+        return str(row[0]) if row else ""
+
+    def heads(self, limit: int) -> list[Head]:
+        return [Head(*row) for row in self._database.rows(_HEADS, {"limit": limit})]
+
+    def counts(self) -> Counts:
+        row = self._database.row(_COUNTS, {"live": Phase.LIVE.value})
+        return Counts(*row) if row else Counts(0, 0, 0, 0, 0, 0, 0)
+
+    def captured(self) -> list[Captured]:
+        return [Captured(*row) for row in self._database.rows(_CAPTURED, {"live": Phase.LIVE.value})]
+
+    def taken_since(self, at: int) -> list[Taken]:
+        return [Taken(*row) for row in self._database.rows(_TAKEN, {"since": to_iso(at)})]
+
+    def _checkpoints(self, sql: str, bindings: Bindings) -> list[Checkpoint]:
+        return [checkpoints.checkpoint_of(row) for row in self._database.rows(sql, bindings)]
+
+
+def _behind(mark: Mark, limit: int) -> Bindings:
+    return {"at": mark.at, "mark": mark.id, "limit": limit}
+
+
+def _behind_iso(mark: Mark, limit: int) -> Bindings:
+    """The same for a table whose times are texts."""
+    return {**_behind(mark, limit), "at": to_iso(mark.at)}
+
+
+def _page(read: str, chosen: str, at: str, id: str) -> str:
+    """The statement that reads the chosen rows behind a mark; an index on the time serves it."""
+    return f"""
+{read}
+ where {chosen}
+   and {at} <= :at
+   and ({at} < :at or {id} < :mark)
+ order by {at} desc, {id} desc
+ limit :limit
+"""
+
+
+_CHECKPOINTS: Final = _page(checkpoints.READ, "true", "created_at", "id")
+_OF_PROJECT: Final = _page(checkpoints.READ, "project_id = :project_id", "created_at", "id")
+_OF_SESSION: Final = _page(checkpoints.READ, "session_key = :session", "created_at", "id")
+
+_READ_SESSION = "select metadata from sessions"
+_SESSIONS: Final = _page(_READ_SESSION, "true", "updated_at", "key")
+_SESSIONS_OF_PROJECT: Final = _page(_READ_SESSION, "project_id = :project_id", "updated_at", "key")
+
+_READ_EVENT = "select type, data from messages"
+# A record of a log of ours is no event.
+_EVENTS: Final = _page(_READ_EVENT, "session_key = :session and origin <> 'record'", "timestamp", "record_id")
+
+_RECEIPTS: Final = _page(checkpoints.READ_RECEIPT, "true", "created_at", "id")
+_RECEIPTS_OF_SESSION: Final = _page(checkpoints.READ_RECEIPT, "session_key = :session", "created_at", "id")
+
+_MEMORIES: Final = _page(memories.READ, memories.WITHIN, "created_at", "id")
+
+_SCORES: Final = _page(records.READ_SCORE, "true", "scored_at", "session_key")
+
+# The ids come out of an index, and so does the latest session of each: how many there are does not matter.
+_PROJECTS = """
+with recursive ids (id) as (
+       select min(project_id) from sessions
+        union all
+       select (select min(project_id) from sessions where project_id > ids.id)
+         from ids
+        where ids.id is not null
+     )
+select (select metadata from sessions where project_id = ids.id order by updated_at desc limit 1)
+  from ids
+ where ids.id is not null
+"""
+
+_PROJECT_AT = """
+select project_id
+  from session_checkpoints
+ where project_normalized = :path
+ order by created_at desc
+ limit 1
+"""
+
+_HEADS = """
+select * from (
+    select 'session', key, key, updated_at from sessions order by updated_at desc, key desc limit :limit
+)
+union all
+select * from (
+    select 'checkpoint', id, session_key, cast(round(unixepoch(created_at, 'subsec') * 1000) as integer)
+      from session_checkpoints
+     order by created_at desc, id desc
+     limit :limit
+)
+union all
+select * from (
+    select 'brief', id, session_key, created_at from receipts order by created_at desc, id desc limit :limit
+)
+union all
+select * from (
+    select 'memory', id, session_key, created_at from memories order by created_at desc, id desc limit :limit
+)
+"""
+
+_COUNTS = """
+select (select count(*) from sessions),
+       (select count(*) from sessions where phase = :live),
+       (select count(*) from messages),
+       (select count(*) from session_checkpoints),
+       (select count(*) from receipts),
+       (select count(*) from memories),
+       (select count(*) from documents)
+"""
+
+_CAPTURED = """
+select harness, count(*), sum(phase = :live), max(updated_at)
+  from sessions
+ group by harness
+ order by harness
+"""
+
+_TAKEN = """
+select substr(created_at, 1, 10), count(*), sum(length(digest))
+  from session_checkpoints
+ where created_at >= :since
+ group by 1
+ order by 1
+"""

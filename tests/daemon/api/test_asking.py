@@ -1,0 +1,129 @@
+"""What can be asked over HTTP: all that is kept, page by page, redacted, and as it comes."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from holdfast.core.world import Project
+from tests.daemon.api.served import SECRET, Caller, Furnished, pages
+from tests.stores.contract import checkpoint
+
+
+class TestLists:
+    @pytest.mark.parametrize(
+        ("path", "query", "name", "expected"),
+        [
+            ("/api/checkpoints", {}, "id", ["c4", "c3", "c2", "c1", "c0", "c-other"]),
+            ("/api/checkpoints/s1", {}, "id", ["c4", "c3", "c2", "c1", "c0"]),
+            ("/api/checkpoints/nobody", {}, "id", []),
+            ("/api/sessions", {}, "session_key", ["s4", "s3", "s2", "s1", "s-other", "odd/key:1"]),
+            ("/api/briefs", {}, "id", ["b4", "b3", "b2", "b1", "b0"]),
+            ("/api/briefs", {"session": "s1"}, "id", ["b4", "b3", "b2", "b1", "b0"]),
+            ("/api/briefs", {"session": "s2"}, "id", []),
+            ("/api/memories", {}, "id", [f"memory-{number}" for number in (4, 3, 2, 1, 0)]),
+            ("/api/pressure", {}, "session_key", ["s-other"]),
+            ("/api/pressure", {"session": "s1"}, "tokens", [120_000, 80_000, 40_000]),
+            ("/api/scores", {}, "session", ["s1"]),
+            ("/api/evaluations", {}, "name", ["survival"]),
+        ],
+    )
+    def test_each_is_given_once_the_newest_first(
+        self, caller: Caller, path: str, query: dict[str, object], name: str, expected: list[object]
+    ) -> None:
+        assert [row[name] for row in pages(caller, path, **query, limit=2)] == expected
+
+    def test_checkpoints_of_a_project_by_its_id_and_by_any_path_it_was_seen_at(
+        self, caller: Caller, project: Project
+    ) -> None:
+        for name in (project.project_id, project.path, project.normalized):
+            rows = pages(caller, "/api/checkpoints", project=name, limit=2)
+            assert [row["id"] for row in rows] == ["c4", "c3", "c2", "c1", "c0"]
+        assert caller.get("/api/checkpoints", project="/etc") == {"items": [], "next": None}
+
+    def test_the_projects_are_named(self, caller: Caller, project: Project) -> None:
+        found = {row["project_id"]: row["path"] for row in pages(caller, "/api/projects", limit=2)}
+        assert found == {project.project_id: project.path, "other": "/elsewhere"}
+
+    def test_a_timeline_tells_events_checkpoints_and_briefs_in_order(self, caller: Caller) -> None:
+        points = pages(caller, "/api/sessions/s1/timeline", limit=2)
+        assert [point["kind"] for point in points[:8]] == ["checkpoint", "brief"] * 4
+        assert [point["kind"] for point in points[8:]] == [
+            *("compaction", "usage", "usage", "usage", "result", "tool"),
+            *("prompt", "checkpoint", "brief"),
+        ]
+        assert [point["at"] for point in points] == sorted((point["at"] for point in points), reverse=True)
+
+    def test_a_session_is_named_by_its_key_whatever_stands_in_it(self, caller: Caller) -> None:
+        assert caller.ask("/api/sessions/odd%2Fkey%3A1").json["session_key"] == "odd/key:1"
+        assert caller.ask("/api/sessions/odd%2Fkey%3A1/timeline").status == 200
+
+    def test_two_checkpoints_are_compared(self, caller: Caller) -> None:
+        diff = caller.get("/api/checkpoint-diff", older="c1", newer="c2")["diff"]
+        assert "-## Step 1" in diff
+        assert "+## Step 2" in diff
+
+    @pytest.mark.parametrize("cursor", ["x", "W10", "WzEsMl0", "Wy0xLCJhIl0", "=", "ä"])
+    def test_a_cursor_that_nobody_gave_is_refused(self, caller: Caller, cursor: str) -> None:
+        assert caller.ask(f"/api/checkpoints?cursor={quote(cursor)}").status == 422
+
+
+class TestRedaction:
+    @pytest.mark.parametrize(
+        "path",
+        ["/api/checkpoints", "/api/sessions/s1/timeline?limit=200", "/api/checkpoint-diff?older=c1&newer=c2"],
+    )
+    def test_what_an_older_redactor_let_pass_does_not_go_out(self, caller: Caller, path: str) -> None:
+        answer = caller.ask(path)
+        assert answer.status == 200
+        assert SECRET.encode() not in answer.body
+        assert b"REDACTED" in answer.body
+
+    def test_nor_does_what_was_asked_come_back_with_a_secret_in_it(self, caller: Caller) -> None:
+        answer = caller.ask(f"/api/sessions/{SECRET}")
+        assert answer.status == 404
+        assert SECRET.encode() not in answer.body
+
+
+class TestHealth:
+    def test_the_doctors_findings(self, caller: Caller) -> None:
+        told = caller.get("/api/health")
+        checks = {row["check"]: row for row in told["findings"]}
+        assert checks["spool"]["ok"] is True
+        assert checks["setup"]["fix"] == "run `holdfast setup`"
+        assert told["ok"] is False
+
+    def test_all_of_them(self, caller: Caller) -> None:
+        checks = [row["check"] for row in caller.get("/api/health", deep=True)["findings"]]
+        assert "store" in checks
+
+    def test_figures_for_a_monitor(self, caller: Caller) -> None:
+        answer = caller.ask("/api/metrics")
+        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+        told = dict(line.rsplit(" ", 1) for line in answer.body.decode().splitlines() if line[0] != "#")
+        assert told["holdfast_sessions_kept"] == "6"
+        assert told["holdfast_checkpoints_kept"] == "6"
+        assert int(told["holdfast_store_bytes"]) > 0
+        assert any(name.startswith("holdfast_http_requests_total{") for name in told)
+
+    def test_the_next_brief(self, caller: Caller, project: Project) -> None:
+        told = caller.get("/api/next-brief", project=project.project_id)
+        assert (told["text"], told["budget"], told["items"]) == ("", 2_000, [])
+
+
+class TestLive:
+    def test_what_is_new_is_told_as_it_comes(self, caller: Caller, furnished: Furnished) -> None:
+        at = furnished.at + 10**9
+        with caller.open("/api/live") as stream:
+            assert stream.headers["content-type"].startswith("text/event-stream")
+            assert stream.readline() == b"retry: 3000\n"
+            with furnished.store() as store, store.writing():
+                store.add_checkpoint(checkpoint("c-new", session="s9", created_at=at))
+            lines = iter(stream.readline, b"")
+            assert next(line for line in lines if line.startswith(b"event:")) == b"event: checkpoint\n"
+            told = json.loads(next(lines).removeprefix(b"data: "))
+        with furnished.store() as store, store.writing():
+            store.trim_checkpoints("s9", 0)
+        assert told == {"id": "c-new", "session": "s9", "at": at}
