@@ -10,6 +10,7 @@ import pytest
 from holdfast.core.events import DigestGiven, Origin, Prompt
 from holdfast.core.passages import Passage
 from holdfast.core.session import Trigger
+from holdfast.engine.append import Owner, append
 from holdfast.engine.git import identity
 from holdfast.engine.index import (
     BACKLOG,
@@ -21,10 +22,12 @@ from holdfast.engine.index import (
     index,
 )
 from holdfast.engine.maintain import DAY_MS, prune_records
+from holdfast.engine.recall import Query, recall
 from holdfast.engine.record import Arrival, record
 from holdfast.models.base import Vector
 from holdfast.settings import Records
 from holdfast.stores.base import EVERYWHERE, Document
+from tests.core.logs import answered, asked, chain
 from tests.core.made_up import PROVIDER_KEYS
 from tests.engine.stage import NOON, Stage
 
@@ -228,3 +231,39 @@ def test_without_an_embedder_nothing_is_embedded(stage: Stage) -> None:
         for number in range(BACKLOG + 1):
             stage.store.add_document(Document(f"d{number}", "record", "p", f"text {number}"))
     assert not embed_backlog(stage.desk())
+
+
+class TestALogOfOurs:
+    def test_what_its_records_say_can_be_found(self, stage: Stage) -> None:
+        owner = Owner("mine", identity(stage.project("app")))
+        append(
+            stage.desk(),
+            owner,
+            (asked("a", "", "Why is it slow?"), answered("b", "a", "An index is missing.")),
+        )
+        indexed(stage)
+        assert texts(stage) == ["User: Why is it slow?\nAgent: An index is missing."]
+        found = recall(stage.desk(), owner.project, Query("index slow", kinds=("record",)))
+        assert [one.session for one in found] == ["mine"]
+
+    def test_without_a_daemon_a_recall_sees_to_it(self, stage: Stage) -> None:
+        owner = Owner("mine", identity(stage.project("app")))
+        append(stage.desk(), owner, (asked("a", "", "Why is the harbour slow?"),))
+        stage.now += SETTLED_MS + NOON
+        assert recall(stage.desk(), owner.project, Query("harbour", kinds=("record",)))
+
+    def test_a_passage_that_grows_is_written_anew_and_the_next_stands_behind_it(self, stage: Stage) -> None:
+        owner = Owner("mine", identity(stage.project("app")))
+        append(stage.desk(), owner, (asked("a", "", "Why is it slow?"),))
+        indexed(stage)
+        append(stage.desk(), owner, (answered("b", "a", "No idea."), asked("c", "b", "Look again.")))
+        indexed(stage)
+        assert texts(stage) == ["User: Why is it slow?\nAgent: No idea.", "User: Look again."]
+        assert [one.place for one in records(stage)] == [0, 1]
+
+    def test_a_long_one_is_indexed_step_by_step_and_once(self, stage: Stage) -> None:
+        owner = Owner("mine", identity(stage.project("app")))
+        log = chain(*(("user", f"Question {number}") for number in range(2 * EVENTS_AT_ONCE)))
+        append(stage.desk(), owner, log)
+        assert indexed(stage) > 2
+        assert sum(text.count("Question ") for text in texts(stage)) == len(log)

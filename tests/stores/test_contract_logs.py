@@ -45,6 +45,24 @@ def test_the_last_records_come_first_to_hand_and_the_rest_from_there(store: Stor
     assert store.log("s1", "", 0) == []
 
 
+def test_from_a_record_on_they_come_in_their_order(store: Store) -> None:
+    keep(store, *LOG)
+    assert store.log_from("s1", "z", 2) == list(LOG[1:3])
+    assert store.log_from("s1", "nobody", ALL) == store.log_from("s1", "", ALL) == list(LOG)
+    assert store.log_from("nobody", "", ALL) == []
+
+
+def test_a_session_with_new_records_waits_to_be_indexed(store: Store) -> None:
+    keep(store, *LOG)
+    assert store.unindexed(NOON + 1, ALL) == ["s1"]
+    with store.writing():
+        store.mark_indexed("s1")
+    keep(store, *LOG)
+    assert store.unindexed(NOON + 1, ALL) == [], "they were known"
+    keep(store, asked("y", "m", "third"))
+    assert store.unindexed(NOON + 1_000_000, ALL) == ["s1"]
+
+
 def test_neither_time_nor_id_says_where_a_record_stands(store: Store) -> None:
     records = [made("custom", id, "", at, {}) for id, at in [("9", NOON), ("1", NOON - 9), ("5", NOON + 9)]]
     keep(store, *records)

@@ -1,20 +1,24 @@
 """Index: what sessions said and what was written down of them, made findable.
 
 A checkpoint is findable from the moment it is taken. What a live session says is indexed in the background
-from the events that are kept, some time after it was said; what an old one said, by `engine.importing`. What
+from the events that are kept, or from the log where that is ours, some time after it was said, at the latest
+when somebody recalls; what an old one said, by `engine.importing`. What
 a passage is, `core.passages` says, and how it is found, `engine.recall`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2s
 from typing import Final
 
 import msgspec
 
+from holdfast import harnesses
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event, map_text
 from holdfast.core.passages import Passage, PassageKind, passages, trimmed
+from holdfast.core.records import OWN
 from holdfast.core.session import Session, Trigger
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
@@ -97,17 +101,38 @@ def _index(desk: Desk, key: str) -> None:
     with store.writing():
         session = store.session(key)
         reached = _reached(store.cursor(source))
-        events = store.events_from(key, reached.record, EVENTS_AT_ONCE) if session else []
+        since = _since(desk, session, reached.record) if session else _Since([], "", full=False)
         if session is not None:
-            told = _passages(desk, session, events)
+            told = _passages(desk, session, since.events)
             store.drop_records(key, reached.place)
             mark = desk.redactor(session.project).mark
             for place, passage in enumerate(told, reached.place):
                 store.add_document(document_of(passage, key, session.project, place), mark)
-            reached = _after(reached, events, told)
+            reached = _after(reached, since, told)
             store.put_cursor(source, msgspec.json.encode(reached).decode())
-        if len(events) < EVENTS_AT_ONCE:
+        if not since.full:
             store.mark_indexed(key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """What a session told from a record on, the last record of it, and whether there may be more."""
+
+    events: list[Event]
+    last: str
+    full: bool
+
+
+def _since(desk: Desk, session: Session, record: str) -> _Since:
+    """From the events that are kept of it, or where its log is kept here, from what its records tell."""
+    if session.harness != OWN:
+        events = desk.store.events_from(session.key, record, EVENTS_AT_ONCE)
+        return _Since(events, events[-1].record if events else "", len(events) == EVENTS_AT_ONCE)
+    # A record may tell several things, each under its own name: the record's, and the place in it.
+    kept = desk.store.log_from(session.key, record.partition("/")[0], EVENTS_AT_ONCE)
+    reader = harnesses.log_reader()
+    told = [event for each in kept for event in reader.events_of(session.key, each)]
+    return _Since(told, kept[-1].id if kept else "", len(kept) == EVENTS_AT_ONCE)
 
 
 def _passages(desk: Desk, session: Session, events: list[Event]) -> list[Passage]:
@@ -117,14 +142,13 @@ def _passages(desk: Desk, session: Session, events: list[Event]) -> list[Passage
     return [each for each in passages(told, session.project.root) if each.kind is PassageKind.RECORD]
 
 
-def _after(reached: _Reached, events: list[Event], told: list[Passage]) -> _Reached:
+def _after(reached: _Reached, since: _Since, told: list[Passage]) -> _Reached:
     """Where to begin the next time: with the last passage at whose beginning somebody speaks."""
     begins = [place for place, passage in enumerate(told) if passage.begins]
-    if begins and (begins[-1] or len(events) < EVENTS_AT_ONCE):
+    if begins and (begins[-1] or not since.full):
         return _Reached(told[begins[-1]].begins, reached.place + begins[-1])
     # Nobody spoke among so many events; some of them would otherwise be read again for ever.
-    full = len(events) == EVENTS_AT_ONCE
-    return _Reached(events[-1].record, reached.place + len(told)) if full else reached
+    return _Reached(since.last, reached.place + len(told)) if since.full else reached
 
 
 def _reached(cursor: str) -> _Reached:

@@ -18,7 +18,7 @@ from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked,
 from holdfast.core.world import Project
 from holdfast.engine import file_index
 from holdfast.engine.desk import Desk
-from holdfast.engine.file_index import refresh
+from holdfast.engine.index import index
 from holdfast.engine.memorize import KIND as MEMORY
 from holdfast.engine.scope import named, within
 from holdfast.engine.vectors import catch_up
@@ -31,6 +31,8 @@ RECORD: Final = "record"
 """The kind whose texts follow each other in a session, so that one can speak for that beside it."""
 VECTORS_AT_ONCE: Final = 256
 """So many documents without a vector are given one while someone waits."""
+STEPS_AT_ONCE: Final = 3
+"""So many sessions, or stretches of one, are indexed while someone waits."""
 COMPARED_CHARS: Final = 2_000
 """So much of a text is compared word by word."""
 LIMIT_MOST: Final = 500
@@ -69,6 +71,8 @@ class Finding:
 
 def recall(desk: Desk, project: Project, query: Query) -> list[Finding]:
     """What fits the query, the best first; that a memory was found is counted."""
+    with contextlib.suppress(StoreLocked):
+        _index_some(desk)
     found = look_up(desk, project, query)
     told = [finding.id for finding in found if finding.kind == MEMORY]
     # That it cannot be counted just now is no reason to give nothing.
@@ -94,8 +98,6 @@ def look_up(desk: Desk, project: Project, query: Query) -> list[Finding]:
     """What fits the query, the best first; nothing is counted."""
     if not query.text.strip():
         raise HoldfastError("there is nothing to look for: the query is empty", "name a few words of it")
-    with contextlib.suppress(StoreLocked):
-        refresh(desk, project)
     where = replace(within(project, all_projects=query.all_projects), kinds=query.kinds, since=query.since)
     if not query.kinds or file_index.KIND in query.kinds:
         with contextlib.suppress(StoreLocked):
@@ -113,6 +115,13 @@ def look_up(desk: Desk, project: Project, query: Query) -> list[Finding]:
     found = _candidates(desk, query.text, pool, documents, memories, embedder)
     best = ranked(replace(one, session="") for one in found) if query.each_alone else ranked(found)
     return list(islice(_findings(best, documents, memories), limit))
+
+
+def _index_some(desk: Desk) -> None:
+    """Index what waits for it: where no daemon runs, nobody else does."""
+    for _ in range(STEPS_AT_ONCE):
+        if not index(desk):
+            return
 
 
 def _pool(desk: Desk, query: Query, where: Within, embedder: Embedder | None, count: int) -> Pool:

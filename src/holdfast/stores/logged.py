@@ -28,6 +28,10 @@ class Logged(Protocol):
         """The last records of a session's log that stand before that one, oldest first; empty: the last."""
         ...
 
+    def log_from(self, session: str, record: str, limit: int) -> list[Record]:
+        """The records of a session's log in their order, from that one on; else from the first."""
+        ...
+
     def logged_sessions(self, limit: int) -> list[Session]:
         """The sessions that have a log here, the one with the latest record first."""
         ...

@@ -31,7 +31,7 @@ class Recorded(Protocol):
     def unindexed(self, before: int, limit: int) -> list[str]:
         """Sessions with events of the main agent that came since they were indexed, the oldest first.
 
-        Only those of which the first such event is from before then.
+        Records in a log count as such. Only those of which the first is from before then.
         """
         ...
 

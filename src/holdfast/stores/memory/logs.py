@@ -21,6 +21,7 @@ class Logs(Keeper):
             if name not in tables.lines and name not in tables.events:
                 tables.lines[name] = Line(clean(session), record)
                 tables.redactors["lines", name] = redactor
+                tables.unindexed.setdefault(clean(session), record.at)
                 added += 1
         return added
 
@@ -29,6 +30,12 @@ class Logs(Keeper):
         places = [place for place, record in enumerate(own) if record.id == clean(before)]
         end = places[0] if places else 0 if before else len(own)
         return own[max(0, end - limit) : end]
+
+    def log_from(self, session: str, record: str, limit: int) -> list[Record]:
+        own = [line.record for line in self._tables.lines.values() if line.session == clean(session)]
+        places = (place for place, each in enumerate(own) if each.id == clean(record))
+        start = next(places, 0)
+        return own[start : start + limit]
 
     def logged_sessions(self, limit: int) -> list[Session]:
         keys = {line.session for line in self._tables.lines.values()}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from holdfast.core.records import Record
 from holdfast.core.session import Session
 from holdfast.stores.base import NOBODY
 from holdfast.stores.codec import decode_session
-from holdfast.stores.sqlite.database import Bindings, Database
+from holdfast.stores.sqlite.database import Bindings, Database, Row
 from holdfast.stores.sqlite.events import message_id
 
 
@@ -19,19 +19,29 @@ class Logs:
         self._database = database
 
     def add_to_log(self, session: str, records: Sequence[Record], redactor: str = NOBODY) -> int:
-        return sum(self._database.write(_ADD, _columns(session, record, redactor)) for record in records)
+        added = sum(self._database.write(_ADD, _columns(session, record, redactor)) for record in records)
+        if added:
+            self._database.write(_TO_INDEX, {"session": session, "since": records[0].at})
+        return added
 
     def log(self, session: str, before: str, limit: int) -> list[Record]:
         wanted: Bindings = {"session": session, "before": before, "limit": limit}
         rows = self._database.rows(_LOG_BEFORE if before else _LOG, wanted)
-        ahead = len(message_id(session, ""))
-        return [
-            Record(id, parent[ahead:] if parent else "", kind, at, line)
-            for id, parent, kind, at, line in reversed(rows)
-        ]
+        return _records(session, reversed(rows))
+
+    def log_from(self, session: str, record: str, limit: int) -> list[Record]:
+        rows = self._database.rows(_LOG_FROM, {"session": session, "record": record, "limit": limit})
+        return _records(session, rows)
 
     def logged_sessions(self, limit: int) -> list[Session]:
         return [decode_session(metadata) for (metadata,) in self._database.rows(_LOGGED, {"limit": limit})]
+
+
+def _records(session: str, rows: Iterable[Row]) -> list[Record]:
+    ahead = len(message_id(session, ""))
+    return [
+        Record(id, parent[ahead:] if parent else "", kind, at, line) for id, parent, kind, at, line in rows
+    ]
 
 
 def _columns(session: str, record: Record, redactor: str) -> Bindings:
@@ -55,6 +65,27 @@ insert into messages (
     :id, :session, :parent, :type, :timestamp, :data, :record, 0, '', 'record', :redactor
 )
 on conflict do nothing
+"""
+
+_TO_INDEX = """
+insert into unindexed (session_key, since)
+values (:session, :since)
+on conflict (session_key) do nothing
+"""
+
+_LOG_FROM = """
+select record_id, parent_id, type, timestamp, data
+  from messages
+ where session_key = :session
+   and origin = 'record'
+   and rowid >= coalesce((
+       select rowid
+         from messages
+        where session_key = :session
+          and record_id = :record
+       ), 0)
+ order by rowid
+ limit :limit
 """
 
 _LOG = """
