@@ -14,11 +14,17 @@ from holdfast.errors import HoldfastError
 Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
-def command(example: str, *more: str) -> Callable[[Callable[..., None]], click.Command]:
-    """Make a function a command; its docstring is the help, with the examples below."""
+def command(
+    example: str, *more: str, passes_on: bool = False
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a function a command; its docstring is the help, with the examples below.
+
+    One that passes words on to another program leaves all behind its first argument to that.
+    """
     # After \b click leaves the lines as they are.
     lines = "\n".join(f"  {line}" for line in (example, *more))
-    return click.command(epilog=f"\b\nExamples:\n{lines}")
+    settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if passes_on else {}
+    return click.command(epilog=f"\b\nExamples:\n{lines}", context_settings=settings)
 
 
 def json_option(says: str = "Print one JSON document.") -> Option:

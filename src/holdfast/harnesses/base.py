@@ -270,6 +270,36 @@ class Rehearsed(Protocol):
         ...
 
 
+class Way(StrEnum):
+    """How a person starts a harness."""
+
+    RUN = "run"
+    """At a terminal."""
+    EXEC = "exec"
+    """For one prompt, without a terminal."""
+    RESUME = "resume"
+    """To go on with an earlier session."""
+
+
+@runtime_checkable
+class Wrapped(Protocol):
+    """A harness that can be started by us, and be told something without a hook."""
+
+    takes_text: bool
+    """Whether a text can be put before its model when it starts."""
+
+    def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
+        """What follows the program's name so that it starts in this way, with the person's words and a text.
+
+        An empty text is none.
+        """
+        ...
+
+    def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
+        """The letter that a session writes when it ends, for one that has no hooks to write it."""
+        ...
+
+
 @runtime_checkable
 class MidTurn(Protocol):
     """A harness that can be told something in the middle of a turn."""

@@ -152,3 +152,9 @@ def rehearsal(prompted: str, first: str, second: str, cwd: str, prompt: str) -> 
             {"hook_event_name": "SessionStart", "session_id": second, "cwd": cwd, "source": "clear"}
         ),
     )
+
+
+def farewell(session: str, transcript: str, cwd: str) -> bytes:
+    """The letter that such a harness writes when a session ends."""
+    fields = {"session_id": session, "transcript_path": transcript, "cwd": cwd, "reason": "other"}
+    return msgspec.json.encode({"hook_event_name": "SessionEnd", **fields})

@@ -15,7 +15,7 @@ from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
 from holdfast.harnesses import letters
-from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening
+from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening, Way
 from holdfast.harnesses.claude_code import auto_compact, hooks, plugin, setup, status, transcript
 from holdfast.harnesses.fields import text
 
@@ -35,6 +35,7 @@ class ClaudeCode:
     quiet: tuple[str, ...] = hooks.QUIET
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
+    takes_text: bool = True
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
@@ -44,6 +45,19 @@ class ClaudeCode:
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
         return letters.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
+
+    def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
+        told = ("--append-system-prompt", text) if text else ()
+        match way:
+            case Way.RUN:
+                return (*told, *words)
+            case Way.EXEC:
+                return ("--print", *told, *words)
+            case Way.RESUME:
+                return (*told, *(("--resume", *words) if words else ("--continue",)))
+
+    def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
+        return letters.farewell(session, transcript, cwd)
 
     def answer_size(self, answer: str) -> int:
         return hooks.answer_size(answer)

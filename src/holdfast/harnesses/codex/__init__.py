@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from holdfast.core.events import Skipped
 from holdfast.core.guidance import Skill
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
 from holdfast.harnesses import letters
-from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening
+from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening, Way
 from holdfast.harnesses.codex import auto_compact, hooks, setup, threads, transcript, trust
 from holdfast.harnesses.fields import text
 from holdfast.harnesses.lines import files_below
@@ -35,6 +37,7 @@ class Codex:
     quiet: tuple[str, ...] = hooks.QUIET
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
+    takes_text: bool = True
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
@@ -44,6 +47,20 @@ class Codex:
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
         return letters.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
+
+    def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
+        # A value that reads as TOML is taken as such, and JSON's strings do.
+        told = ("-c", f"developer_instructions={msgspec.json.encode(text).decode()}") if text else ()
+        match way:
+            case Way.RUN:
+                return (*told, *words)
+            case Way.EXEC:
+                return (*told, "exec", *words)
+            case Way.RESUME:
+                return (*told, "resume", *(words or ("--last",)))
+
+    def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
+        return letters.farewell(session, transcript, cwd)
 
     def answer_size(self, answer: str) -> int:
         return hooks.answer_size(answer)

@@ -15,7 +15,7 @@ from holdfast.core.pressure import AutoCompact
 from holdfast.core.told import NOTHING_KEPT, Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
 from holdfast.harnesses import letters
-from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening
+from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening, Way
 from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
 
 
@@ -33,6 +33,7 @@ class Gemini:
     quiet: tuple[str, ...] = hooks.QUIET
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
+    takes_text: bool = False
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
@@ -42,6 +43,18 @@ class Gemini:
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
         return letters.rehearsal("BeforeAgent", first, second, cwd, prompt)
+
+    def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:  # noqa: ARG002 - it has no place for one
+        match way:
+            case Way.RUN:
+                return tuple(words)
+            case Way.EXEC:
+                return ("--prompt", *words)
+            case Way.RESUME:
+                return ("--resume", *(words or ("latest",)))
+
+    def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
+        return letters.farewell(session, transcript, cwd)
 
     def answer_size(self, answer: str) -> int:
         return len(answer)

@@ -1,0 +1,138 @@
+"""The wrapper: a harness started by us, given its continuity before and saved after, with no hook installed.
+
+What is given and saved is for `engine.wrap` to say, by settings that are off until a person turns them on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from holdfast import harnesses
+from holdfast.cli import access
+from holdfast.cli.options import command
+from holdfast.cli.printing import say, working
+from holdfast.core.world import Project
+from holdfast.engine import connections, wrap
+from holdfast.engine.summarize import Means
+from holdfast.engine.unheard import unheard
+from holdfast.errors import HoldfastError
+from holdfast.harnesses.base import Harness, Way, Wrapped
+
+LETTER_TIME = 30.0
+
+
+@command("holdfast run HARNESS", "holdfast run HARNESS --model some-model", passes_on=True)
+@click.argument("name", metavar="HARNESS")
+@click.argument("words", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def run(*, name: str, words: tuple[str, ...]) -> None:
+    """Start a harness with its continuity, and save it when the harness ends.
+
+    For harnesses without hooks, and for people who want none installed. With `continuity.auto_load` the
+    session is told where the last one stood; with `continuity.auto_save` its transcript is read when it
+    ends, and the continuity saved. Both are off until you set them. All that follows the harness's name is
+    passed on to it, and its exit status is ours.
+    """
+    _wrapped(name, Way.RUN, words)
+
+
+@command('holdfast exec HARNESS "run the tests and mend what fails"', passes_on=True)
+@click.argument("name", metavar="HARNESS")
+@click.argument("words", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def exec_(*, name: str, words: tuple[str, ...]) -> None:
+    """The same for one prompt, without a terminal."""
+    _wrapped(name, Way.EXEC, words)
+
+
+@command("holdfast resume HARNESS", "holdfast resume HARNESS SESSION", passes_on=True)
+@click.argument("name", metavar="HARNESS")
+@click.argument("words", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def resume(*, name: str, words: tuple[str, ...]) -> None:
+    """The same to go on with an earlier session.
+
+    Without more words, with the last one.
+    """
+    _wrapped(name, Way.RESUME, words)
+
+
+def _wrapped(name: str, way: Way, words: Sequence[str]) -> NoReturn:
+    harness, project, began = harnesses.get(name), access.project_at(None), access.now()
+    if not isinstance(harness, Wrapped):
+        raise HoldfastError(f"{harness.title} cannot be started by us", f"run `holdfast setup {name}`")
+    program = shutil.which(harness.program)
+    if program is None:
+        raise HoldfastError(f"`{harness.program}` is not on your search path", f"install {harness.title}")
+    hooked = bool(connections.installed(access.home(), harness))
+    text = _text(harness, project, is_told=hooked, takes_text=harness.takes_text)
+    status = _lived([program, *harness.command_line(way, words, text)])
+    _save(harness, harness, project, began, is_told=hooked)
+    sys.exit(status)
+
+
+def _text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool) -> str:
+    """What the session is to be told by us; nothing where a hook tells it."""
+    with access.writing_desk() as desk:
+        wants = desk.config(project).continuity
+        ready = wrap.before(desk, project)
+    if not (wants.auto_load or wants.auto_save):
+        say(
+            "note: neither continuity.auto_load nor continuity.auto_save is set; this only starts the harness"
+        )
+    for note in ready.notes:
+        say(f"note: {note}")
+    if ready.text and not is_told and not takes_text:
+        remedy = f"`holdfast setup {harness.name}` installs hooks that can"
+        say(f"note: {harness.title} can be told nothing when it starts; {remedy}")
+    return ready.text if takes_text and not is_told else ""
+
+
+def _lived(command_line: Sequence[str]) -> int:
+    """Run the harness until it ends; its exit status, as a shell would tell it."""
+    # What a person types at the terminal is for the harness; a wish to end us is passed on to it. Functions,
+    # since a signal that we ignore would be ignored by the harness too.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        with subprocess.Popen(command_line) as child:
+            signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+            status = child.wait()
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, before)
+    return status if status >= 0 else 128 - status
+
+
+def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_told: bool) -> None:
+    """Have what the session did taken in and saved, where the settings want that."""
+    with access.stored_desk() as desk:
+        if not desk.config(project).continuity.auto_save:
+            return
+    found = [] if is_told else [*unheard(harness, project, began, Path.home(), os.environ)]
+    for one in found:
+        _deliver(harness, voice.farewell(one.key, str(one.path), one.cwd))
+    with access.opened_desk() as desk, working("saving the continuity"):
+        outcome = wrap.after(desk, project, began, Means(os.environ, time.sleep))
+    if outcome is not None:
+        say("the continuity is saved; `holdfast session load` shows it")
+    elif found:
+        # It was told of the end, and was quicker.
+        say("the daemon saves the continuity; `holdfast session status` shows how it came about")
+
+
+def _deliver(harness: Harness, letter: bytes) -> None:
+    """Give a letter to the daemon, as a hook would."""
+    subprocess.run(
+        [sys.executable, "-m", "holdfast.cli", "hook", "--harness", harness.name],
+        input=letter,
+        stdout=subprocess.DEVNULL,
+        timeout=LETTER_TIME,
+        check=False,
+    )
