@@ -236,9 +236,10 @@ def restrict(letter: bytes) -> bytes:
     import json
 
     fields: dict[str, object] = {**json.loads(letter)}
-    path = fields.get("transcript_path")
-    is_file = isinstance(path, str) and os.path.isfile(path) and not os.path.islink(path)
-    allowed = KEPT_FIELDS if is_file and os.access(str(path), os.R_OK) else KEPT_FIELDS | USERS_WORDS
+    path = str(fields.get("transcript_path") or "")
+    # The path of a session in a database leads on behind the file.
+    files = [one for one in (path, os.path.dirname(path)) if os.path.isfile(one) and not os.path.islink(one)]
+    allowed = KEPT_FIELDS if any(os.access(one, os.R_OK) for one in files) else KEPT_FIELDS | USERS_WORDS
     names = [key for key in fields if key in allowed and isinstance(fields[key], str | int | None)]
     return json.dumps({key: fields[key] for key in names}).encode()
 

@@ -15,13 +15,15 @@ from tests.clients.gemini import Gemini
 from tests.clients.gemini_api import GeminiContent
 from tests.clients.install import Client
 from tests.clients.model_server import AnthropicMessages, ModelServer
+from tests.clients.opencode import OpenCode
+from tests.clients.opencode_api import OpenCodeMessages
 from tests.clients.product import Product
 from tests.clients.responses import OpenAIResponses
 
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
-    with ModelServer(AnthropicMessages(), OpenAIResponses(), GeminiContent()) as running:
+    with ModelServer(AnthropicMessages(), OpenAIResponses(), GeminiContent(), OpenCodeMessages()) as running:
         yield running
 
 
@@ -53,6 +55,11 @@ def gemini_binary() -> Path:
 
 
 @pytest.fixture(scope="session")
+def opencode_binary() -> Path:
+    return _binary(install.OPENCODE)
+
+
+@pytest.fixture(scope="session")
 def codex_models(codex_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
     return models_of(codex_binary, tmp_path_factory.mktemp("models"))
 
@@ -77,6 +84,14 @@ def codex(codex_binary: Path, codex_models: list[Json], tmp_path: Path, server: 
 def gemini(gemini_binary: Path, tmp_path: Path, server: ModelServer) -> Gemini:
     """The same with Gemini CLI."""
     person = Gemini(gemini_binary, tmp_path, server)
+    person.make_repository()
+    return person
+
+
+@pytest.fixture
+def opencode(opencode_binary: Path, tmp_path: Path, server: ModelServer) -> OpenCode:
+    """The same with OpenCode."""
+    person = OpenCode(opencode_binary, tmp_path, server)
     person.make_repository()
     return person
 

@@ -127,7 +127,15 @@ PI = Client(
     ("@earendil-works/pi-coding-agent@0.87.1",),
 )
 GEMINI = Client("gemini", "Gemini CLI", "@google/gemini-cli", "0.61.0", "node_modules/.bin/gemini")
-CLIENTS = (CLAUDE_CODE, CODEX, GEMINI, MCP_CHECKS, PI)
+# The native binary itself; npm puts one for older processors beside it.
+OPENCODE = Client(
+    "opencode",
+    "OpenCode",
+    "opencode-ai",
+    "1.18.33",
+    f"node_modules/opencode-*-{MACHINES.get(platform.machine().lower(), '*')}/bin/opencode",
+)
+CLIENTS = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE, MCP_CHECKS, PI)
 
 
 def _run_npm(npm: str, root: Path, *packages: str) -> None:

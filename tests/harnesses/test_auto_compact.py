@@ -112,3 +112,24 @@ class TestCodex:
         written(tmp_path / "moved" / "config.toml", "model_auto_compact_token_limit = 5000")
         moved = {"CODEX_HOME": str(tmp_path / "moved")}
         assert reader("codex").auto_compact(tmp_path, moved).most == 5_000
+
+
+class TestOpenCode:
+    @pytest.mark.parametrize(
+        ("settings", "limit"),
+        [
+            ("{}", 180_000),
+            ('{"compaction": {"reserved": 50000}}', 150_000),
+            ('{"compaction": {"reserved": true}}', 180_000),
+            ('{"compaction": {"auto": false}}', 200_000),
+            ("not json", 180_000),
+        ],
+    )
+    def test_by_its_settings(self, settings: str, limit: int, tmp_path: Path) -> None:
+        written(tmp_path / ".config" / "opencode" / "opencode.json", settings)
+        assert reader("opencode").auto_compact(tmp_path, {}).limit(200_000) == limit
+
+    def test_in_a_folder_that_was_moved(self, tmp_path: Path) -> None:
+        written(tmp_path / "moved" / "opencode.json", '{"compaction": {"reserved": 50000}}')
+        moved = {"OPENCODE_CONFIG_DIR": str(tmp_path / "moved")}
+        assert reader("opencode").auto_compact(tmp_path, moved).limit(200_000) == 150_000

@@ -25,6 +25,7 @@ CODEX = {"threadId": "t1", "sessionId": "s1", "callId": "call_7", "itemId": "fc_
         ("openclaw", CLAUDE_CODE, CODEX, "", ""),
         ("gemini", {"GEMINI_SESSION_ID": "g1"}, CODEX, "g1", ""),
         ("gemini", {}, {}, "", ""),
+        ("opencode", {"OPENCODE": "1"}, CODEX, "", ""),
     ],
 )
 def test_a_call_is_known_by_its_environment_or_by_what_comes_with_it(

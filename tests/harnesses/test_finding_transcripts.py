@@ -19,6 +19,7 @@ KEPT_AT: Final[Mapping[str, tuple[str, str]]] = {
     "claude-code": (f".claude/projects/-home-you-proj/{CLAUDE_KEY}.jsonl", CLAUDE_KEY),
     "codex": (f".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-{codex.THREAD}.jsonl", codex.THREAD),
     "openclaw": (".openclaw/agents/main/sessions/other-name.jsonl", "s-1"),
+    "opencode": (".local/share/opencode/opencode.db", "s1"),
     "gemini": (".gemini/tmp/proj/chats/session-2026-03-01T10-00-9e3141c1.jsonl", gemini.SESSION),
 }
 """For each harness: where a user's home has a transcript, and the key of its session."""
@@ -43,7 +44,7 @@ def sessions(name: str, home: Path, environment: Mapping[str, str] | None = None
 def test_a_session_is_found_in_the_home_under_the_key_that_letters_give(name: str, tmp_path: Path) -> None:
     where, key = KEPT_AT[name]
     path = kept(tmp_path, where, SAMPLES[name])
-    assert sessions(name, tmp_path) == {path: key}
+    assert sessions(name, tmp_path) == {path if path.suffix == ".jsonl" else path / key: key}
 
 
 @every_harness

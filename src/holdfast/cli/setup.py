@@ -27,7 +27,7 @@ from holdfast.errors import HoldfastError
 from holdfast.files import install
 from holdfast.files.install import Plan, Report, Role, Verb
 from holdfast.files.manifest import read_manifest
-from holdfast.harnesses.base import Harness, MidTurn, StatusLine, Tooled
+from holdfast.harnesses.base import Harness, MidTurn, Plugged, StatusLine, Tooled
 
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
@@ -58,7 +58,8 @@ def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes:
     chosen = _chosen(names, theirs)
     tooled = [] if no_mcp else chosen
     entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
-    plan = install.plan_setup(entries, [*copies(home), *_guidance(tooled, theirs)], home, access.now())
+    brought = [*copies(home), *_plugins(chosen, home, theirs), *_guidance(tooled, theirs)]
+    plan = install.plan_setup(entries, brought, home, access.now())
     if dry_run:
         _show(plan)
         return
@@ -100,7 +101,8 @@ def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, ye
     files = [record.path for record in manifest.edited]
     if names or user_home:
         chosen = [harnesses.get(name) for name in names or harnesses.names()]
-        wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *_guidance(chosen, theirs))
+        brought = (*_plugins(chosen, home, theirs), *_guidance(chosen, theirs))
+        wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *brought)
         own = {Path(one.file).absolute() for one in wanted}
         files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
     if not files and (names or user_home or not (manifest.copied or manifest.excluded)):
@@ -150,6 +152,10 @@ def _tools(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[Wanted]:
     """What has each start the server of our tools."""
     tooled = [one for one in chosen if isinstance(one, Tooled)]
     return [entry for one in tooled for entry in one.wanted_tools(relay_command(one, home), theirs)]
+
+
+def _plugins(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[WantedCopy]:
+    return [copy for one in chosen if isinstance(one, Plugged) for copy in one.wanted_plugin(home, theirs)]
 
 
 def _guidance(chosen: Iterable[Harness], theirs: Path) -> list[WantedCopy]:

@@ -72,7 +72,7 @@ class Mcp:
     def _answer(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
         desk = self._reception.desk
         try:
-            caller = find_caller(desk, call, _readers())
+            caller = find_caller(desk, replace(call, tool=name), _readers())
         except HoldfastError as error:
             return tools.refused(error)
         return tools.call(desk, caller, name, arguments)

@@ -33,7 +33,7 @@ class Watch:
         """Watch until told to stop."""
         while not stop.is_set():
             self._moved.clear()
-            directories = {path.parent for path in self._paths if path.parent.is_dir()}
+            directories = {file.parent for file in map(_file_of, self._paths) if file.parent.is_dir()}
             if directories:
                 await self._watch(directories, stop)
             else:
@@ -60,12 +60,19 @@ class Watch:
             )
             try:
                 async for change in changes:
-                    for path in {Path(name) for _, name in change} & self._paths:
+                    # What is written into a database stands in a log beside it first.
+                    files = {Path(name.removesuffix("-wal")) for _, name in change}
+                    for path in [path for path in self._paths if _file_of(path) in files]:
                         await self._changed(path)
             except OSError as error:
                 self._log.warning("cannot watch %d directories (%s)", len(directories), error)
             else:
                 return
+
+
+def _file_of(transcript: Path) -> Path:
+    """The file that a transcript is in; the path of a session in a database leads on behind the file."""
+    return transcript.parent if transcript.parent.is_file() else transcript
 
 
 async def _either(one: asyncio.Event, other: asyncio.Event) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.config import excluded
-from holdfast.core.events import ToolCalled
+from holdfast.core.events import ToolCalled, ToolReturned
+from holdfast.core.fence import is_own_tool
 from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
@@ -42,6 +43,8 @@ class Call:
     process: Process | None = None
     seen: str = ""
     """The key of the session whose transcript shows this very call, where it was looked for."""
+    tool: str = ""
+    """Which of our tools is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,12 @@ class _Taken:
 
 def find_caller(desk: Desk, call: Call, readers: Iterable[Reader]) -> Caller:
     """Whose agent calls; HoldfastError where not even the project is known, or is not to be watched."""
-    taken = _named(desk, call, readers) or _of_process(desk, call.process) or _newest(desk, call.cwd)
+    taken = (
+        _named(desk, call, readers)
+        or _waiting(desk, call)
+        or _of_process(desk, call.process)
+        or _newest(desk, call.cwd)
+    )
     if taken is None and not call.cwd:
         raise HoldfastError(
             "this connection does not say which project it is for",
@@ -143,6 +151,26 @@ def _ancestors(desk: Desk, key: str) -> list[str]:
         found.append(lineage.parent)
         lineage = desk.store.lineage(lineage.parent)
     return found
+
+
+def _waiting(desk: Desk, call: Call) -> _Taken | None:
+    """The one session of the calling process that was seen to call this tool, and waits for it still."""
+    if call.process is None or not call.tool:
+        return None
+    sessions = desk.store.sessions_of_process(call.process, SESSIONS_LOOKED_AT)
+    live = [session for session in sessions if session.phase is Phase.LIVE]
+    waiting = [session for session in live if _waits(desk, session, call.tool)]
+    return _Taken(waiting[0], SHOWN) if len(waiting) == 1 else None
+
+
+def _waits(desk: Desk, session: Session, tool: str) -> bool:
+    events = desk.store.events(session.key, EVENTS_LOOKED_AT)
+    over = {event.call for event in events if isinstance(event, ToolReturned)}
+    return any(
+        is_own_tool(event.tool) and event.tool.endswith(tool) and event.call not in over
+        for event in events
+        if isinstance(event, ToolCalled)
+    )
 
 
 def _of_process(desk: Desk, process: Process | None) -> _Taken | None:

@@ -27,7 +27,7 @@ from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import TranscriptUnreadable
-from holdfast.harnesses.base import Reader
+from holdfast.harnesses.base import KeptInRows, Reader
 from holdfast.stores.memory import MemoryStore
 
 BATCH_BYTES = 16 << 20
@@ -55,7 +55,7 @@ def preview(
 ) -> Previewed:
     """The brief after this transcript, or after its first lines; ages count from `at`, or its last record."""
     transcript = _regular(path)
-    key = session or transcript.stem
+    key = session or _key(harness, transcript)
     desk = _desk(at or 0)
     with _first_lines(harness, transcript, until_line) as main:
         folded = _folded(desk, harness, key, main, None)
@@ -77,7 +77,7 @@ def preview(
 def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:
     """The session of a transcript, and all of its events, redacted, oldest first."""
     transcript = _regular(path)
-    key = session or transcript.stem
+    key = session or _key(harness, transcript)
     desk = _desk(0)
     folded = _folded(desk, harness, key, transcript, None)
     if folded is None:
@@ -85,6 +85,16 @@ def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, 
             f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
         )
     return folded, tuple(desk.store.events(key, EVERY))
+
+
+def _key(harness: Reader, transcript: Path) -> str:
+    """The session that is meant where none is named: of a database, the one that changed last."""
+    return (_holds_many(harness, transcript) and harness.session_of(transcript)) or transcript.stem
+
+
+def _holds_many(harness: Reader, transcript: Path) -> bool:
+    """Whether this is a database, in which each session has a path of its own."""
+    return isinstance(harness, KeptInRows) and harness.extent(transcript) is None
 
 
 def _desk(at: int) -> Desk:
@@ -145,6 +155,10 @@ def _first_lines(harness: Reader, transcript: Path, count: int | None) -> Genera
     if count is None:
         yield transcript
         return
+    if _holds_many(harness, transcript):
+        raise TranscriptUnreadable(
+            f"`{transcript}` is not written line by line", "leave out --until-line; --session chooses one"
+        )
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         copy = Path(folder, transcript.name)
         with transcript.open("rb") as lines, copy.open("wb") as first:

@@ -27,7 +27,7 @@ from holdfast.engine.git import identity
 from holdfast.engine.record import Arrival, record
 from holdfast.engine.transcripts import Found, Missing, Readable, Refused, find, read_on
 from holdfast.engine.world import git_position, git_state
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, Harness, Heard
 from holdfast.stores.base import Lineage
 
 
@@ -54,14 +54,20 @@ def receive_if_settled(
     heard, session, harness = listened.heard, listened.session, desk.harness(envelope.harness)
     if warn.is_behind(desk, heard, session):
         return None
-    # At a stop nobody waits for a brief, and none that is owed counts as given.
-    brief = "" if heard.ask is Ask.STOP else resume.answer(desk, heard, session, harness)
+    brief = resume.answer(desk, heard, session, harness) if _takes_brief(heard, harness) else ""
     brief = brief or inject.fitting(
         desk, heard, session, lambda text: harness.answer_size(text) <= harness.answer_limit
     )
     room = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
     warning = warn.warn(desk, heard, session, envelope.at, lambda text: harness.answer_size(text) <= room)
     return harness.render_reply(heard, "\n\n".join(filter(None, (brief, warning))))
+
+
+def _takes_brief(heard: Heard, harness: Harness) -> bool:
+    """Whether a brief may be given now; at any other moment none that is owed counts as given."""
+    if harness.stores_injected_text:
+        return heard.ask is not Ask.STOP
+    return heard.ask in (Ask.START, Ask.REQUEST, Ask.COMPACTION)
 
 
 def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> Listened | None:
@@ -128,7 +134,7 @@ def _seen(project: Project, heard: Heard) -> GitState | None:
     At a start it is not the session's doing yet, and must hide no difference. Which files are dirty takes a
     look at each of them, so that is asked only when a checkpoint is about to be taken.
     """
-    if heard.ask in (Ask.START, Ask.PROMPT, Ask.TOOLS):
+    if heard.ask in (Ask.START, Ask.PROMPT, Ask.REQUEST, Ask.TOOLS):
         return None
     closing = any(isinstance(event, CompactionImminent | SessionEnded) for event in heard.events)
     return git_state(project) if closing else git_position(project)

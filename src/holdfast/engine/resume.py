@@ -29,6 +29,9 @@ SESSIONS_LOOKED_AT = 50
 SUMMARY_CHARS = 1_500
 """What a harness's own summary is asked to keep must leave it room for its own words."""
 
+_STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
+"""What was put before the model by us, and not by a tool's answer or with a prompt."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -43,8 +46,18 @@ def answer(desk: Desk, heard: Heard, session: Session, harness: Harness) -> str:
     told = _told(desk, heard, session)
     if heard.ask is not Ask.TOOLS:
         _mark_answered(desk, session)
-    if told is None:
-        return ""
+    fresh = _composed(desk, session, harness, told) if told else ""
+    return standing(desk, session) if heard.ask is Ask.REQUEST else fresh
+
+
+def standing(desk: Desk, session: Session) -> str:
+    """All that the session was given in its present window, the same bytes each time."""
+    given = [receipt for receipt in _receipts(desk, session) if receipt.reason in _STANDING]
+    return "\n\n".join(receipt.text for receipt in reversed(given))
+
+
+def _composed(desk: Desk, session: Session, harness: Harness, told: Told) -> str:
+    """The brief, accounted for; empty if there is nothing to say."""
     config = desk.config(session.project)
     budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
     if told.reason is Reason.SUMMARY:
@@ -113,6 +126,10 @@ def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
             return _told_at_start(desk, heard, session, session.unanswered)
         case Ask.START:
             return _told_at_start(desk, heard, session, heard.source)
+        case Ask.REQUEST if brief_owed(session) and not _given(desk, session):
+            return _own(desk, session, Reason.COMPACT)
+        case Ask.REQUEST if session.unanswered in (Source.STARTUP, Source.CLEAR, Source.RESUME):
+            return _told_at_start(desk, heard, session, session.unanswered)
         case Ask.TOOLS if brief_owed(session) and not _given(desk, session):
             # Compacted in the middle of a turn, and no start was told of it.
             return _own(desk, session, Reason.LATE)
@@ -178,11 +195,15 @@ def _given(desk: Desk, session: Session) -> list[Reason]:
     """Why the session was given its own state in its present window."""
     return [
         receipt.reason
-        for receipt in desk.store.receipts(session.key, SESSIONS_LOOKED_AT)
-        if receipt.window == session.window
-        and receipt.predecessor == session.key
-        and receipt.reason is not Reason.SUMMARY
+        for receipt in _receipts(desk, session)
+        if receipt.predecessor == session.key and receipt.reason is not Reason.SUMMARY
     ]
+
+
+def _receipts(desk: Desk, session: Session) -> list[Receipt]:
+    """What the session was given in its present window, the newest first."""
+    every = desk.store.receipts(session.key, SESSIONS_LOOKED_AT)
+    return [receipt for receipt in every if receipt.window == session.window]
 
 
 def _checked(desk: Desk, told: Told) -> Told:

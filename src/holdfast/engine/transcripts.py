@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -44,7 +44,7 @@ class Refused:
 Found: TypeAlias = Readable | Missing | Refused
 
 
-def find(path: str, roots: Iterable[Path]) -> Found:
+def find(path: str, roots: Collection[Path]) -> Found:
     """Whether the path that a letter named may be opened."""
     if not path:
         return Refused("no transcript was named")
@@ -57,6 +57,10 @@ def find(path: str, roots: Iterable[Path]) -> Found:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return Missing(Path(path))
+    except NotADirectoryError:
+        # The path of a session in a database: it leads on behind the file.
+        above = find(str(Path(path).parent), roots)
+        return above if isinstance(above, Refused) else Readable(Path(path))
     except OSError as error:
         return Refused(f"the transcript cannot be looked at: {error.strerror}")
     if not stat.S_ISREG(mode):

@@ -246,6 +246,8 @@ def _leaves(text: str, array: Node, mark: Mark) -> Iterator[Node]:
 
 
 def _is_ours(text: str, node: Node, mark: Mark) -> bool:
+    if node.shape is Shape.ARRAY:  # a name, and the options that go with it
+        return any(_is_ours(text, item.value, mark) for item in node.items)
     values = [item.value for item in node.items] if node.shape is Shape.OBJECT else [node]
     strings = (text[value.start : value.end] for value in values if text[value.start] == '"')
     return any(mark.owns(json.loads(string)) for string in strings)

@@ -21,6 +21,7 @@ FOLDERS = (
     "codex",
     "openclaw",
     "gemini",
+    "opencode",
 )  # fmt: skip
 
 

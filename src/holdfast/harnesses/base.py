@@ -46,6 +46,9 @@ class Ask(StrEnum):
     """The window is about to die: what was seen must be safe before we answer."""
     STOP = "stop"
     """The agent stopped: it may be asked to go on."""
+    REQUEST = "request"
+    """A request goes to the model, in a harness that keeps nothing of ours: what its window was given goes
+    along again."""
     TOOLS = "tools"
     """In the middle of a turn tools have returned: something may be said to the agent beside their output."""
 
@@ -242,6 +245,15 @@ class KeptInRows(Protocol):
 
     def extent(self, path: Path) -> Extent | None:
         """The extent of the transcript at this path; None if there is none."""
+        ...
+
+
+@runtime_checkable
+class Plugged(Protocol):
+    """A harness that calls no command: a plugin of ours, which it loads, carries letters and answers."""
+
+    def wanted_plugin(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
+        """The files of the plugin that serves this home of Holdfast."""
         ...
 
 

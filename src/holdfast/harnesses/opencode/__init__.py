@@ -1,0 +1,117 @@
+"""OpenCode, as the rest of Holdfast sees it.
+
+The work is done by `hooks` (letters and replies), `transcript` (its database) and `setup` (what to install);
+here they are only put together. `plugin/` is what runs in OpenCode itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.events import Skipped
+from holdfast.core.guidance import Skill
+from holdfast.core.pressure import AutoCompact
+from holdfast.core.told import NOTHING_KEPT, Kept
+from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
+from holdfast.harnesses import letters
+from holdfast.harnesses.base import Batch, Envelope, Extent, Harness, Heard, Hurdle, Opening
+from holdfast.harnesses.opencode import auto_compact, hooks, setup, transcript
+
+_COMMANDS: Final = frozenset({"run", "serve", "web", "acp", "attach"})
+_SERVERS: Final = frozenset({"serve", "web", "acp"})
+
+
+class OpenCode:
+    """The contract, kept for OpenCode."""
+
+    name: str = "opencode"
+    title: str = "OpenCode"
+    kept: Kept = NOTHING_KEPT
+    instruction_files: tuple[str, ...] = ("AGENTS.md",)
+    dated_sessions: str = ""
+    program: str = "opencode"
+    recorded_with: str = "1.18.33"
+    carried: tuple[str, ...] = hooks.CARRIED
+    quiet: tuple[str, ...] = ()
+    answer_limit: int = hooks.ANSWER_LIMIT
+    stores_injected_text: bool = False
+
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+        return hooks.parse_hook(letter, envelope)
+
+    def render_reply(self, heard: Heard, brief: str) -> bytes:
+        return hooks.render_reply(heard, brief)
+
+    def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+        return letters.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
+
+    def answer_size(self, answer: str) -> int:
+        return len(answer)
+
+    def is_shared(self, command: Sequence[str]) -> bool:
+        """As a server it is at home to many; its terminal has one session at a time."""
+        return next((word for word in command[1:] if word in _COMMANDS), "") in _SERVERS
+
+    def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+        return (Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode",)
+
+    def transcripts(self, folder: Path) -> Iterator[Path]:
+        return transcript.transcripts(folder)
+
+    def extent(self, path: Path) -> Extent | None:
+        return transcript.extent(path)
+
+    def session_of(self, path: Path) -> str:
+        return transcript.session_of(path)
+
+    def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
+        """None: subagents are in the same database, and are read with their session."""
+        return ()
+
+    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
+        """None: a fork begins with a copy of its parent's messages."""
+        return ()
+
+    def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        return transcript.read_transcript(path, session, cursor, limit)
+
+    def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - nothing tells
+        """Nobody: neither the environment nor a call says whose it is; the plugin rings just before."""
+        return ""
+
+    def call_id(self, meta: Mapping[str, object]) -> str:  # noqa: ARG002 - the same for every call
+        return ""
+
+    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
+        moved = environment.get("OPENCODE_CONFIG_DIR")
+        return auto_compact.auto_compact(setup.settings(Path(moved) if moved else _folder(home)))
+
+    def present(self, home: Path, search_path: str) -> bool:
+        return setup.present(_folder(home), search_path)
+
+    def opening(self, prompt: str) -> Opening:
+        return Opening((self.program, "--prompt", prompt), (self.program, "run", prompt))
+
+    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it asks nobody
+        return None
+
+    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
+        return setup.wanted(hook_command, _folder(home))
+
+    def wanted_plugin(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
+        return setup.wanted_plugin(holdfast, _folder(home))
+
+    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+        return setup.wanted_tools(relay, _folder(home))
+
+    def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
+        return setup.guidance(_folder(home), skills)
+
+
+def _folder(home: Path) -> Path:
+    return home / ".config" / "opencode"
+
+
+HARNESS: Harness = OpenCode()

@@ -1,0 +1,237 @@
+// Holdfast's plugin for OpenCode. It carries: letters to the daemon, and what the daemon answers into the
+// requests to the model. What a letter means and what is answered is decided by the daemon.
+//
+// It never harms: no hook here throws, each waits for a bounded time, and where nobody answers OpenCode goes
+// on as if it were not there. It imports nothing but what the runtime itself has, and writes no file.
+
+import { spawn } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import { createConnection } from "node:net"
+import { homedir } from "node:os"
+import path from "node:path"
+
+const HOME = null // setup writes here where the home of Holdfast is
+const ANSWER_MS = 1_000
+const STARTING_MS = 3_500 // the hook starts a daemon that is away, and waits for it
+const LEAVING_MS = 300
+const LETTER_LIMIT = 16 * 1024 * 1024
+const OWN_TOOLS = "holdfast_"
+const ENVIRONMENT = "<env>" // stands in every turn's system prompt, and in none that asks for a title or a summary
+const CARRIED = ["XDG_DATA_HOME", "OPENCODE_DB", "OPENCODE_CONFIG_DIR"]
+
+export default async function holdfast({ directory }, options) {
+  const off = process.env.HOLDFAST_DISABLE === "1" || process.env.HOLDFAST_INTERNAL === "1"
+  const home = options?.home ?? HOME
+  if (off || !home) return {}
+  return hooks(directory, new Post(home, options?.command))
+}
+
+function hooks(directory, post) {
+  const sessions = new Map() // of each session that was heard of here: the queue of its letters, its brief
+  const parents = new Map() // of each subagent's session: the one that started it
+
+  const main = (id) => {
+    const parent = parents.get(id)
+    return parent === undefined || parent === id ? id : main(parent)
+  }
+
+  // Letters of one session go one after the other, in the order in which things happened.
+  const send = (id, letter, wait = STARTING_MS) => {
+    const session = sessions.get(id) ?? meet(id, "resume")
+    const whole = { session_id: id, cwd: directory, transcript_path: path.join(database(), id), ...letter }
+    const answer = session.queue.then(() => post.carry(whole, wait))
+    session.queue = answer.then(() => undefined)
+    return answer
+  }
+
+  const meet = (id, source) => {
+    const session = { queue: Promise.resolve(), brief: "" }
+    sessions.set(id, session)
+    if (source) void send(id, { hook_event_name: "SessionStart", source })
+    return session
+  }
+
+  const events = {
+    "session.created": ({ info }) => {
+      if (info.parentID) parents.set(info.id, info.parentID)
+      else if (!sessions.has(info.id)) meet(info.id, "startup")
+    },
+    "session.updated": ({ info }) => {
+      if (info.parentID) parents.set(info.id, info.parentID)
+    },
+    "session.compacted": ({ sessionID }) => {
+      if (parents.has(sessionID)) return
+      if (sessions.has(sessionID)) sessions.get(sessionID).brief = ""
+      void send(sessionID, { hook_event_name: "SessionStart", source: "compact" })
+    },
+    "session.idle": ({ sessionID }) => {
+      if (!parents.has(sessionID)) void send(sessionID, { hook_event_name: "Stop" })
+    },
+    "session.deleted": ({ info }) => {
+      if (sessions.has(info.id)) void send(info.id, { hook_event_name: "SessionEnd", reason: "deleted" })
+    },
+  }
+
+  return {
+    event: harmless(({ event }) => events[event.type]?.(event.properties)),
+
+    "chat.message": harmless(async ({ sessionID }, { message, parts }) => {
+      if (parents.has(sessionID)) return
+      const letter = { hook_event_name: "UserPromptSubmit", prompt: typed(parts) }
+      const { text } = await send(sessionID, letter)
+      if (!text) return
+      const id = `${parts.at(-1)?.id ?? "prt_"}0` // stands behind the last one
+      parts.push({ id, sessionID, messageID: message.id, type: "text", text, synthetic: true })
+    }),
+
+    "experimental.chat.system.transform": harmless(async ({ sessionID }, { system }) => {
+      if (!sessionID || parents.has(sessionID) || !system[0]?.includes(ENVIRONMENT)) return
+      const { text, heard } = await send(sessionID, { hook_event_name: "Request" })
+      const session = sessions.get(sessionID)
+      // Where nobody answered, what the window was given before goes along again: it must not change.
+      if (heard || text) session.brief = text
+      if (session.brief) system.push(session.brief)
+    }),
+
+    "experimental.session.compacting": harmless(async ({ sessionID }, { context }) => {
+      if (parents.has(sessionID)) return
+      const { text } = await send(sessionID, { hook_event_name: "PreCompact" })
+      if (text) context.push(text)
+    }),
+
+    // A call of our tools does not say whose it is: this rings, just before, for which session it comes.
+    "tool.execute.before": harmless(async ({ tool, sessionID, callID }) => {
+      if (!tool.startsWith(OWN_TOOLS)) return
+      await send(main(sessionID), { hook_event_name: "PreToolUse", tool_name: tool, tool_use_id: callID })
+    }),
+
+    dispose: harmless(async () => {
+      const letter = { hook_event_name: "SessionEnd", reason: "exit" }
+      await Promise.all([...sessions.keys()].map((id) => send(id, letter, LEAVING_MS)))
+    }),
+  }
+}
+
+// A hook that neither throws nor rejects, whatever it was given.
+function harmless(hook) {
+  return async (...given) => {
+    try {
+      await hook(...given)
+    } catch {
+      // Whatever failed must not stop the user's work, and there is nobody here to be told of it.
+    }
+  }
+}
+
+function typed(parts) {
+  const texts = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
+  return texts.join("\n")
+}
+
+function database() {
+  const data = path.join(process.env.XDG_DATA_HOME || path.join(homedir(), ".local", "share"), "opencode")
+  return path.resolve(data, process.env.OPENCODE_DB || "opencode.db")
+}
+
+// Carries letters to the daemon of a home, and brings back what it answers: the text that the model is to be
+// given, and whether the daemon itself was heard.
+class Post {
+  #home
+  #command
+  #sent = 0
+
+  constructor(home, command) {
+    this.#home = home
+    this.#command = command
+  }
+
+  async carry(letter, wait) {
+    const body = Buffer.from(JSON.stringify(letter))
+    if (body.length > LETTER_LIMIT) return { text: "", heard: false }
+    try {
+      const answer = await this.#ask(body, Math.min(wait, ANSWER_MS))
+      return { text: textIn(answer), heard: true }
+    } catch {
+      // Nobody is there, or is stuck: the hook spools the letter, and starts a daemon where there is none.
+      return { text: textIn(await this.#call(body, wait)), heard: false }
+    }
+  }
+
+  async #ask(body, wait) {
+    const door = (await readFile(path.join(this.#home, "run", "door"), "utf8")).trim()
+    const kind = door.split(" ", 1)[0]
+    const place = door.slice(kind.length + 1)
+    if (kind !== "tcp") return exchange({ path: place }, this.#written(body, {}), wait)
+    const token = (await readFile(path.join(this.#home, "run", "token"), "utf8")).trim()
+    return exchange({ host: "127.0.0.1", port: Number(place) }, this.#written(body, { token }), wait)
+  }
+
+  #written(body, proof) {
+    const fields = {
+      id: `${Date.now()}-${process.pid}-${++this.#sent}`,
+      harness: "opencode",
+      at: Date.now(),
+      process: `${process.pid} 0`,
+      ...Object.fromEntries(
+        CARRIED.filter((name) => process.env[name]).map((name) => [`env.${name}`, process.env[name]]),
+      ),
+      ...proof,
+      length: body.length,
+    }
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`.replace(/[\x00-\x1f\x7f]/g, " "))
+    return Buffer.concat([Buffer.from(`HOLDFAST/1 letter\n${lines.join("\n")}\n\n`), body])
+  }
+
+  #call(body, wait) {
+    if (!this.#command) return ""
+    return new Promise((resolve) => {
+      const hook = spawn("/bin/sh", ["-c", this.#command], { stdio: ["pipe", "pipe", "ignore"] })
+      const chunks = []
+      const done = (answer) => {
+        clearTimeout(late)
+        resolve(answer)
+      }
+      const late = setTimeout(() => done(""), wait) // it goes on by itself, and ends in bounded time
+      hook.on("error", () => done(""))
+      hook.on("close", () => done(Buffer.concat(chunks).toString()))
+      hook.stdout.on("data", (chunk) => chunks.push(chunk))
+      hook.stdin.on("error", () => {}) // it ended without reading
+      hook.stdin.end(body)
+    })
+  }
+}
+
+// The daemon's whole answer to a request; rejected where there is none, or not all of it.
+function exchange(place, request, wait) {
+  return new Promise((resolve, reject) => {
+    const chunks = []
+    const line = createConnection(place)
+    const end = (settle, value) => {
+      clearTimeout(late)
+      line.destroy()
+      settle(value)
+    }
+    const late = setTimeout(() => end(reject, new Error("no answer in time")), wait)
+    line.on("error", (error) => end(reject, error))
+    line.on("close", () => end(reject, new Error("no answer")))
+    line.on("connect", () => line.end(request))
+    line.on("data", (chunk) => {
+      chunks.push(chunk)
+      const answer = whole(Buffer.concat(chunks))
+      if (answer !== undefined) end(resolve, answer)
+    })
+  })
+}
+
+function whole(received) {
+  const gap = received.indexOf("\n")
+  if (gap < 0) return undefined
+  const status = received.subarray(0, gap).toString()
+  const body = received.subarray(gap + 1)
+  return status === `HOLDFAST/1 ok ${body.length}` ? body.toString() : undefined
+}
+
+function textIn(answer) {
+  const text = answer ? JSON.parse(answer).hookSpecificOutput?.additionalContext : ""
+  return typeof text === "string" ? text : ""
+}

@@ -1,0 +1,108 @@
+"""Records: a message of OpenCode and its parts as it keeps them, with only the fields that we read.
+
+The same shapes stand in its database, row by row, and in the file that `opencode export` writes. What they
+mean is for `messages` and `tools` to say.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from holdfast.core.events import Skipped
+from holdfast.harnesses.fields import decoded
+
+NOTHING = msgspec.Raw(b"null")
+
+
+class Cache(msgspec.Struct):
+    read: int | None = None
+    write: int | None = None
+
+
+class Tokens(msgspec.Struct):
+    input: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    cache: Cache | None = None
+
+
+class Span(msgspec.Struct):
+    """From when to when; the end of a message is when it was completed."""
+
+    created: int | None = None
+    completed: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class Folder(msgspec.Struct):
+    cwd: str | None = None
+
+
+class Info(msgspec.Struct):
+    """What is said of a message, but for its words."""
+
+    role: str | None = None
+    time: Span | None = None
+    mode: str | None = None
+    model: str | None = msgspec.field(default=None, name="modelID")
+    tokens: Tokens | None = None
+    path: msgspec.Raw = NOTHING
+    summary: msgspec.Raw = NOTHING
+    error: msgspec.Raw = NOTHING
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether this is the agent's answer with which a compaction replaces what was said."""
+        return self.role == "assistant" and (self.mode == "compaction" or bytes(self.summary) == b"true")
+
+    @property
+    def failed(self) -> bool:
+        return bytes(self.error) != b"null"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is added to it; a person's is whole when it is written."""
+        return self.role != "assistant" or self.failed or bool(self.time and self.time.completed)
+
+    @property
+    def cwd(self) -> str:
+        found = decoded(_FOLDER, self.path)
+        return "" if isinstance(found, Skipped) else found.cwd or ""
+
+
+class State(msgspec.Struct):
+    """How far a tool's call is, and what came of it."""
+
+    status: str | None = None
+    input: msgspec.Raw = NOTHING
+    output: msgspec.Raw = NOTHING
+    error: str | None = None
+    metadata: msgspec.Raw = NOTHING
+    time: Span | None = None
+
+
+class Part(msgspec.Struct):
+    """One part of a message."""
+
+    type: str | None = None
+    text: str | None = None
+    synthetic: bool | None = None
+    time: Span | None = None
+    tool: str | None = None
+    call: str | None = msgspec.field(default=None, name="callID")
+    state: State | None = None
+    auto: bool | None = None
+    tokens: Tokens | None = None
+
+
+INFO = msgspec.json.Decoder(Info)
+PART = msgspec.json.Decoder(Part)
+_FOLDER = msgspec.json.Decoder(Folder)
+_ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
+
+
+def value(raw: msgspec.Raw) -> object:
+    """Whatever JSON stands here; None where it cannot be read."""
+    found = decoded(_ANYTHING, raw)
+    return None if isinstance(found, Skipped) else found

@@ -1,0 +1,148 @@
+"""What the letters of our plugin in OpenCode say, what it is answered, and what it is set up with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.core.events import (
+    CompactionImminent,
+    Prompt,
+    SessionEnded,
+    SessionStarted,
+    ToolCalled,
+    TurnEnded,
+)
+from holdfast.core.wanted import WantedBlock, WantedMember
+from holdfast.harnesses import get
+from holdfast.harnesses.base import Ask, Envelope, Heard, Plugged, Tooled
+from holdfast.skills import shipped
+
+OPENCODE = get("opencode")
+HOME = Path("/home/you")
+COMMAND = "/usr/bin/python3 -c 'hook' opencode"
+RELAY = ("/usr/bin/python3", "-I", "-S", "/home/you/.holdfast/bin/relay.py", "opencode", "-")
+
+
+def heard(event: str, **fields: object) -> Heard:
+    letter = {
+        "hook_event_name": event,
+        "session_id": "s1",
+        "cwd": "/p",
+        "transcript_path": "/p/x.db",
+        **fields,
+    }
+    understood = OPENCODE.parse_hook(json.dumps(letter).encode(), Envelope("e1", "opencode", 7))
+    assert isinstance(understood, Heard)
+    return understood
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "ask", "told"),
+    [
+        ("SessionStart", {"source": "startup"}, Ask.START, [SessionStarted]),
+        ("SessionStart", {"source": "resume"}, Ask.START, [SessionStarted]),
+        ("Request", {}, Ask.REQUEST, []),
+        ("PreCompact", {}, Ask.COMPACTION, [CompactionImminent]),
+        ("PreToolUse", {"tool_name": "holdfast_recall", "tool_use_id": "c1"}, Ask.NOTHING, [ToolCalled]),
+        ("PreToolUse", {"tool_name": "bash", "tool_use_id": "c1"}, Ask.NOTHING, []),
+        ("PreToolUse", {"tool_name": "holdfast_recall"}, Ask.NOTHING, []),
+        ("Stop", {}, Ask.NOTHING, [TurnEnded]),
+        ("SessionEnd", {"reason": "exit"}, Ask.NOTHING, [SessionEnded]),
+        ("Novelty", {}, Ask.NOTHING, []),
+    ],
+)
+def test_each_letter_asks_and_tells(
+    event: str, fields: dict[str, object], ask: Ask, told: list[type]
+) -> None:
+    understood = heard(event, **fields)
+    assert (understood.ask, [type(each) for each in understood.events]) == (ask, told)
+    assert (understood.cwd, understood.transcript) == ("/p", "/p/x.db")
+
+
+def test_a_prompt_stands_in_for_what_the_database_will_show() -> None:
+    understood = heard("UserPromptSubmit", prompt=" Fix it.\n")
+    assert understood.ask is Ask.PROMPT
+    assert [each.text for each in understood.stand_ins if isinstance(each, Prompt)] == ["Fix it."]
+
+
+def test_a_call_of_our_tools_is_known_by_the_id_that_the_database_has() -> None:
+    (called,) = heard("PreToolUse", tool_name="holdfast_session_digest", tool_use_id="call_9").events
+    assert isinstance(called, ToolCalled)
+    assert (called.record, called.call, called.tool) == ("call_9", "call_9", "holdfast_session_digest")
+
+
+@pytest.mark.parametrize(
+    ("event", "carried"),
+    [
+        ("SessionStart", True),
+        ("UserPromptSubmit", True),
+        ("Request", True),
+        ("PreCompact", True),
+        ("Stop", False),
+    ],
+)
+def test_an_answer_is_carried_where_the_plugin_can_put_it(event: str, *, carried: bool) -> None:
+    assert (b"the brief" in OPENCODE.render_reply(heard(event), "the brief")) is carried
+
+
+@pytest.mark.parametrize(
+    ("words", "shared"),
+    [
+        (["opencode"], False),
+        (["opencode", "run", "serve", "it"], False),
+        (["opencode", "serve", "--port", "0"], True),
+        (["opencode", "--print-logs", "web"], True),
+        (["/usr/bin/opencode", "acp"], True),
+    ],
+)
+def test_as_a_server_it_is_at_home_to_many_sessions(words: list[str], *, shared: bool) -> None:
+    assert OPENCODE.is_shared(words) is shared
+
+
+class TestSetup:
+    def test_the_plugin_is_named_with_the_command_that_it_falls_back_on(self) -> None:
+        (entry,) = OPENCODE.wanted(COMMAND, HOME)
+        assert (entry.file, entry.path) == (HOME / ".config/opencode/opencode.json", ("plugin",))
+        assert entry.value == [
+            "file:///home/you/.config/opencode/holdfast/plugin.js",
+            {"command": COMMAND},
+        ]
+
+    def test_the_plugin_is_told_where_its_home_is(self) -> None:
+        assert isinstance(OPENCODE, Plugged)
+        (copy,) = OPENCODE.wanted_plugin(Path('/srv/o"dd/.holdfast'), HOME)
+        assert copy.file == HOME / ".config/opencode/holdfast/plugin.js"
+        assert b'const HOME = "/srv/o\\"dd/.holdfast" //' in copy.content
+        assert b"const HOME = null" not in copy.content
+
+    def test_tools_instructions_and_a_skill(self) -> None:
+        assert isinstance(OPENCODE, Tooled)
+        member, block = OPENCODE.wanted_tools(RELAY, HOME)
+        assert isinstance(member, WantedMember)
+        assert (member.path, member.value["command"]) == (("mcp", "holdfast"), [*RELAY])
+        assert isinstance(block, WantedBlock)
+        assert block.file == HOME / ".config/opencode/AGENTS.md"
+        copies = OPENCODE.guidance(HOME, shipped())
+        assert HOME / ".config/opencode/skills/holdfast/SKILL.md" in [copy.file for copy in copies]
+
+    @pytest.mark.parametrize(
+        ("there", "chosen"),
+        [
+            ((), "opencode.json"),
+            (("opencode.jsonc",), "opencode.jsonc"),
+            (("opencode.json",), "opencode.json"),
+            (("opencode.json", "opencode.jsonc"), "opencode.json"),
+        ],
+    )
+    def test_the_settings_that_a_person_keeps_are_used(
+        self, there: tuple[str, ...], chosen: str, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / ".config" / "opencode"
+        folder.mkdir(parents=True)
+        for name in there:
+            (folder / name).write_text("{}")
+        (entry,) = OPENCODE.wanted(COMMAND, tmp_path)
+        assert Path(entry.file).name == chosen
