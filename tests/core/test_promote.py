@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from holdfast.core.promote import (
     Step,
     candidates,
     is_applied,
+    lane_of,
     moved,
     proposal,
     rebuilt,
@@ -89,3 +92,28 @@ def test_a_proposal_only_adds_a_line(before: str) -> None:
     assert added[-1] == "+- Never touch vendor/."
     assert is_applied(RULE, before + "\n* never touch\n  vendor/\n")
     assert not is_applied(RULE, before)
+
+
+@pytest.mark.parametrize("before", ["", "# Rules\n", "# Rules\n\n- Be brief.", "\n"])
+def test_a_patch_can_be_applied_and_then_says_it(tmp_path: Path, before: str) -> None:
+    one = candidates(Summary("", {Part.NOTES: ("Never touch vendor/.",)}), "s", blocked=False, at=0)[0]
+    (tmp_path / "AGENTS.md").write_text(before)
+    patch = proposal(one, "AGENTS.md", before).patch
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "apply", "-"], input=patch.encode(), cwd=tmp_path, check=True)
+    after = (tmp_path / "AGENTS.md").read_text()
+    assert after.endswith("- Never touch vendor/.\n")
+    assert is_applied(one, after)
+
+
+@pytest.mark.parametrize(
+    ("text", "lane"),
+    [
+        ("Never touch vendor/.", Lane.INSTRUCTION),
+        ("Always run the linter before a commit.", Lane.INSTRUCTION),
+        ("I decided to keep the newest, because a drill always takes that one.", Lane.DURABLE),
+        ("The lexer is generated.", Lane.DURABLE),
+    ],
+)
+def test_what_tells_agents_what_to_do_is_an_instruction(text: str, lane: Lane) -> None:
+    assert lane_of(text) is lane

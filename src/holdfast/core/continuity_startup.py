@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core.continuity import TITLES, LayerName, Part, Summary
+from holdfast.core.continuity import TITLES, LayerName, Part, Summary, key
 from holdfast.core.defang import quoted
 
 TITLE: Final = "# Session Continuity"
@@ -171,8 +171,9 @@ def _placed(rows: Iterable[Row], limits: Limits, is_said: Callable[[str], bool])
     """Each row with its fate; once a section has no room for an item, it has none for those behind it."""
     lines, chars = limits.lines - len((TITLE, FRAMING)), limits.chars - len(TITLE) - len(FRAMING) - 2
     told, used, full = set[Part | Pointing](), set[str](), set[Part | Pointing]()
+    texts = list[str]()
     for row in rows:
-        if is_said(row.text):
+        if is_said(row.text) or any(key(row.text) in text for text in texts):
             yield replace(row, omitted=SAID)
             continue
         new = [f"- {row.text}", *(() if row.section in told else ("", f"## {_title(row.section)}"))]
@@ -185,6 +186,7 @@ def _placed(rows: Iterable[Row], limits: Limits, is_said: Callable[[str], bool])
         lines, chars = lines - len(new), chars - sum(len(line) + 1 for line in new)
         told.add(row.section)
         used.add(row.source)
+        texts.append(key(row.text))
         yield row
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from holdfast.core import shell
+from holdfast.core import prose, shell
 from holdfast.core.continuity import LayerName, Part, Summary
 from holdfast.core.continuity_conflicts import conflicts, pointers
 from holdfast.core.events import Action
@@ -81,7 +81,9 @@ def generated(session: Session) -> Generated:
     """What a session has to say."""
     trail = session.trail
     found = list(_items(session))
-    goal = shortened(one_line(trail.goal.text), ITEM_CHARS) if trail.goal else ""
+    # A session that begins with "continue" has a goal, but it does not say which.
+    named = trail.goal is not None and not prose.is_generic(trail.goal.text)
+    goal = shortened(one_line(trail.goal.text), ITEM_CHARS) if trail.goal and named else ""
     layers = {
         layer: Summary(goal, _grouped((part, text) for home, part, text in found if home is layer))
         for layer in LayerName

@@ -13,6 +13,7 @@ from difflib import unified_diff
 from enum import StrEnum
 from typing import Final
 
+from holdfast.core import prose
 from holdfast.core.continuity import LayerName, Part, Summary, key
 from holdfast.core.memory import MemoryKind, kind_of
 from holdfast.core.text import one_line
@@ -90,8 +91,9 @@ _LASTING: Final = (Part.CONFIRMED, Part.FAILED, Part.NOTES)
 
 
 def lane_of(text: str) -> Lane:
-    """Whether a text tells agents what to do, or what is the case."""
-    return Lane.INSTRUCTION if kind_of(text) is MemoryKind.RULE else Lane.DURABLE
+    """Whether a text tells agents what to do, or what is the case; what was decided is the case."""
+    ordered = kind_of(text) is MemoryKind.RULE and not prose.decisions(text)
+    return Lane.INSTRUCTION if ordered else Lane.DURABLE
 
 
 def rebuilt(known: Iterable[Candidate], fresh: Iterable[Candidate]) -> list[Candidate]:
@@ -150,7 +152,13 @@ def proposal(candidate: Candidate, file: str, before: str) -> Proposal:
     patch = unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{file}", f"b/{file}"
     )
-    return Proposal(file, line, "".join(one if one.endswith("\n") else f"{one}\n" for one in patch))
+    return Proposal(
+        file, line, "".join(one if one.endswith("\n") else f"{one}\n{_NO_END}\n" for one in patch)
+    )
+
+
+_NO_END: Final = "\\ No newline at end of file"
+"""Without this line no program could apply a patch to a file whose last line is not ended."""
 
 
 def is_applied(candidate: Candidate, content: str) -> bool:
