@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
+from holdfast.core import json_spans
+from holdfast.core.json_spans import Node, Shape
 from holdfast.core.wanted import Json, KeyPath, WantedEntry, mark_of
 
 # Whatever JSON can say. The checker cannot follow it, and a test that mistakes it fails.
@@ -45,15 +47,22 @@ class Members(tuple[tuple[str, Any], ...]):
 
 
 def rendered(tree: Tree, layout: str, random: Random) -> str:
-    """The tree as text; `chaos` puts any blanks anywhere and escapes keys that need no escaping."""
+    """The tree as text.
+
+    `chaos` puts any blanks anywhere and escapes keys that need no escaping; `relaxed` has comments, bare
+    keys, single quotes and a comma behind the last item.
+    """
     if layout == "chaos":
         return _chaos(tree, random)
+    if layout == "relaxed":
+        return _relaxed(tree, random, "")
     unit = {"two": "  ", "four": "    ", "tab": "\t", "crlf": "  ", "minified": ""}[layout]
     text = _laid_out(tree, unit, "")
     return text.replace("\n", "\r\n") if layout == "crlf" else text
 
 
-LAYOUTS = ("two", "four", "tab", "crlf", "minified", "chaos")
+STRICT = ("two", "four", "tab", "crlf", "minified", "chaos")
+LAYOUTS = (*STRICT, "relaxed")
 
 
 def _laid_out(tree: Tree, unit: str, indent: str) -> str:
@@ -92,6 +101,33 @@ def _chaos(tree: Tree, random: Random) -> str:
     return brackets[0] + blank() + ",".join(f"{blank()}{part}{blank()}" for part in parts) + brackets[1]
 
 
+def _relaxed(tree: Tree, random: Random, indent: str) -> str:
+    def note() -> str:
+        return random.choice(
+            ("", "", "", " /* a, note */", " // {a: [note], }\n", f"\n{indent}  // it's mine\n")
+        )
+
+    if isinstance(tree, Members):
+        items = [
+            f"{_key(name, random)}:{note()} {_relaxed(value, random, indent + '  ')}" for name, value in tree
+        ]
+        brackets = "{}"
+    elif isinstance(tree, list):
+        items = [_relaxed(value, random, indent + "  ") for value in tree]
+        brackets = "[]"
+    else:
+        return json.dumps(tree, ensure_ascii=False)
+    parts = [f"\n{indent}  {item}{note()}" for item in items]
+    comma = random.choice(("", ",")) if parts else ""
+    return f"{brackets[0]}{note()}{','.join(parts)}{comma}{note()}\n{indent}{brackets[1]}"
+
+
+def _key(name: str, random: Random) -> str:
+    if name.isascii() and name.isalpha() and random.random() < 0.5:
+        return random.choice((name, f"'{name}'"))
+    return json.dumps(name)
+
+
 _words = st.text(max_size=8)
 _plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _words
 
@@ -123,8 +159,20 @@ def settings_texts(draw: st.DrawFn) -> str:
 
 
 def value_of(text: str) -> Tree:
-    return json.loads(text.removeprefix("\ufeff"))
+    return json_spans.read(text)
 
 
 def tree_of(text: str) -> Tree:
-    return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=Members)
+    root = json_spans.scan(text)
+    assert isinstance(root, Node)
+    return _tree(text, root)
+
+
+def _tree(text: str, node: Node) -> Tree:
+    match node.shape:
+        case Shape.OBJECT:
+            return Members((item.key, _tree(text, item.value)) for item in node.items)
+        case Shape.ARRAY:
+            return [_tree(text, item.value) for item in node.items]
+        case Shape.PLAIN:
+            return json_spans.said(text, node)

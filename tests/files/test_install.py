@@ -286,7 +286,7 @@ def test_one_of_two_settings_files_can_be_undone_alone(ann: Person, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "content", [b"{ // mine\n}", b"", b"{}}", b"\xff\xfe{\x00}\x00", b'{"hooks": 1}', b'{"a": "\xe9"}']
+    "content", [b"{ /* mine\n}", b"", b"{}}", b"\xff\xfe{\x00}\x00", b'{"hooks": 1}', b'{"a": "\xe9"}']
 )
 def test_unreadable_settings_are_refused_and_nothing_is_written_anywhere(ann: Person, content: bytes) -> None:
     ann.writes("")

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-import msgspec
-
+from holdfast.core import json_spans
 from holdfast.core.wanted import Wanted
 from holdfast.engine.doctor import Finding, Mend, fine, wrong
 from holdfast.engine.round_trip import trial_reason
@@ -110,7 +109,7 @@ def _records(home: Path, harness: Harness) -> list[EditedFile]:
 
 def _texts_in(file: Path) -> set[str]:
     """Every text that stands somewhere in a settings file; none if it is gone or cannot be read."""
-    decode = tomllib.loads if file.suffix == ".toml" else msgspec.json.decode
+    decode = tomllib.loads if file.suffix == ".toml" else json_spans.read
     try:
         return set(_texts(decode(file.read_text(encoding="utf-8-sig"))))
     except (OSError, ValueError, RecursionError):

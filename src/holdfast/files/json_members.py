@@ -5,17 +5,15 @@ For places where others have members beside ours, each under a name of its own. 
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePath
-from typing import cast
 
+from holdfast.core.json_spans import Node, Shape, said, strings
 from holdfast.core.wanted import Json, KeyPath, Mark, WantedMember
 from holdfast.core.wrapped import unwrapped, wrapped
 from holdfast.files.json_text import (
     Edited,
     Hollow,
-    Node,
-    Shape,
     all_at,
     appended,
     dropped,
@@ -55,7 +53,7 @@ def remove(text: str, paths: Iterable[KeyPath], mark: Mark, file: PurePath) -> s
         for node in reversed([*all_at(scan(text, file), path)]):
             text = _unwrapped(text, node, mark)
         for parent in reversed([*all_at(scan(text, file), path[:-1])]):
-            text = without(text, dropped(parent, _ours(text, parent, path[-1], mark)))
+            text = without(text, dropped(text, parent, _ours(text, parent, path[-1], mark)))
     return text
 
 
@@ -83,7 +81,7 @@ def _renewed(text: str, wanted: WantedMember, root: Node, present: Node, mark: M
     if not _is_ours(text, present, mark):
         told = f"{named(wanted.path)} is there already, and it is not ours"
         raise refusal(wanted.file, text, present.start, told)
-    if json.loads(text[present.start : present.end]) == wanted.value:
+    if said(text, present) == wanted.value:
         return text
     fresh = rendered(wanted.value, indent_at(text, present.start), style_of(text, root))
     return text[: present.start] + fresh + text[present.end :]
@@ -92,7 +90,7 @@ def _renewed(text: str, wanted: WantedMember, root: Node, present: Node, mark: M
 def _around(text: str, wanted: WantedMember, root: Node, present: Node, mark: Mark) -> str:
     """The text with our command around somebody else's; where theirs is no command, as it was."""
     ours, span = _is_ours(text, present, mark), _command(text, present, wanted.wraps)
-    theirs = json.loads(text[span.start : span.end]) if span else ""
+    theirs = next(strings(text, span)) if span else ""
     theirs = unwrapped(theirs) if ours else theirs
     if span and theirs:
         command = json.dumps(wrapped(theirs, str(wanted.value[wanted.wraps])), ensure_ascii=False)
@@ -103,31 +101,23 @@ def _around(text: str, wanted: WantedMember, root: Node, present: Node, mark: Ma
 def _command(text: str, node: Node, key: str) -> Node | None:
     """The text that stands under this key; None if there is none, or it is something else."""
     values = [item.value for item in node.items if item.key == key]
-    return values[-1] if values and text[values[-1].start] == '"' else None
+    return values[-1] if values and _text(text, values[-1]) is not None else None
 
 
 def _unwrapped(text: str, node: Node, mark: Mark) -> str:
     """The text with each command in this object that stands inside of ours by itself again."""
     for item in reversed(node.items if node.shape is Shape.OBJECT else ()):
-        literal = text[item.value.start : item.value.end]
-        theirs = (
-            unwrapped(json.loads(literal)) if literal[0] == '"' and mark.owns(json.loads(literal)) else ""
-        )
+        command = _text(text, item.value)
+        theirs = unwrapped(command) if command is not None and mark.owns(command) else ""
         if theirs:
             text = text[: item.value.start] + json.dumps(theirs, ensure_ascii=False) + text[item.value.end :]
     return text
 
 
+def _text(text: str, node: Node) -> str | None:
+    """What a value says that is a text; None if it is something else."""
+    return next(strings(text, node), None) if node.shape is Shape.PLAIN else None
+
+
 def _is_ours(text: str, node: Node, mark: Mark) -> bool:
-    return any(mark.owns(string) for string in _strings(json.loads(text[node.start : node.end])))
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in cast("dict[str, object]", value).values():
-            yield from _strings(each)
-    elif isinstance(value, list):
-        for each in cast("list[object]", value):
-            yield from _strings(each)
+    return any(mark.owns(string) for string in strings(text, node))

@@ -5,14 +5,14 @@ indentation, the order of keys, doubled keys and the shape of numbers. No file i
 """
 
 import json
-import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from enum import Enum
 from itertools import takewhile
 from pathlib import PurePath
 from typing import NamedTuple
 
+from holdfast.core import json_spans
+from holdfast.core.json_spans import Broken, Node, Shape, is_blank, said, strings
 from holdfast.core.wanted import Json, KeyPath, Mark, WantedEntry
 from holdfast.errors import SettingsUnreadable
 
@@ -57,7 +57,7 @@ def remove(text: str, paths: Iterable[KeyPath], hollows: Iterable[Hollow], mark:
     for path in set(paths):
         for array in all_at(root, path):
             doomed = frozenset(leaf.start for leaf in _leaves(text, array, mark))
-            cuts += _cuts(array, doomed)
+            cuts += _cuts(text, array, doomed)
     text = without(text, cuts)
     for hollow in sorted(hollows, key=lambda hollow: len(hollow.path), reverse=True):
         text = _hollowed(text, hollow, file)
@@ -73,124 +73,17 @@ def holds_nothing(text: str, file: PurePath) -> bool:
 # ---------------------------------------------------------------- spans
 
 
-class Shape(Enum):
-    OBJECT = "{}"
-    ARRAY = "[]"
-    PLAIN = ""
-
-
 class _Span(NamedTuple):
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A value and where its text is."""
-
-    shape: Shape
-    start: int
-    end: int
-    items: tuple["Item", ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An element of a list, or a member of an object with its key; it ends where its value ends."""
-
-    start: int
-    value: Node
-    key: str = ""
-
-
-class _Broken(Exception):
-    """Where the text stops being JSON; told to a person, with the file, by `scan`."""
-
-    def __init__(self, at: int, reason: str) -> None:
-        super().__init__(reason)
-        self.at = at
-        self.reason = reason
-
-
-_BLANK = " \t\n\r"
-_SPACE = re.compile(r"[ \t\n\r]*")
-_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"', re.ASCII)
-_BARE = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
-# Deeper than any settings file, and far from Python's own limit.
-_DEEPEST = 100
-_BYTE_ORDER_MARK = "\ufeff"
-
-
 def scan(text: str, file: PurePath) -> Node:
-    try:
-        root = _value(text, _after_space(text, len(_BYTE_ORDER_MARK) * text.startswith(_BYTE_ORDER_MARK)), 0)
-        rest = _after_space(text, root.end)
-        if rest < len(text):
-            raise _unexpected(text, rest)
-    except _Broken as broken:
-        raise refusal(file, text, broken.at, broken.reason) from broken
+    """Where everything stands in a text; one that is no JSON is told to a person, with the file."""
+    root = json_spans.scan(text)
+    if isinstance(root, Broken):
+        raise refusal(file, text, root.at, root.reason)
     return root
-
-
-def _value(text: str, at: int, depth: int) -> Node:
-    if depth > _DEEPEST:
-        raise _Broken(at, f"nested more than {_DEEPEST} levels deep")
-    match text[at : at + 1]:
-        case "{":
-            return _container(text, at, depth, Shape.OBJECT)
-        case "[":
-            return _container(text, at, depth, Shape.ARRAY)
-        case _:
-            plain = _STRING.match(text, at) or _BARE.match(text, at)
-    if plain is None:
-        raise _unexpected(text, at)
-    return Node(Shape.PLAIN, at, plain.end())
-
-
-def _container(text: str, start: int, depth: int, shape: Shape) -> Node:
-    closing = shape.value[1]
-    items: list[Item] = []
-    at = _after_space(text, start + 1)
-    if text.startswith(closing, at):
-        return Node(shape, start, at + 1)
-    while True:
-        item = _member(text, at, depth) if shape is Shape.OBJECT else Item(at, _value(text, at, depth + 1))
-        items.append(item)
-        at = _after_space(text, item.value.end)
-        if text.startswith(closing, at):
-            return Node(shape, start, at + 1, tuple(items))
-        if not text.startswith(",", at):
-            raise _unexpected(text, at)
-        at = _after_space(text, at + 1)
-
-
-def _member(text: str, start: int, depth: int) -> Item:
-    key = _STRING.match(text, start)
-    if key is None:
-        raise _unexpected(text, start)
-    colon = _after_space(text, key.end())
-    if not text.startswith(":", colon):
-        raise _unexpected(text, colon)
-    return Item(start, _value(text, _after_space(text, colon + 1), depth + 1), json.loads(key.group()))
-
-
-def _after_space(text: str, at: int) -> int:
-    space = _SPACE.match(text, at)
-    return space.end() if space else at
-
-
-def _unexpected(text: str, at: int) -> _Broken:
-    match text[at : at + 1]:
-        case "":
-            return _Broken(at, "the text ends too early" if text.strip(_BLANK) else "the file is empty")
-        case "/" | "#":
-            return _Broken(at, "a comment, which JSON does not have")
-        case '"':
-            return _Broken(at, "a string where none may be, or one that is not closed or has a wrong escape")
-        case "}" | "]" as closing:
-            return _Broken(at, f"`{closing}` where a value should be (is there a comma too many?)")
-        case other:
-            return _Broken(at, f"unexpected {other!r}")
 
 
 def refusal(file: PurePath, text: str, at: int, reason: str) -> SettingsUnreadable:
@@ -249,8 +142,8 @@ def _is_ours(text: str, node: Node, mark: Mark) -> bool:
     if node.shape is Shape.ARRAY:  # a name, and the options that go with it
         return any(_is_ours(text, item.value, mark) for item in node.items)
     values = [item.value for item in node.items] if node.shape is Shape.OBJECT else [node]
-    strings = (text[value.start : value.end] for value in values if text[value.start] == '"')
-    return any(mark.owns(json.loads(string)) for string in strings)
+    plain = (value for value in values if value.shape is Shape.PLAIN)
+    return any(mark.owns(string) for value in plain for string in strings(text, value))
 
 
 def _lists(node: Node) -> Iterator[Node]:
@@ -272,14 +165,14 @@ def without(text: str, cuts: Iterable[_Span]) -> str:
     return text
 
 
-def _cuts(array: Node, doomed: Collection[int]) -> list[_Span]:
+def _cuts(text: str, array: Node, doomed: Collection[int]) -> list[_Span]:
     """The spans to cut so that the doomed values, known by where they start, are gone."""
     gone = frozenset(number for number, item in enumerate(array.items) if _dies(item.value, doomed))
-    cuts = dropped(array, gone)
+    cuts = dropped(text, array, gone)
     for number, item in enumerate(array.items):
         if number not in gone:
             for inner in _lists(item.value):
-                cuts += _cuts(inner, doomed)
+                cuts += _cuts(text, inner, doomed)
     return cuts
 
 
@@ -290,29 +183,64 @@ def _dies(node: Node, doomed: Collection[int]) -> bool:
     )
 
 
-def dropped(container: Node, gone: Collection[int]) -> list[_Span]:
-    """The spans of these items, each with the one comma that goes with it."""
+def dropped(text: str, container: Node, gone: Collection[int]) -> list[_Span]:
+    """The spans of these items, each with the one comma that goes with it; comments of others stay."""
     items = container.items
     if len(gone) == len(items):
-        return [_Span(container.start + 1, container.end - 1)] if gone else []
+        return _emptied(text, container) if gone else []
     leading = len(list(takewhile(lambda number: number in gone, range(len(items)))))
-    head = [_Span(items[0].start, items[leading].start)] if leading else []
-    tail = sorted(number for number in gone if number > leading)
-    return head + [_Span(items[number - 1].value.end, items[number].value.end) for number in tail]
+    cuts: list[_Span] = []
+    if leading:
+        last, following = items[leading - 1].value.end, items[leading].start
+        cuts = [_Span(items[0].start, last), *_gap(text, last, following)]
+    for number in sorted(number for number in gone if number > leading):
+        end, start = items[number - 1].value.end, items[number].start
+        cuts += [*_gap(text, end, start), _Span(start, items[number].value.end)]
+    return cuts
+
+
+def _emptied(text: str, container: Node) -> list[_Span]:
+    """The spans to cut so that nothing is left in a container but what somebody noted there."""
+    first, last = container.items[0].start, container.items[-1].value.end
+    comma = _comma(text, last, container.end - 1)
+    behind = comma.end if comma else last
+    if is_blank(text, container.start + 1, first) and is_blank(text, behind, container.end - 1):
+        return [_Span(container.start + 1, container.end - 1)]
+    return [_Span(first, last), *([comma] if comma else [])]
+
+
+def _gap(text: str, start: int, end: int) -> list[_Span]:
+    """What to cut between two items: all, or only the comma if something is noted there."""
+    comma = _comma(text, start, end)
+    if comma is None or (is_blank(text, start, comma.start) and is_blank(text, comma.end, end)):
+        return [_Span(start, end)]
+    return [comma]
+
+
+def _comma(text: str, start: int, end: int) -> _Span | None:
+    """The comma that stands there outside of every comment."""
+    at = json_spans.after_space(text, start)
+    return _Span(at, at + 1) if at < end and text[at] == "," else None
 
 
 def _hollowed(text: str, hollow: Hollow, file: PurePath) -> str:
-    """The text with the container as it was before us, if nothing is in it now."""
+    """The text with the container as it was before us, if nothing is in it now that was not there then."""
     root = scan(text, file)
     if hollow.before:
         empty = [node for node in all_at(root, hollow.path) if not node.items]
-        return text[: empty[-1].start] + hollow.before + text[empty[-1].end :] if empty else text
+        if not empty or _bare(text[empty[-1].start : empty[-1].end]) != _bare(hollow.before):
+            return text
+        return text[: empty[-1].start] + hollow.before + text[empty[-1].end :]
     *above, key = hollow.path
     for parent in reversed([*all_at(root, tuple(above))]):
         for number, item in enumerate(parent.items):
-            if item.key == key and item.value.shape is not Shape.PLAIN and not item.value.items:
-                return without(text, dropped(parent, {number}))
+            if item.key == key and _bare(text[item.value.start : item.value.end]) in ("{}", "[]"):
+                return without(text, dropped(text, parent, {number}))
     return text
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +258,8 @@ def style_of(text: str, root: Node) -> _Style:
         return _Style(newline, "  ", " ")
     first = root.items[0]
     _, broken, indent = text[root.start + 1 : first.start].rpartition("\n")
-    unit = indent if broken else ""
-    return _Style(newline, unit, " " if unit or text[first.value.start - 1] in _BLANK else "")
+    unit = indent_at(indent, len(indent)) if broken else ""
+    return _Style(newline, unit, " " if unit or text[first.value.start - 1] in " \t\n\r" else "")
 
 
 def appended(text: str, holder: Node, style: _Style, key: KeyPath, value: Json) -> str:
@@ -341,8 +269,10 @@ def appended(text: str, holder: Node, style: _Style, key: KeyPath, value: Json) 
         outer = indent_at(text, holder.start)
         inner = outer + style.unit
         opening, closing = (style.newline + inner, style.newline + outer) if style.unit else ("", "")
-        body = opening + name + rendered(value, inner, style) + closing
-        return text[: holder.start + 1] + body + text[holder.end - 1 :]
+        body = opening + name + rendered(value, inner, style)
+        if is_blank(text, holder.start + 1, holder.end - 1):
+            return text[: holder.start + 1] + body + closing + text[holder.end - 1 :]
+        return text[: holder.start + 1] + body + text[holder.start + 1 :]
     last = holder.items[-1]
     indent = indent_at(text, last.start)
     if text.endswith("\n" + indent, 0, last.start):
@@ -368,12 +298,12 @@ def rendered(value: Json, indent: str, style: _Style) -> str:
 def _renewed(text: str, entry: WantedEntry, array: Node, leaves: tuple[Node, ...], mark: Mark) -> str:
     """The text with the first of ours as it is wanted today, and no other beside it."""
     first, *others = leaves
-    text = without(text, _cuts(array, frozenset(leaf.start for leaf in others)))
+    text = without(text, _cuts(text, array, frozenset(leaf.start for leaf in others)))
     # What was cut lies behind the first, so its span still holds.
     alone = json.dumps([entry.value])
     wanted = next(_leaves(alone, scan(alone, entry.file), mark))
     value = json.loads(alone[wanted.start : wanted.end])
-    if json.loads(text[first.start : first.end]) == value:
+    if said(text, first) == value:
         return text
     style = style_of(text, scan(text, entry.file))
     if "\n" not in text[first.start : first.end]:
