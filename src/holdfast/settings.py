@@ -239,8 +239,7 @@ class Pressure:
     windows: tuple[KnownModel, ...] = _list(
         (),
         KnownModel,
-        "How many tokens the windows of models hold that Holdfast does not know, or knows wrongly, by how "
-        "their names begin.",
+        "How many tokens models hold that Holdfast does not know, or knows wrongly, by how names begin.",
         1_000,
         100_000_000,
     )
@@ -315,7 +314,8 @@ class Models:
     )
     command: tuple[str, ...] = _setting(
         (),
-        "The command that is asked for `command`, word by word: a question on stdin, its answer on stdout.",
+        "The command that is asked for `command`: a question on stdin, its answer on stdout. "
+        "The word `{schema}` becomes the path of the answer's JSON Schema.",
     )
     timeout_seconds: int = _setting(60, "Seconds until an answer must be there.", 1, 600)
     retries: int = _setting(2, "How often a model that is busy is asked again.", 0, 10)

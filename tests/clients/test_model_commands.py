@@ -57,9 +57,14 @@ def test_codex_writes_a_summary_and_is_not_captured(
     codex: Codex, product_for_codex: Product, server: ModelServer
 ) -> None:
     server.script(say(GOOD))
-    command = (str(codex.binary), "exec", "--skip-git-repo-check", "-")
+    command = (str(codex.binary), "exec", "--skip-git-repo-check", "--output-schema", "{schema}", "-")
     answer = written(codex, product_for_codex.home, *command)
     assert answer.text.startswith("The parser is being fixed")
+    asked = server.last()
+    assert "Fix the parser." in asked.text
+    held_to = asked.body["text"]["format"]["schema"]
+    assert held_to["required"] == list(held_to["properties"])
+    assert {"summary", "keyDecisions", "nextSteps"} <= set(held_to["required"])
     assert product_for_codex.json("sessions") == []
     own = codex.prompt("hi")
     found = [session["session_key"] for session in product_for_codex.json("sessions")]

@@ -281,3 +281,15 @@ def test_by_default_no_model_is_asked(asking: Asking, server: ApiServer) -> None
     assert asking.ask() == Failed("no model is set")
     assert not is_configured(Config())
     assert server.seen == []
+
+
+def test_a_command_can_hold_its_model_to_the_shape_of_an_answer(asking: Asking, tmp_path: Path) -> None:
+    program = tmp_path / "model"
+    program.write_text(f"#!/bin/sh\ncat \"$1\" > {tmp_path}/held_to\necho '{good()}'\n", encoding="utf-8")
+    program.chmod(0o755)
+    asking.model, asking.settings = "command", Models(command=(str(program), "{schema}"))
+    assert isinstance(asking.ask(), Written)
+    schema = json.loads((tmp_path / "held_to").read_text(encoding="utf-8"))
+    assert schema["properties"]["summary"] == {"type": "string"}
+    assert schema["properties"]["keyDecisions"] == {"type": "array", "items": {"type": "string"}}
+    assert (schema["required"], schema["additionalProperties"]) == (list(schema["properties"]), False)

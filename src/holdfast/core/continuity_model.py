@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from holdfast.core import prose
+from holdfast.core.answer_schema import strict_schema
 from holdfast.core.context import Turn
 from holdfast.core.continuity import LayerName, Part, Summary
 from holdfast.core.continuity_merge import subject
@@ -118,6 +119,11 @@ class _Answer(msgspec.Struct, rename="camel"):
 
 
 _ANSWER: Final = msgspec.json.Decoder(_Answer)
+
+
+def answer_schema() -> str:
+    """The shape of an answer as JSON Schema."""
+    return strict_schema(_Answer)
 
 
 def _summary(layer: _Layer, session: Session, rules: Generated) -> Summary:

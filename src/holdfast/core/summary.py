@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from holdfast.core import shell
+from holdfast.core.answer_schema import strict_schema
 from holdfast.core.context import Answered, Asked, Call, Result, Text, Turn
 from holdfast.core.events import Action
 from holdfast.core.text import one_line, shortened
@@ -97,6 +98,11 @@ def answer(text: str, material: Material, model: str) -> Written | Failed:
         sections["Open questions"],
         sections["Key decisions"],
     )
+
+
+def answer_schema() -> str:
+    """The shape of an answer as JSON Schema."""
+    return strict_schema(_Answer)
 
 
 def has_evidence(trail: Trail) -> bool:

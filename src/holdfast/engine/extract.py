@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.continuity_model import answer, question
+from holdfast.core.continuity_model import answer, answer_schema, question
 from holdfast.core.continuity_summary import Author, Generated, confidence, generated
 from holdfast.core.session import Session
 from holdfast.core.summary import Failed
@@ -55,5 +55,5 @@ def _by_model(
     if not rules.counts.total:
         return Failed(NOTHING_TO_ASK)
     _, events = recounted(harnesses.reader(source.harness), source.transcript, source.session)
-    asked = Question(question(session, tuple(turns_told(events))), session.model)
+    asked = Question(question(session, tuple(turns_told(events))), session.model, answer_schema())
     return ask(desk, session.project, asked, lambda text, _: answer(text, session, rules), means)

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import blake2s
 from pathlib import Path
 from typing import Final, TypeVar
 
 from holdfast import models
-from holdfast.core.summary import Failed, Material, Written, answer, question
+from holdfast.core.summary import Failed, Material, Written, answer, answer_schema, question
 from holdfast.core.world import Project
 from holdfast.engine import meter
 from holdfast.engine.desk import Desk
 from holdfast.errors import ModelBusy, ModelError
+from holdfast.files import atomic
 from holdfast.models.base import Address, Writer
 from holdfast.models.command import CommandWriter
 from holdfast.settings import Config
@@ -25,6 +27,8 @@ from holdfast.settings import Config
 COMMAND: Final = "command"
 FOLDER: Final = "models"
 """Where in our home commands run: what they start there is never captured."""
+SCHEMA_WORD: Final = "{schema}"
+"""The word of a command in whose place the path of the answer's schema is put."""
 LONGEST_PAUSE: Final = 30.0
 CHARS_PER_TOKEN: Final = 3
 """Fewer than usual: a limit is better kept too early."""
@@ -50,7 +54,7 @@ def summarize(desk: Desk, project: Project, material: Material, means: Means) ->
     return ask(
         desk,
         project,
-        Question(question(material), material.main_model),
+        Question(question(material), material.main_model, answer_schema()),
         lambda text, model: answer(text, material, model),
         means,
     )
@@ -58,10 +62,11 @@ def summarize(desk: Desk, project: Project, material: Material, means: Means) ->
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and the model that the session itself works with."""
+    """What is asked, the model that the session itself works with, and the answer's shape as JSON Schema."""
 
     text: str
     main_model: str = ""
+    schema: str = ""
 
 
 def ask(
@@ -78,7 +83,7 @@ def ask(
     reasons: list[str] = []
     for name in _names(config, question.main_model):
         try:
-            writer = _writer(desk, config, name, means.environment)
+            writer = _writer(desk, config, name, question.schema, means.environment)
             found = _asked(desk, config, writer, asked, means.pause)
         except ModelError as error:
             reasons.append(f"{name}: {error.message}")
@@ -100,10 +105,10 @@ def _names(config: Config, main_model: str) -> Iterator[str]:
         yield f"{kind}/{main_model}"
 
 
-def _writer(desk: Desk, config: Config, name: str, environment: Mapping[str, str]) -> Writer:
+def _writer(desk: Desk, config: Config, name: str, schema: str, environment: Mapping[str, str]) -> Writer:
     settings = config.models
     if name == COMMAND:
-        return _command(desk, config, environment)
+        return _command(desk, config, schema, environment)
     kind, _, model = name.partition("/")
     key = settings.key or environment.get(settings.key_variable, "")
     if not key and not settings.base_url:
@@ -112,7 +117,7 @@ def _writer(desk: Desk, config: Config, name: str, environment: Mapping[str, str
     return models.writer(kind, model, Address(key, settings.base_url, float(settings.timeout_seconds)))
 
 
-def _command(desk: Desk, config: Config, environment: Mapping[str, str]) -> CommandWriter:
+def _command(desk: Desk, config: Config, schema: str, environment: Mapping[str, str]) -> CommandWriter:
     settings = config.models
     if not settings.command:
         raise ModelError("there is no command", "set `models.command`")
@@ -120,11 +125,16 @@ def _command(desk: Desk, config: Config, environment: Mapping[str, str]) -> Comm
         raise ModelError("there is no directory to run a command in")
     directory = Path(desk.home) / FOLDER
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Each in a file of its own: two sessions may be asked about at once.
+    shape = directory / f"schema-{blake2s(schema.encode(), digest_size=4).hexdigest()}.json"
+    if SCHEMA_WORD in settings.command:
+        atomic.write(shape, schema.encode())
+    words = [str(shape) if word == SCHEMA_WORD else word for word in settings.command]
     names = (*_PASSED_ON, settings.key_variable)
     passed_on = {name: environment[name] for name in names if name in environment}
     # Our own hooks in what it starts say nothing at all.
     passed_on["HOLDFAST_INTERNAL"] = "1"
-    return CommandWriter(settings.command, directory, passed_on, float(settings.timeout_seconds))
+    return CommandWriter(words, directory, passed_on, float(settings.timeout_seconds))
 
 
 def _asked(desk: Desk, config: Config, writer: Writer, asked: str, pause: Callable[[float], None]) -> str:
