@@ -20,6 +20,7 @@ from holdfast.errors import PathRefused
 
 SUFFIX: Final = ".md"
 LARGEST: Final = 1 << 20
+_ASIDE: Final = "put it aside and try again"
 _LONGEST_PATH: Final = 400
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -97,9 +98,9 @@ def _content(path: str, folder: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise PathRefused(f"`{path}` is refused: it is not a regular file")
+            raise PathRefused(f"`{path}` is refused: it is not a regular file", _ASIDE)
         if status.st_size > LARGEST:
-            raise PathRefused(f"`{path}` is refused: it is larger than 1 MiB")
+            raise PathRefused(f"`{path}` is refused: it is larger than 1 MiB", _ASIDE)
         return file.read(LARGEST)
 
 
@@ -126,7 +127,7 @@ def _mode(path: str, folder: int) -> int:
     except FileNotFoundError:
         return 0o600
     if not stat.S_ISREG(replaced.st_mode):
-        raise PathRefused(f"`{path}` is refused: a link or a directory is there")
+        raise PathRefused(f"`{path}` is refused: a link or a directory is there", _ASIDE)
     return stat.S_IMODE(replaced.st_mode)
 
 
@@ -171,5 +172,8 @@ def _told(path: str, verb: str, rule: Callable[[str], str] = fault) -> Generator
         yield
     except OSError as error:
         if error.errno in _LINKS:
-            raise PathRefused(f"`{path}` is refused: there is a link on the way, or a file") from error
-        raise PathRefused(f"cannot {verb} `{path}`: {error.strerror or error}") from error
+            raise PathRefused(
+                f"`{path}` is refused: there is a link on the way, or a file", _ASIDE
+            ) from error
+        hint = "look at what stands there, and at its permissions"
+        raise PathRefused(f"cannot {verb} `{path}`: {error.strerror or error}", hint) from error
