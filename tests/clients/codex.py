@@ -137,9 +137,9 @@ class AppServer:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def begin(self, source: str = "startup") -> str:
+    def begin(self, source: str = "startup", cwd: Path | None = None) -> str:
         """A new session; `clear` says that it takes the place of the one before."""
-        started = self.call("thread/start", cwd=str(self._project), sessionStartSource=source)
+        started = self.call("thread/start", cwd=str(cwd or self._project), sessionStartSource=source)
         return str(started["thread"]["id"])
 
     def ask(self, session: str, text: str) -> None:
