@@ -110,6 +110,17 @@ def test_without_a_session_there_is_nothing_to_hand_over(person: Person) -> None
     assert "there are no handoffs" in person.types("handoff", "list").err
 
 
+def test_a_person_may_hand_over_what_no_agent_did(person: Person) -> None:
+    words = ("--next", "the totals row", "--pending", "the tax")
+    made = person.types("handoff", "create", "Go on", *words, "--json")
+    assert made.status == 0, made.err
+    assert "## Pending\n- the tax" in made.json["text"]
+    assert "## Next Step\n- the totals row" in made.json["text"]
+    assert (made.json["session"], made.json["harness"]) == ("", "")
+    picked = person.types("handoff", "pickup", "--json")
+    assert (picked.status, picked.json["standing"]) == (0, "Unable to verify")
+
+
 def test_from_another_worktree(at_work: Person) -> None:
     made = at_work.types("handoff", "create", "Finish the report").out.strip()
     tree = at_work.root / "tree"

@@ -36,6 +36,7 @@ PATH = ".agents/session_ledger.md"
         ("stack:\n  session:\n    ledger: true\n", Asked()),
         ("note: |\n  session:\n    ledger: true\n", Asked()),
         ("sessions:\n  ledger: true\n", Asked()),
+        ("{sessions: {ledger: true}}\n", Asked()),
         ("a: 1\n---\nsession:\n  ledger: true\n", Asked()),
     ],
 )
@@ -47,6 +48,8 @@ def test_what_a_file_says(text: str, said: Asked) -> None:
     "text",
     [
         "session: true",
+        "{session: {ledger: true}}",
+        '# of ours\n{"session": {"ledger": true}}\n',
         "session:\n  - ledger: true",
         "session:\n  ledger: yes please",
         "session:\n  ledger: 'true'",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,38 @@ from holdfast.core.handoff_names import file_name, matching, slug
 HEAD = Head("Finish the report", "2026-01-31T12:00:00Z", "s1", "some-harness", "feature/sums", "0123abcd")
 CHECKS = (Check("src/totals.py", "def total(rows):"), Check("docs/plan.md"))
 HANDOFF = Handoff(HEAD, (("“Mend\nthe sums”", "Rule: never"), *((),) * 6), CHECKS)
+GOLDEN = Path(__file__).parent / "handoffs"
+
+
+def golden(name: str) -> str:
+    return (GOLDEN / f"{name}.md").read_bytes().decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "handoff"), [("written", HANDOFF), ("empty", Handoff(Head("Go on"), ((),) * len(TITLES)))]
+)
+def test_a_document_is_written_in_the_format_that_people_know(name: str, handoff: Handoff) -> None:
+    assert render(handoff) == golden(name)
+    assert head_of(golden(name)) == handoff.head
+    assert checks_in(golden(name)) == handoff.checks
+
+
+def test_what_was_edited_by_hand_is_understood() -> None:
+    head = head_of(golden("by_hand"))
+    assert head is not None
+    assert (head.purpose, head.branch, head.is_open) == ("ship it", "main", True)
+    assert checks_in(golden("by_hand")) == (Check("a b.py", "x = 1"), Check("README.md"))
+    assert consumed(golden("by_hand"), "2026-02-01T09:00:00Z", "a person") == golden("by_hand_taken")
+
+
+def test_lines_that_end_as_on_windows_are_understood_and_kept() -> None:
+    text = golden("written").replace("\n", "\r\n")
+    assert head_of(text) == HEAD
+    assert checks_in(text) == CHECKS
+    taken = consumed(text, "2026-02-01T09:00:00Z", "a person")
+    assert taken.count("\n") == taken.count("\r\n") == text.count("\n")
+    by_hand = consumed("# Handoff: mine\r\n\r\nText\r\n", "2026-02-01T09:00:00Z", "a person")
+    assert by_hand.count("\n") == by_hand.count("\r\n") == 5
 
 
 def test_a_document_says_everything_and_is_read_again() -> None:
@@ -60,6 +94,7 @@ def test_a_head_ends_where_the_first_section_begins() -> None:
     head = head_of(text)
     assert head is not None
     assert (head.branch, head.is_open) == ("a", True)
+    assert consumed(text, "2026-02-01T09:00:00Z", "a person").endswith(text[len("# Handoff: mine") :])
 
 
 @given(
@@ -71,6 +106,28 @@ def test_no_text_in_it_passes_for_a_heading_or_a_check(sections: list[tuple[str,
     headings = [line for line in text.split("\n") if line.startswith("#")]
     assert len(headings) == 1 + len(TITLES) + 1
     assert checks_in(text) == CHECKS
+
+
+ONE_LINE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"], exclude_characters="`"), max_size=30)
+
+
+@given(ONE_LINE, ONE_LINE, ONE_LINE, st.lists(st.tuples(ONE_LINE, ONE_LINE), max_size=4))
+def test_reading_gives_back_whatever_was_written(
+    purpose: str, session: str, branch: str, checks: list[tuple[str, str]]
+) -> None:
+    head = Head(purpose, "2026-01-31T12:00:00Z", session, "some-harness", branch)
+    said = tuple(Check(f"src/{path}", pattern) for path, pattern in checks)
+    text = render(Handoff(head, ((),) * len(TITLES), said))
+    for written in (text, text.replace("\n", "\r\n")):
+        assert head_of(written) == head
+        assert checks_in(written) == said
+
+
+@given(st.text(), ONE_LINE)
+def test_marking_one_as_taken_leaves_every_other_line_as_it_was(rest: str, by: str) -> None:
+    text = f"{render(HANDOFF)}{rest}"
+    taken = consumed(text, "2026-02-01T09:00:00Z", by)
+    assert taken.replace(f"- Status: consumed 2026-02-01T09:00:00Z by {by}", "- Status: open", 1) == text
 
 
 def test_what_is_pasted_elsewhere_says_how_to_begin() -> None:

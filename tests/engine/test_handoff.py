@@ -142,11 +142,23 @@ def test_what_is_not_there_is_an_error_that_says_where_to_look(stage: Stage, rep
     for name in ("", "nothing"):
         with pytest.raises(HoldfastError) as caught:
             handoff.find(project, name)
-        assert "handoff list" in caught.value.hint
+        assert "there are none yet" in caught.value.hint
     (repo / FOLDER).mkdir(parents=True)
     (repo / FOLDER / "notes.md").write_text("# Notes\n")
     (repo / FOLDER / "link.md").symlink_to("/etc/passwd")
     assert handoff.every(project) == []
+
+
+def test_a_bare_repository_has_no_place_for_one(stage: Stage, repo: Path) -> None:
+    work(stage)
+    bare = stage.home / "bare.git"
+    run_git(stage.home, "clone", "-q", "--bare", str(repo), str(bare))
+    with pytest.raises(HoldfastError, match="bare repository without a worktree"):
+        create(stage, bare)
+    assert not (bare / ".agents").exists()
+    side = stage.home / "side"
+    run_git(bare, "worktree", "add", "-q", "-b", "side", str(side))
+    assert create(stage, bare).root == side
 
 
 class TestPickingUp:
@@ -203,6 +215,33 @@ class TestPickingUp:
         unknown = [finding.what for finding in findings if finding.standing is Standing.UNKNOWN]
         assert unknown == ["commit 0000000000", "`../outside.c` exists"]
         assert handoff.standing(findings) is Standing.UNKNOWN
+
+    def test_where_nothing_can_be_looked_at_nobody_can_tell(self) -> None:
+        assert handoff.standing([]) is Standing.UNKNOWN
+
+    def test_a_merge_conflict_in_it_is_drift(self, stage: Stage, repo: Path) -> None:
+        work(stage)
+        made = create(stage, repo)
+        conflict = "<<<<<<< HEAD\n- ours\n=======\n- theirs\n>>>>>>> side\n"
+        made.path.write_text(made.text.replace("## Pending\n", f"## Pending\n{conflict}"))
+        found = handoff.find(identity(str(repo)), "report")
+        findings = handoff.verified(identity(str(repo)), found)
+        line = found.text.splitlines().index("<<<<<<< HEAD") + 1
+        assert findings[0].line == f"Drift: the document (a merge conflict begins in its line {line})"
+        assert handoff.standing(findings) is Standing.DRIFT
+
+    def test_one_whose_lines_end_as_on_windows_is_verified_and_keeps_them(
+        self, stage: Stage, repo: Path
+    ) -> None:
+        work(stage)
+        made = create(stage, repo)
+        made.path.write_bytes(made.text.replace("\n", "\r\n").encode())
+        found = handoff.find(identity(str(repo)), "report")
+        assert found.head == made.head
+        assert handoff.verified(identity(str(repo)), found) == handoff.verified(identity(str(repo)), made)
+        handoff.pick_up(stage.desk(), found, None)
+        written = made.path.read_bytes()
+        assert written.count(b"\n") == written.count(b"\r\n") == made.text.count("\n")
 
     def test_it_is_marked_with_time_and_session_and_not_offered_again(self, stage: Stage, repo: Path) -> None:
         work(stage)

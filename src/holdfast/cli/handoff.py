@@ -98,7 +98,7 @@ def create(
     where = access.project_in(project)
     own = Words(**{field.name: words[field.name] for field in fields(Words)})
     with access.opened_desk() as desk, working("writing the handoff"):
-        told = _recounted(harness, transcript) if transcript else _seen(desk, where, session)
+        told = _recounted(harness, transcript) if transcript else _seen(desk, where, session, own)
         made = engine.create(desk, where, told.session, told.events, purpose, own)
     if as_json:
         give_json(_row(made) | {"text": made.text})
@@ -193,13 +193,17 @@ def _agree() -> None:
         raise HoldfastError("the handoff was not picked up")
 
 
-def _seen(desk: Desk, project: Project, key: str) -> _Told:
+def _seen(desk: Desk, project: Project, key: str, own: Words) -> _Told:
     session = access.session_at_work(desk.store, project, key)
-    if session is None:
+    if session is not None:
+        return _Told(session, desk.store.events(session.key, engine.EVENTS_READ))
+    if own == Words():
         raise HoldfastError(
-            f"no session was seen in `{project.path}`", "name one with `--session`, or a `--transcript`"
+            f"no session was seen in `{project.path}`",
+            "name one with `--session`, or a `--transcript`, or say yourself what is to be done (`--next`)",
         )
-    return _Told(session, desk.store.events(session.key, engine.EVENTS_READ))
+    # A person who hands over what no agent did.
+    return _Told(Session("", "", project, started_at=desk.clock(), last_event_at=desk.clock()), ())
 
 
 def _recounted(harness: str, transcript: Path) -> _Told:

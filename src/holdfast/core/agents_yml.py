@@ -34,7 +34,9 @@ def asked(text: str) -> Asked | Unclear:
     lines = _first_document(text)
     starts = [(place, found["rest"]) for place, line in enumerate(lines) if (found := _SESSION.match(line))]
     if not starts:
-        return Asked()
+        first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+        in_braces = first[0:1] in ("{", "[") and _NAMES_IT.search("\n".join(lines))
+        return Unclear("the file is one mapping in braces, not a block of keys") if in_braces else Asked()
     place, rest = starts[0]
     pairs = _in_block(lines[place + 1 :]) if _is_empty(rest) else _in_line(rest)
     if len(starts) > 1 or pairs is None or len({key for key, _ in pairs}) < len(pairs):
@@ -59,6 +61,7 @@ def settled(files: Iterable[Asked]) -> Asked:
 
 
 _SESSION: Final = re.compile(r"(?:session|'session'|\"session\")[ ]*:(?P<rest>[ \t].*|)$")
+_NAMES_IT: Final = re.compile(r"\bsession\b")
 _LONGEST: Final = 1_000
 _NESTED: Final = "\n"
 """In place of a value that takes more than its line."""

@@ -86,8 +86,7 @@ def head_of(text: str) -> Head | None:
     title = _TITLE.search(text)
     if title is None:
         return None
-    end = text.find("\n## ", title.end())
-    said = dict(_FIELD.findall(text[title.end() : end if end >= 0 else len(text)]))
+    said = dict(_FIELD.findall(text[slice(*_head_span(text))]))
     bare = {name.lower(): value.strip().strip("`") for name, value in said.items()}
     return Head(
         purpose=title[1].strip(),
@@ -102,16 +101,19 @@ def head_of(text: str) -> Head | None:
 
 def checks_in(text: str) -> tuple[Check, ...]:
     """What a document says that can be verified."""
-    section = text.rpartition(f"\n## {VERIFICATION}\n")[2] if f"\n## {VERIFICATION}\n" in text else ""
+    *_, section = _VERIFICATION.split(text) if _VERIFICATION.search(text) else ("",)
     return tuple(Check(found["path"], found["pattern"] or "") for found in _CHECK.finditer(section))
 
 
 def consumed(text: str, at: str, by: str) -> str:
     """The document once somebody has picked it up; every other line stays as it is."""
     status = f"- Status: {CONSUMED} {at} by {one_line(by)}"
-    if _STATUS.search(text):
-        return _STATUS.sub(lambda _: status, text, count=1)
-    return _TITLE.sub(lambda title: f"{title[0]}\n\n{status}", text, count=1)
+    begin, end = _head_span(text)
+    head = text[begin:end]
+    if _STATUS.search(head):
+        return text[:begin] + _STATUS.sub(lambda _: status, head, count=1) + text[end:]
+    ending = "\r\n" if "\r\n" in text else "\n"
+    return f"{text[:begin]}{ending}{ending}{status}{text[begin:]}"
 
 
 def pasted(text: str, name: str, path: str, title: str) -> str:
@@ -130,12 +132,22 @@ def pasted(text: str, name: str, path: str, title: str) -> str:
     )
 
 
-_TITLE: Final = re.compile(r"^# Handoff:[ \t]*(.*)$", re.MULTILINE)
-_FIELD: Final = re.compile(r"^- (Status|Created|Session|Harness|Branch|Commit): (.*)$", re.MULTILINE)
-_STATUS: Final = re.compile(r"^- Status: .*$", re.MULTILINE)
+# Lines may end as on Windows: somebody edited the file there.
+_TITLE: Final = re.compile(r"^# Handoff:[ \t]*([^\r\n]*)", re.MULTILINE)
+_FIELD: Final = re.compile(r"^- (Status|Created|Session|Harness|Branch|Commit): ([^\r\n]*)", re.MULTILINE)
+_STATUS: Final = re.compile(r"^- Status: [^\r\n]*", re.MULTILINE)
+_VERIFICATION: Final = re.compile(rf"^## {VERIFICATION}\r?$", re.MULTILINE)
 _CHECK: Final = re.compile(
-    r"^- `(?P<path>[^`\n]+)` (?:exists|holds `(?P<pattern>[^`\n]+)`)[ \t]*$", re.MULTILINE
+    r"^- `(?P<path>[^`\r\n]+)` (?:exists|holds `(?P<pattern>[^`\r\n]+)`)[ \t]*\r?$", re.MULTILINE
 )
+
+
+def _head_span(text: str) -> tuple[int, int]:
+    """Where the head stands: behind the title, before the first section."""
+    title = _TITLE.search(text)
+    begin = title.end() if title else 0
+    end = text.find("\n## ", begin)
+    return begin, end if end >= 0 else len(text)
 
 
 def _head_lines(head: Head) -> Iterator[str]:

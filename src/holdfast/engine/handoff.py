@@ -18,6 +18,7 @@ from holdfast.core.events import Event
 from holdfast.core.handoff import Check, Handoff, Head, checks_in, consumed, head_of, render
 from holdfast.core.handoff_filled import Words, filled
 from holdfast.core.handoff_names import file_name, matching
+from holdfast.core.ledger import conflict
 from holdfast.core.session import Session
 from holdfast.core.world import GitState, Project
 from holdfast.engine import git
@@ -123,22 +124,27 @@ def find(project: Project, name: str) -> Found:
 
 def _there_are(known: Sequence[Found]) -> str:
     """What somebody can do who named none of these."""
+    if not known:
+        return "there are none yet; `holdfast handoff create PURPOSE` writes one"
     names = ", ".join(f"`{one.name.removesuffix('.md')}`" for one in known[:NAMES_SHOWN])
-    every = "`holdfast handoff list` shows those there are"
-    return f"name one: {names}; {every}" if names else f"{every}, and there are none yet"
+    return f"name one: {names}; `holdfast handoff list` shows all"
 
 
 def verified(project: Project, found: Found) -> list[Finding]:
     """What a handoff says, held against the worktree in which it is picked up."""
     place = git.find(project.root)
-    findings = [_branch(project, found.head), _commits(place.repository if place else None, found.head)]
+    findings = [
+        _conflict(found.text),
+        _branch(project, found.head),
+        _commits(place.repository if place else None, found.head),
+    ]
     findings += [_check(Path(project.root), check) for check in checks_in(found.text)]
     return [finding for finding in findings if finding is not None]
 
 
 def standing(findings: Sequence[Finding]) -> Standing:
-    """What the findings come to together."""
-    said = {finding.standing for finding in findings}
+    """What the findings come to together; where nothing could be looked at, nobody can tell."""
+    said = {finding.standing for finding in findings} or {Standing.UNKNOWN}
     return next((one for one in (Standing.DRIFT, Standing.UNKNOWN) if one in said), Standing.VERIFIED)
 
 
@@ -170,13 +176,14 @@ def roots(project: Project) -> list[Path]:
 
 
 def _main(known: Sequence[Repository], here: Repository) -> Path:
-    """The main worktree; of a bare repository the one with its branch, else the one that we are in."""
+    """The main worktree; of a bare repository the one with its branch, else the one we are in, if any."""
     main = [one.root for one in known if one.git_dir == one.common_dir]
     if main:
         return main[0]
     usual = git.head(Repository(here.common_dir, here.common_dir, here.common_dir))[0]
     of_branch = [one.root for one in known if usual and git.head(one)[0] == usual]
-    return (of_branch or [here.root])[0]
+    ours = [one.root for one in known if one.root == here.root]
+    return (of_branch or ours or [one.root for one in known] or [here.root])[0]
 
 
 def _in(root: Path) -> list[Found]:
@@ -197,6 +204,11 @@ def _in(root: Path) -> list[Found]:
 
 def _written(project: Project, text: str, now: GitState, purpose: str, at: int) -> Found:
     root = roots(project)[0]
+    place = git.find(str(root))
+    if place and place.repository and place.repository.git_dir == root:
+        raise HoldfastError(
+            f"`{root}` is a bare repository without a worktree", "make one, or hand over from there"
+        )
     day = datetime.fromtimestamp(at / 1000).astimezone().date().isoformat()
     name = file_name(day, now.branch, now.head, purpose, worktree.listed(root, FOLDER))
     worktree.write(root, f"{FOLDER}/{name}", text.encode(errors="replace"))
@@ -231,6 +243,12 @@ def _check(root: Path, check: Check) -> Finding:
     holds = _holds(root, check)
     detail = "" if holds is Standing.VERIFIED else "the line is not there any more"
     return Finding(f"`{check.path}` holds `{check.pattern}`", holds, detail)
+
+
+def _conflict(text: str) -> Finding | None:
+    line = conflict(text)
+    detail = f"a merge conflict begins in its line {line}"
+    return Finding("the document", Standing.DRIFT, detail) if line else None
 
 
 def _branch(project: Project, head: Head) -> Finding | None:
