@@ -27,6 +27,7 @@ OPTIONS = {
     "claude-code": ((), ("--print",)),
     "codex": ((), ("exec",)),
     "gemini": (("--prompt-interactive",), ("--prompt",)),
+    "opencode": (("--prompt",), ("run",)),
 }
 
 
