@@ -68,7 +68,7 @@ def test_doctor_says_that_hooks_wait_for_a_review_and_what_to_do(person: Person,
     assert "7 of our hooks wait for a review" in found["trust of codex"]["detail"]
     assert "review dialog" in found["trust of codex"]["fix"]
     assert found["hooks of codex"]["detail"].startswith(f"in {folder}")
-    assert "went through hook and daemon" in found["round trip of codex"]["detail"]
+    assert "from letter to brief, through hook and daemon" in found["round trip of codex"]["detail"]
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,27 @@ def test_doctor_says_which_version_is_here_and_which_is_known(
     found = findings(person)["version of codex"]
     assert found["ok"]
     assert says in found["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "file"),
+    [
+        ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
+        ("codex", "CODEX_HOME", "hooks.json"),
+        ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+    ],
+)
+def test_a_harness_that_keeps_its_files_elsewhere_is_found_there(
+    person: Person, name: str, variable: str, file: str
+) -> None:
+    elsewhere = person.root / "elsewhere"
+    (elsewhere / file).parent.mkdir(parents=True)
+    (elsewhere / file).write_text("{}")
+    moved = Person(person.root, {variable: str(elsewhere)})
+    assert moved.types("setup", name, "--yes").status == 0
+    assert json.dumps(moved.types("hook-command", name).out.strip()) in (elsewhere / file).read_text()
+    assert f"hooks of {name}" in findings(moved)
+    assert findings(moved)[f"hooks of {name}"]["ok"]
+    assert not any(path.is_file() for path in person.user_home.rglob("*"))
+    assert moved.types("unsetup", "--yes").status == 0
+    assert (elsewhere / file).read_text() == "{}"

@@ -61,7 +61,7 @@ def _findings(home: Path) -> Iterator[Finding]:
     yield checks.check_settings(home, Path(project.root), project.project_id, os.environ)
     yield checks.check_tokens()
     yield connections.check_setup(home)
-    every = [harnesses.get(name) for name in harnesses.names()]
+    every = [harnesses.here(name, os.environ) for name in harnesses.names()]
     search_path = os.environ.get("PATH", "")
     for harness in every:
         if harness.present(Path.home(), search_path) or connections.installed(home, harness):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -55,7 +55,7 @@ def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes:
     backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
     """
     home, theirs = access.home(), user_home or Path.home()
-    chosen = _chosen(names, theirs)
+    chosen = _chosen(names, theirs, _environment(user_home))
     tooled = [] if no_mcp else chosen
     entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
     brought = [*copies(home), *_plugins(chosen, home, theirs), *_guidance(tooled, theirs)]
@@ -79,7 +79,8 @@ def renew(home: Path) -> None:
     """Write once more what setup wrote for the harnesses it was run for, tools only where they had them."""
     theirs = Path.home()
     placed = {(record.path, one.path) for record in read_manifest(home).edited for one in record.placed}
-    chosen = [one for one in map(harnesses.get, harnesses.names()) if connections.installed(home, one)]
+    every = [harnesses.here(name, os.environ) for name in harnesses.names()]
+    chosen = [one for one in every if connections.installed(home, one)]
     tooled = [
         one for one in chosen if any((want.file, want.path) in placed for want in _tools([one], home, theirs))
     ]
@@ -100,7 +101,8 @@ def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, ye
     manifest = read_manifest(home)
     files = [record.path for record in manifest.edited]
     if names or user_home:
-        chosen = [harnesses.get(name) for name in names or harnesses.names()]
+        environment = _environment(user_home)
+        chosen = [harnesses.here(name, environment) for name in names or harnesses.names()]
         brought = (*_plugins(chosen, home, theirs), *_guidance(chosen, theirs))
         wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *brought)
         own = {Path(one.file).absolute() for one in wanted}
@@ -118,13 +120,19 @@ def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, ye
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
 
 
-def _chosen(names: Iterable[str], theirs: Path) -> list[Harness]:
+def _environment(user_home: Path | None) -> Mapping[str, str]:
+    """What tells harnesses to keep their files elsewhere; ours says nothing of another user's."""
+    return {} if user_home else os.environ
+
+
+def _chosen(names: Iterable[str], theirs: Path, environment: Mapping[str, str]) -> list[Harness]:
     """The harnesses named, or those that are there."""
-    named = [harnesses.get(name) for name in dict.fromkeys(names)]
+    named = [harnesses.here(name, environment) for name in dict.fromkeys(names)]
     if named:
         return named
     search_path = os.environ.get("PATH", "")
-    present = [one for one in map(harnesses.get, harnesses.names()) if one.present(theirs, search_path)]
+    every = [harnesses.here(name, environment) for name in harnesses.names()]
+    present = [one for one in every if one.present(theirs, search_path)]
     if not present:
         known = " or ".join(f"`holdfast setup {name}`" for name in harnesses.names())
         raise HoldfastError("no harness was found on this machine", f"name the one you use: {known}")

@@ -10,11 +10,12 @@ becomes `Skipped`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import cast
 
 from holdfast.errors import HarnessUnknown
-from holdfast.harnesses.base import Harness, LogReader, Reader
+from holdfast.harnesses.base import Harness, LogReader, Movable, Reader
 
 FOLDERS = (
     "claude_code",  # a harness is registered by this one line
@@ -32,6 +33,12 @@ def get(name: str) -> Harness:
         hint = f"these can be set up: {', '.join(names())}"
         raise HarnessUnknown(f"{found.title} cannot be set up yet; its transcripts can be read", hint)
     return cast("Harness", found)
+
+
+def here(name: str, environment: Mapping[str, str]) -> Harness:
+    """The harness of that name, with its files where this environment has them."""
+    found = get(name)
+    return found.moved(environment) if isinstance(found, Movable) else found
 
 
 def reader(name: str) -> Reader:

@@ -258,6 +258,15 @@ class Plugged(Protocol):
 
 
 @runtime_checkable
+class Movable(Protocol):
+    """A harness that can be told by its environment to keep its own files elsewhere."""
+
+    def moved(self, environment: Mapping[str, str]) -> Harness:
+        """The same harness, whose files are where this environment says."""
+        ...
+
+
+@runtime_checkable
 class StatusLine(Protocol):
     """A harness that shows a line which a command writes."""
 

@@ -21,7 +21,10 @@ from holdfast.harnesses.fields import text
 
 
 class ClaudeCode:
-    """The contract, kept for Claude Code."""
+    """The contract, kept for Claude Code.
+
+    `config_dir` is the folder that it was told to keep its files in; empty for the usual one.
+    """
 
     name: str = "claude-code"
     title: str = "Claude Code"
@@ -36,6 +39,12 @@ class ClaudeCode:
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
     takes_text: bool = True
+
+    def __init__(self, config_dir: str = "") -> None:
+        self._config_dir = config_dir
+
+    def moved(self, environment: Mapping[str, str]) -> Harness:
+        return ClaudeCode(environment.get("CLAUDE_CONFIG_DIR", ""))
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
@@ -99,13 +108,13 @@ class ClaudeCode:
         return status.parse_status(letter)
 
     def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted_mid_turn(hook_command, home)
+        return setup.wanted_mid_turn(hook_command, home, self._config_dir)
 
     def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
-        return setup.wanted_status_line(command, home)
+        return setup.wanted_status_line(command, home, self._config_dir)
 
     def present(self, home: Path, search_path: str) -> bool:
-        return setup.present(home, search_path)
+        return setup.present(home, search_path, self._config_dir)
 
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "--print", prompt))
@@ -114,13 +123,13 @@ class ClaudeCode:
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted(hook_command, home)
+        return setup.wanted(hook_command, home, self._config_dir)
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        return setup.wanted_tools(relay, home)
+        return setup.wanted_tools(relay, home, self._config_dir)
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        return setup.guidance(home, skills)
+        return setup.guidance(home, skills, self._config_dir)
 
     def plugin(
         self, hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str

@@ -24,7 +24,10 @@ from holdfast.harnesses.lines import files_below
 
 
 class Codex:
-    """The contract, kept for Codex."""
+    """The contract, kept for Codex.
+
+    `folder` is where it was told to keep its files; empty for the usual place.
+    """
 
     name: str = "codex"
     title: str = "Codex"
@@ -38,6 +41,15 @@ class Codex:
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
     takes_text: bool = True
+
+    def __init__(self, folder: str = "") -> None:
+        self._folder = folder
+
+    def moved(self, environment: Mapping[str, str]) -> Harness:
+        return Codex(environment.get("CODEX_HOME", ""))
+
+    def _in(self, home: Path) -> Path:
+        return Path(self._folder) if self._folder else home / ".codex"
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
@@ -99,22 +111,22 @@ class Codex:
         return auto_compact.auto_compact(home, environment)
 
     def present(self, home: Path, search_path: str) -> bool:
-        return setup.present(home / ".codex", search_path)
+        return setup.present(self._in(home), search_path)
 
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "exec", prompt))
 
     def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
-        return trust.hurdle(home / ".codex", hook_command)
+        return trust.hurdle(self._in(home), hook_command)
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted(hook_command, home / ".codex")
+        return setup.wanted(hook_command, self._in(home))
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        return setup.wanted_tools(relay, home / ".codex")
+        return setup.wanted_tools(relay, self._in(home))
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        return setup.guidance(home / ".codex", skills)
+        return setup.guidance(self._in(home), skills)
 
 
 HARNESS: Harness = Codex()

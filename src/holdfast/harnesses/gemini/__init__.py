@@ -20,7 +20,10 @@ from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
 
 
 class Gemini:
-    """The contract, kept for Gemini CLI."""
+    """The contract, kept for Gemini CLI.
+
+    `home` is what it was told to take for the user's; empty for the user's own.
+    """
 
     name: str = "gemini"
     title: str = "Gemini CLI"
@@ -34,6 +37,15 @@ class Gemini:
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = True
     takes_text: bool = False
+
+    def __init__(self, home: str = "") -> None:
+        self._home = home
+
+    def moved(self, environment: Mapping[str, str]) -> Harness:
+        return Gemini(environment.get("GEMINI_CLI_HOME", ""))
+
+    def _in(self, home: Path) -> Path:
+        return _folder(Path(self._home) if self._home else home)
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
@@ -91,7 +103,7 @@ class Gemini:
         return auto_compact.auto_compact(_folder(Path(environment.get("GEMINI_CLI_HOME") or home)))
 
     def present(self, home: Path, search_path: str) -> bool:
-        return setup.present(_folder(home), search_path)
+        return setup.present(self._in(home), search_path)
 
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, "--prompt-interactive", prompt), (self.program, "--prompt", prompt))
@@ -100,13 +112,13 @@ class Gemini:
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted(hook_command, _folder(home))
+        return setup.wanted(hook_command, self._in(home))
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        return setup.wanted_tools(relay, _folder(home))
+        return setup.wanted_tools(relay, self._in(home))
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        return setup.guidance(_folder(home), skills)
+        return setup.guidance(self._in(home), skills)
 
 
 def _folder(home: Path) -> Path:
