@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from holdfast.models.known import KNOWN
 from tests.cli.conftest import Person
 
 
@@ -43,15 +44,20 @@ def written(folder: Path, *lines: str) -> Path:
 def test_the_report_by_harness_and_family(person: Person, tmp_path: Path) -> None:
     data = written(tmp_path, assistant(1, 1_000), user(2, "hello world"), assistant(3, 1_012))
     rows = person.types("eval", "pressure", "--data", str(data), "--json").json
-    assert [(row["harness"], row["family"], row["requests"]) for row in rows] == [
+    measured = [row for row in rows if row["requests"]]
+    assert [(row["harness"], row["family"], row["requests"]) for row in measured] == [
         ("claude-code", "claude", 1),
         ("all", "all", 1),
     ]
+    unmeasured = {row["family"] for row in rows if not row["requests"]}
+    assert unmeasured == {known.name for known in KNOWN} - {"claude"}
     assert rows[0]["within"] == 1.0
     assert rows[0]["median"] == 0.0
-    table = person.types("eval", "pressure", "--data", str(data)).out
-    assert "claude-code" in table
-    assert "100.0%" in table
+    done = person.types("eval", "pressure", "--data", str(data))
+    assert "claude-code" in done.out
+    assert "100.0%" in done.out
+    assert "unmeasured" in done.err
+    assert all(f"{family} (" in done.err for family in unmeasured)
 
 
 def test_transcripts_without_counts_are_an_error_that_says_so(person: Person, tmp_path: Path) -> None:

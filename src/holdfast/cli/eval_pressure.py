@@ -34,7 +34,8 @@ def pressure(*, data: Path, as_json: bool) -> None:
     """Measure how well the size of a request is foretold.
 
     The last count and what came in since, counted with o200k times the factor of the model's family, against
-    what the harness counted for the request itself; by harness and family.
+    what the harness counted for the request itself; by harness and family. Families that Holdfast knows and
+    that no transcript has counts of are named as unmeasured: how well theirs are foretold, nobody knows.
     """
     count = models.counter()
     found = [
@@ -45,14 +46,19 @@ def pressure(*, data: Path, as_json: bool) -> None:
     if not found:
         raise TranscriptUnreadable("no transcript that was found holds counts of two requests in a row")
     rows = list(_rows(found))
+    unmeasured = _unmeasured(found)
     if as_json:
-        give_json([{"harness": harness, "family": family, **asdict(of)} for harness, family, of in rows])
+        told = [{"harness": harness, "family": family, **asdict(of)} for harness, family, of in rows]
+        give_json([*told, *({"harness": "", "family": family, "requests": 0} for family in unmeasured)])
         return
     give_table(
         ("harness", "family", "requests", "within 10 %", "median", "mean", "90th", "factor", "used"),
         [_cells(*row) for row in rows],
     )
     say("errors as shares of what was counted; the factor is what the model made of one token of o200k")
+    if unmeasured:
+        used = ", ".join(f"{family} ({factor_of(family, KNOWN):.2f})" for family in unmeasured)
+        say(f"unmeasured, since no transcript here holds counts of theirs; the factors used: {used}")
 
 
 def _rows(found: Sequence[Estimate]) -> Iterator[tuple[str, str, Errors]]:
@@ -60,6 +66,11 @@ def _rows(found: Sequence[Estimate]) -> Iterator[tuple[str, str, Errors]]:
         own = [one for one in found if (one.harness, one.family) == (harness, family)]
         yield harness, family, errors(own)
     yield ALL, ALL, errors(found)
+
+
+def _unmeasured(found: Sequence[Estimate]) -> list[str]:
+    """The families of models that Holdfast knows and of which nothing was found."""
+    return sorted({known.name for known in KNOWN} - {one.family for one in found})
 
 
 def _cells(harness: str, family: str, of: Errors) -> tuple[str, ...]:
