@@ -211,6 +211,12 @@ CODE = [
     ("lösenord: §", "signs plain"),
     ('parola = "§"', PASSWORDS),
     ('heslo = "§"', PASSWORDS),
+    ("page.fill('#password', '§')", "human word"),
+    ("page.type('input[name=password]', '§')", "human word"),
+    ("smtp.login(user, '§')", "human plain"),
+    ("Fernet(b'§')", "<w43>="),
+    ("AES.new(b'§', AES.MODE_CBC)", "<A16> <A32>"),
+    ("crypto.createCipheriv('aes-256-cbc', '§', iv)", "<A32>"),
 ]
 
 

@@ -251,6 +251,16 @@ COMMANDS = [
     ("sendemail -xu u -xp § -s h", ANY),
     ("x11vnc -passwd §", ANY),
     ('ffmpeg -i "rtsp://u:§@cam/s" x', ANY),
+    ("wget --user=me --password=§ https://h/f", ANY),
+    ("wget --http-user me --http-password § h", ANY),
+    ("openssl pkcs12 -in a.p12 -passin pass:§ -nodes", ANY),
+    ("htpasswd -b -c f u §", PASSWORDS),
+    ("doveadm pw -p §", ANY),
+    ("ansible-vault encrypt_string '§' --name db", ANY),
+    ("cryptsetup luksOpen /dev/x y <<< §", ANY),
+    ("echo -n § | cryptsetup open x y", PASSWORDS),
+    ("vercel env add DB_PASS production <<< '§'", ANY),
+    ("echo § | wrangler secret put TOKEN", TOKENS),
 ]
 
 

@@ -145,6 +145,19 @@ PROSE = [
     ("access_token: §", TOKENS),
     ("id_token=§", TOKENS),
     ("refresh token: §", TOKENS),
+    ("password for the staging box: §", "human plain"),
+    ("use the password § to log in", "{word}<d4> {word}_{word}<d2>"),
+    ("Login: admin / §", "human plain"),
+    ("creds → admin / §", "human plain"),
+    ("数据库密码为 §", "human plain"),
+    ("数据库密码改成：§", "human plain"),
+    ("我的密钥是 §", "plain"),
+    ("令牌：§", "plain"),
+    ("API 密钥：§", "plain"),
+    ("Das Passwort lautet §", "human plain"),
+    ("Le mot de passe est §", "human plain"),
+    ('{"t": "\\u5bc6\\u7801\\u662f §"}', "human plain"),
+    ('{"t": "\\u4ee4\\u724c\\uff1a§"}', "plain"),
 ]
 
 

@@ -234,6 +234,8 @@ SETTINGS = [
     ('$databases["default"]["default"]["password"] = "§";', ANY),
     ('var $password = "§";', ANY),
     ("public $password = '§';", ANY),
+    ("*:*:*:postgres:§\n", "human"),
+    ("db.example.com:*:app:appuser:§\n", "human"),
 ]
 
 ADDRESSES = [

@@ -23,7 +23,7 @@ _QUOTE: Final = r"""\\{0,7}["'`] | \\u002[27] | &quot; | &apos; | &\#3[49]; | %2
 _HEAD: Final = re.compile(
     rf"""(?!(?-i:PASS):[ ])  # a test that passed
         (?P<name>[\w-]{{2,60}}+)
-        (?P<closed>{_QUOTE})? (?:\[\d{{0,4}}\]|[\])]|[ ]\d{{1,2}}(?=:))? [?!]?\*{{0,2}} [ \t]{{0,20}}
+        (?P<closed>\]?(?:{_QUOTE}))? (?:\[\d{{0,4}}\]|[\])]|[ ]\d{{1,2}}(?=:))? [?!]?\*{{0,2}} [ \t]{{0,20}}
         (?P<bind>
             # a declaration with its type
             :[ \t]{{0,3}}&?(?:'static[ ])?[A-Za-z_][\w.\[\]]{{0,30}}\*?(?:[ ]?\|[ ]?(?:None|null|undefined))?
@@ -38,7 +38,7 @@ _HEAD: Final = re.compile(
           | \s?\{{\s{{1,40}}(?:(?!default)\w{{1,20}}[ \t]{{0,9}}=[^\n]{{0,80}}\n\s{{0,40}}){{0,4}}+
               default[ \t]{{0,9}}=
           | ,\s{{0,9}}\\{{0,3}}["']params\\{{0,3}}["']\s{{0,9}}:\s{{0,9}}\[\s{{0,9}}
-          | => | := | <- | [!=]={{1,2}} | -> | [:=>,] | \|\|? | \?\? | or(?=[ ]["']) | [는은]
+          | => | := | <- | [!=]={{1,2}} | -> | → | [:=>,] | \|\|? | \?\? | or(?=[ ]["']) | [는은]
           | %3[AD] | \\u003[ade] | &\#61; | &gt;
         )
         (?P<gap>\*{{0,2}}[ \t]{{0,20}})
@@ -128,7 +128,8 @@ def _is_secret_second(text: str, head: re.Match[str], value: str, proof: Proof) 
 
 
 _FIRST_ARGUMENT: Final = re.compile(
-    r"""(?:(?P<sets>\b(?:set|put|env)\w{0,30})|\w)\([ ]?\\{0,7}["'][\w.-]{0,60}\Z""", re.ASCII | re.IGNORECASE
+    r"""(?:(?P<sets>\b(?:set|put|env|fill|type|input)\w{0,30})|\w)\([ ]?\\{0,7}["'][\w.#\[=-]{0,60}\Z""",
+    re.ASCII | re.IGNORECASE,
 )
 
 

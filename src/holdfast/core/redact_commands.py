@@ -31,7 +31,7 @@ _FLAGS: Final = (
     # A space after mysql's `-p` means that it asks, so only the joined form is a password there.
     ("-p", _JOINED, r"mysql[\w-]{0,10}|mariadb[\w-]{0,10}|sshpass|7za?|rar|unrar|psexec(?:64)?(?:\.exe)?"),
     ("-p", _WORD, r"sshpass|psexec(?:64)?(?:\.exe)?|mongo\w{0,10}|rdesktop|evil-winrm|crackmapexec|netexec"),
-    ("-p", _WORD, r"nxc|hydra|medusa|cqlsh|ncftp\w{0,4}|twine|twilio|security[ ]unlock-keychain"),
+    ("-p", _WORD, r"nxc|doveadm|hydra|medusa|cqlsh|ncftp\w{0,4}|twine|twilio|security[ ]unlock-keychain"),
     ("-p", _WORD, r"(?:docker|podman|nerdctl|buildah|skopeo|crane|helm|oc|az|cf)[ ].{0,40}login"),
     ("-P", _WORD, r"zip|unzip|sqlcmd|osql|bcp|ipmitool|mosquitto_\w{2,6}|ssh-keygen|security[ ]import"),
     ("-N", _WORD, r"ssh-keygen"),
@@ -91,11 +91,13 @@ _PIPED: Final = re.compile(
     r"""echo[ ](?:-n[ ])?
         (?: \\{0,3}["']?(?P<value>[^\s"'$|<>\\]{4,200})\\{0,3}["']? | '(?P<raw>[^\s'\\]{4,200})' )[ ]?
         \|[^\n|]{0,160}?
-        (?:\bsudo[ ][^\n|]{0,20}-S\b|--?(?:password|pass)?-?stdin\b|\bchpasswd\b|--with-token\b)""",
+        (?:\bsudo[ ][^\n|]{0,20}-S\b|--?(?:password|pass)?-?stdin\b|\bchpasswd\b|--with-token\b
+         |\bcryptsetup\b|\bsecrets?[ ](?:set|put|add|create)\b)""",
     re.VERBOSE,
 )
 _HERE: Final = re.compile(
-    r"""(?:sudo[ ]-S|chpasswd|--with-token|--password-stdin|passwd[ ]--stdin[ ]\w{1,30}|unlock)[ ]?\Z"""
+    r"""(?:sudo[ ]-S|chpasswd|--with-token|--password-stdin|passwd[ ]--stdin[ ]\w{1,30}|unlock
+      |cryptsetup[ ][^\n<>]{0,50}|\b(?:secret|env)s?[ ](?:set|put|add|create)[ ][^\n<>]{0,40})[ ]?\Z"""
 )
 _HERE_VALUE: Final = re.compile(r"""<<<[ ]?\\{0,3}["']?(?P<value>[^\s"'$<>\\]{4,200})""")
 
@@ -121,7 +123,8 @@ def _given(found: re.Match[str] | None) -> Iterator[Span]:
 
 # Words of a command line that are followed by a user, and by the user's password.
 _POSITIONAL: Final = re.compile(
-    r"""(?: (?:ht|mosquitto_)passwd[ ]-\w{0,4}b\w{0,4}[ ]\S{1,100}[ ]\S{1,60}
+    r"""(?: (?:ht|mosquitto_)passwd(?=[ -]{1,3}[^\n]{0,20}b)(?:[ ]-\w{1,9}){1,4}+
+              [ ]\S{1,100}[ ]\S{1,60}
           | htpasswd[ ]-\w{0,4}n\w{0,4}[ ]\S{1,60}
           | (?:change|set)_password[ ]\S{1,60}
           | wpa_passphrase[ ]\S{1,60} )[ ]["']?(?P<value>[^\s"'$<-][^\s"']{3,200})""",
@@ -136,16 +139,29 @@ def positional_at(text: str, start: int) -> Iterator[Span]:
         yield Span(*found.span("value"), "password", Rank.PLACE)
 
 
+_ENCRYPTED: Final = re.compile(
+    r"""encrypt_string(?:[ ]--[\w-]{2,40}[ =][^\s"']{1,60}){0,3}+
+        [ ]["']?(?P<value>[^\s"'$</-][^\s"']{3,200})""",
+    re.VERBOSE,
+)
+
+
+def _encrypted(text: str, place: int) -> Iterator[Span]:
+    """What a command is to encrypt: `ansible-vault encrypt_string '…'`."""
+    yield from _given(_ENCRYPTED.match(text, place))
+
+
 _LOGIN: Final = re.compile(
     r"""login(?:
-        # a line of .netrc, or a call with a user and a password
+        # a line of .netrc; a call with a user and a password; `login: me / …`
         (?: \s{1,8}\S{1,100}\s{1,8}password[ \t]{1,8}
-          | \(\s{0,20}\\{0,3}["'][^"'\n]{1,100}["'],\s{0,20}\\{0,3}["'] )
+          | \(\s{0,20}(?:\\{0,3}["'][^"'\n]{1,100}["']|[\w.]{1,60}),\s{0,20}\\{0,3}["']
+          | s?[ ]?[:=][ ]{0,4}[\w.@+-]{2,60}[ ]?/[ ] )
         (?P<password>[^\s"'`<>\\-][^\s"'`<>\\]{3,200}+)
         # vault login, cargo login
       | [ ](?:--?[a-z-]{2,20}[ ]){0,2}+(?P<token>[\w.=+/-]{20,200})(?=\s|["'`]|\Z)
     )""",
-    re.ASCII | re.VERBOSE,
+    re.ASCII | re.VERBOSE | re.IGNORECASE,
 )
 
 
@@ -162,7 +178,8 @@ _TAKES: Final = rb"""(?: p[^\s] | p[ ][^\s-] | (?:pw|xp|[uaswnkxtb])(?:[ =]|\\{0
                         | u[^\s-] | -(?:user|proxy-user|body|value|auth|cookie)(?:[ =]|\\{0,3}["'],) )"""
 COMMAND_RULES: Final = (
     *(Rule(before + b"-", _TAKES, _flagged) for before in (b" ", b'"', b"'")),
-    Rule(b"echo ", rb"[^\n|]{4,210}\|[^\n]{0,160}(?:sudo|stdin|chpasswd|with-token)", _piped),
+    Rule(b"echo ", rb"[^\n|]{4,210}\|[^\n]{0,160}(?:sudo|stdin|chpasswd|with-token|crypt|secret)", _piped),
     Rule(b"<<<", rb"\ ?[^<\s]", _here),
-    Rule(b"login", rb"[\s(]", _logged_in),
+    Rule(b"login", rb"[\s(]|s?[ ]?[:=][ ]{0,4}[\w.@+-]{2,60}[ ]?/[ ]", _logged_in),
+    Rule(b"encrypt_string ", rb"\S", _encrypted),
 )  # fmt: skip

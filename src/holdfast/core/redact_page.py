@@ -67,7 +67,7 @@ class Search:
 
 # A search costs as much as the characters are frequent that it begins with. These are rare ones that several
 # literals have.
-_SHARED: Final = tuple(b"h k < p g b mn c lt fie jw 54 -".split())
+_SHARED: Final = tuple(rb"\u h k < p g b mn c lt fie jw 54 -".split())
 
 
 def searches_for(rules: Sequence[Rule]) -> tuple[Search, ...]:

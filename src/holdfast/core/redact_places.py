@@ -152,7 +152,7 @@ def _hashed(text: str, place: int) -> Iterator[Span]:
 
 
 _PGPASS: Final = re.compile(
-    r":5432:[\w*.-]{1,60}:[\w*.-]{1,60}:(?P<password>[^\s:\"'\\]{4,100})(?=\s|\\|\Z)", re.ASCII
+    r":(?:5432|\*):[\w*.-]{1,60}:[\w*.-]{1,60}:(?P<password>[^\s:\"'\\]{4,100})(?=[\s\\\"']|\Z)", re.ASCII
 )
 
 
@@ -163,6 +163,7 @@ def _in_pgpass(text: str, place: int) -> Iterator[Span]:
 
 PLACE_RULES: Final = (
     Rule(b":5432:", rb"[\w*]", _in_pgpass),
+    Rule(b":*:", rb"[\w*]", _in_pgpass),
     Rule(b"@", rb"""(?<=[^\s"'`(<\[{/,]@)[\w\[./-]""", _before_host),
     Rule(b"sig", rb"(?:nature)?=", _signed),
     Rule(b"ldap://", b"", _bound),

@@ -46,8 +46,19 @@ def _if_it_shows(value: str, announced: Announced) -> bool:
     return shows and values.is_secret_unquoted(value, announced.proof)
 
 
+def _as_a_word_with_a_number(value: str, announced: Announced) -> bool:
+    if announced.proof is not Proof.NONE or value.lower().startswith(_NUMBERED):
+        return _if_it_shows(value, announced)
+    return len(value) >= 8 and values.is_secret_unquoted(value, announced.proof)
+
+
+# What has a number in prose about passwords.
+_NUMBERED: Final = tuple(
+    """aes argon base bcrypt chapter hash hmac level line page pbkdf python rfc section sha step ubuntu utf
+    version""".split()
+)
 _OF_WHOM: Final = r"""(?:(?:for|of)[ ][^\n"'`]{1,60}?[ ])?"""
-_SAYS: Final = r"""(?:is|are|was|(?:will|should|must)[ ]be|ha[sd][ ]been|es|é|ist)
+_SAYS: Final = r"""(?:is|are|was|(?:will|should|must)[ ]be|ha[sd][ ]been|es|é|è|ist|est|lautet)
     (?:[ ](?:now|currently|still|simply|just|set|changed|reset|updated|rotated|to|as)){0,3}+:?[ ]"""
 _SAID: Final = r"""\\{0,3}(?P<value>[^\s"'`<>\\]{4,200})"""
 # How a value is said of a name, and who judges it then. The first that fits counts.
@@ -55,6 +66,8 @@ _WAYS: Final[tuple[tuple[str, _Judge], ...]] = (
     # The password for the box is "…"; it was changed to …
     (rf"""[ ]{_OF_WHOM}{_SAYS}\\{{0,3}}["'`]{_SAID}""", _as_it_is),
     (rf"[ ]{_OF_WHOM}{_SAYS}{_SAID}", _among_words),
+    # password for the staging box: …
+    (rf"""[ ](?:for|of|on|to)[ ][^\n"'`:=,;.]{{1,60}}(?::|[ ]?=)[ ]?\\{{0,3}}["'`]?{_SAID}""", _among_words),
     # Set the password to "…"; password - …
     (rf"""[ ]{_OF_WHOM}(?:to|as|[-–—→]{{1,4}})[ ]\\{{0,3}}["'`]?{_SAID}""", _if_it_shows),
     # Password: and the value in the next line
@@ -63,6 +76,11 @@ _WAYS: Final[tuple[tuple[str, _Judge], ...]] = (
     (rf"""[ ]\\{{0,3}}(?P<quote>["']){_SAID}\\{{0,3}}(?P=quote)""", _as_argument),
     # with the token `…`; the client secret (…)
     (r"""[ ][`(](?P<value>[^\s"'`<>()]{6,200})[`)]""", _among_words),
+    # use the password dragon55
+    (
+        r"""[ ](?P<value>[A-Za-z]{3,20}(?:[_-][A-Za-z]{3,20})?\d{2,6}[!?.\#@$%*]{0,2})(?=[\s"',)\\]|\Z)""",
+        _as_a_word_with_a_number,
+    ),
     # use token …
     (
         r"""[ \t]{1,4}(?:\w{1,12}:?[ \t]{1,4})?(?P<value>[^\s"'`<>,;()\\]{8,200})(?=[\s"',)\\]|\Z)""",

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from holdfast.core.redact_by_name import NAME_RULES
 from holdfast.core.redact_calls import CALL_RULES
 from holdfast.core.redact_commands import COMMAND_RULES
-from holdfast.core.redact_foreign import by_foreign_name
+from holdfast.core.redact_foreign import FOREIGN_RULES, by_foreign_name
 from holdfast.core.redact_keys import KEY_RULES
 from holdfast.core.redact_manifests import MANIFEST_RULES
 from holdfast.core.redact_page import Search, page_of, searches_for
@@ -50,6 +50,7 @@ _RULES: Final = (
     *CALL_RULES,
     *VARIABLE_RULES,
     *PHRASE_RULES,
+    *FOREIGN_RULES,
 )
 # The shortest text that can hold a name, a sign and a value.
 _SHORTEST: Final = 7

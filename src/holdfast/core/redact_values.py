@@ -62,7 +62,7 @@ IDENTIFIER: Final = re.compile(
 _SPEAKS_OF_SECRETS: Final = re.compile(r"pass|pw|secret|token|key|auth|cred|login|user", re.IGNORECASE)
 # A variable that is itself called after a secret, or a member of something that is.
 _NAMES_ANOTHER: Final = re.compile(
-    r"(?=\w{0,40}[_.])(?=.{0,60}(?:pass|pw|psk|secret|token|key|auth|cred))[A-Za-z_][\w.]*\Z",
+    r"(?=\w{0,40}[_.])(?=.{0,60}(?:pass|pw|psk|secret|token|(?<!mon)key|auth|cred))[A-Za-z_][\w.]*\Z",
     re.ASCII | re.IGNORECASE,
 )
 # Words and small numbers: the name of a release, of a test.
