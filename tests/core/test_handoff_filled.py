@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged, ToolCalled
+from holdfast.core.events import Action, Event, Origin, SubagentStarted, Todo, TodosChanged, ToolCalled
 from holdfast.core.handoff import TITLES, Check, Handoff, Head
 from holdfast.core.handoff_filled import Words, filled, pattern_in
 from holdfast.core.handoff_turns import edits, turns
@@ -94,6 +94,24 @@ class TestTheStory:
             "docs/tax.md": "# Tax",
         }
 
+    @pytest.mark.parametrize(
+        ("order", "failures"),
+        [
+            (("c1", "c2"), ()),
+            (("c2", "c1"), ("`/a.py`: String to replace not found in file.",)),
+        ],
+        ids=["made after all", "never made"],
+    )
+    def test_a_change_that_was_used_wrongly_is_told_if_it_was_never_made(
+        self, order: tuple[str, str], failures: tuple[str, ...]
+    ) -> None:
+        wrong = "<tool_use_error>String to replace not found in file.\nString: x = 1"
+        ends: dict[str, Event] = {"c1": returned("c1", ok=False, text=wrong), "c2": returned("c2")}
+        changes: list[Event] = [
+            event for call in order for event in (edited(call, Action.EDIT, "/a.py", "x = 2"), ends[call])
+        ]
+        assert turns([prompt("go", "p1"), *changes])[0].failures == failures
+
     def test_what_failed_was_not_written(self) -> None:
         events: list[Event] = [edited("c1", Action.WRITE, "/a.py", "x = 1"), returned("c1", ok=False)]
         assert edits(events) == {}
@@ -116,6 +134,27 @@ def test_every_section_of_a_handoff() -> None:
     assert "Passed: `git push origin main`" in current
     assert "cat src/tax.py" not in current
     assert "document the rates" in section(handoff, "Next Step")
+
+
+def test_what_subagents_were_given_is_told_with_its_turn() -> None:
+    tasks = ("Set up the project", "Build  the\npages")
+    given: list[Event] = [
+        SubagentStarted(
+            session=KEY, record=f"s-{task}", at=NOON, origin=Origin.ASSISTANT, subagent=task, task=task
+        )
+        for task in tasks
+    ]
+    told = "Given to subagents: Set up the project; Build the pages"
+    first: list[Event] = [prompt("Make an app.", "p1"), *given, said("It is made.", "a1")]
+    assert told in section(handed(events=first), "Current Work")
+    assert told in section(handed(events=[*first, prompt("Thanks!", "p2")]), "Problems Solved")
+
+
+def test_next_steps_stand_in_the_order_in_which_they_were_said() -> None:
+    steps = "Next steps:\n1. Add the tooling.\n2. Draft the adapter.\n3. Choose the first table."
+    events: list[Event] = [prompt("Plan the migration.", "p1"), said(steps, "a1")]
+    text = section(handed(events=events), "Next Step")
+    assert text.index("Add the tooling") < text.index("Draft the adapter") < text.index("Choose the first")
 
 
 def test_an_agents_own_words_stand_first() -> None:

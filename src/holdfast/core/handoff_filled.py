@@ -37,6 +37,7 @@ SNIPPET_CHARS: Final = 600
 NAMES_TOLD: Final = 16
 COMMANDS_TOLD: Final = 10
 FAILURES_OF_A_TURN: Final = 3
+TASKS_OF_A_TURN: Final = 10
 CAUSE_CHARS: Final = 500
 CHECKS: Final = 12
 
@@ -133,7 +134,11 @@ def _solved(story: Sequence[Turn]) -> Iterator[str]:
     for turn in told:
         asked = f"“{shortened(one_line(turn.prompt), 120)}”"
         failed = "".join(f"\nFailed on the way: {text}" for text in turn.failures[:FAILURES_OF_A_TURN])
-        yield f"{asked}\n{_cause(turn)}{_text(turn.conclusion.text, room)}{failed}"
+        yield f"{asked}\n{_cause(turn)}{_text(turn.conclusion.text, room)}{failed}{_delegated(turn)}"
+
+
+def _delegated(turn: Turn) -> str:
+    return f"\nGiven to subagents: {'; '.join(turn.delegated[:TASKS_OF_A_TURN])}" if turn.delegated else ""
 
 
 def _cause(turn: Turn) -> str:
@@ -162,6 +167,7 @@ def _current(told: Told, story: Sequence[Turn]) -> Iterator[str]:
         yield from (_cause(last).strip(),) if last.cause else ()
         yield from (_text(last.conclusion.text, LAST_TURN),) if last.statements else ()
         yield from (f"Failed on the way: {text}" for text in last.failures[-FAILURES_OF_A_TURN:])
+        yield from (_delegated(last).strip(),) if last.delegated else ()
     done = [run for run in told.session.trail.commands if run.ok and _does_something(run)]
     yield from (command_line(run) for run in done[-COMMANDS_TOLD:])
     yield from git_lines(told.session.git)
@@ -175,7 +181,7 @@ def _next(told: Told, story: Sequence[Turn]) -> Iterator[str]:
     since = story[-1].conclusion.at if story else 0
     digest = told_in(told.words[0].text) if told.words else None
     steps = [entry.text for entry in digest.next] if digest else []
-    steps += [note.text for note in reversed(trail.noted(NoteKind.NEXT)) if note.at >= since]
+    steps += [note.text for note in trail.noted(NoteKind.NEXT) if note.at >= since]
     steps += [todo.text for todo in trail.todos if todo.status in ("in_progress", "pending")]
     yield from dict.fromkeys(_line(step, NOTE_CHARS) for step in steps[:6])
     if not steps and story and story[-1].statements:

@@ -19,6 +19,7 @@ from holdfast.core.events import (
     Event,
     Origin,
     Prompt,
+    SubagentStarted,
     ToolCalled,
     ToolReturned,
 )
@@ -28,8 +29,10 @@ from holdfast.core.trail import Said
 
 FAILURE_CHARS: Final = 200
 COMMAND_CHARS: Final = 120
+TASK_CHARS: Final = 80
 _INSIDE: Final = "<tool_use_error>"
-"""How a harness tells its agent that a tool was used wrongly: nobody else has to know."""
+"""How a harness tells its agent that a tool was used wrongly: nobody else has to know, if it was mended."""
+_CHANGES: Final = frozenset({Action.EDIT, Action.WRITE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Turn:
     statements: tuple[Said, ...]
     failures: tuple[str, ...]
     """Each once."""
+    delegated: tuple[str, ...] = ()
+    """What subagents were given to do."""
 
     @property
     def conclusion(self) -> Said:
@@ -76,7 +81,12 @@ def turns(events: Sequence[Event]) -> list[Turn]:
         elif found:
             found[-1][1].append(event)
     return [
-        Turn(prompt, tuple(_said(after)), tuple(dict.fromkeys(_failures(after, calls))))
+        Turn(
+            prompt,
+            tuple(_said(after)),
+            tuple(dict.fromkeys(_failures(after, calls))),
+            tuple(dict.fromkeys(_delegated(after))),
+        )
         for prompt, after in found
     ]
 
@@ -109,19 +119,29 @@ def _said(events: Iterable[Event]) -> Iterator[Said]:
             yield Said(event.text.strip(), event.at, event.record)
 
 
-def _failures(events: Iterable[Event], calls: Mapping[str, ToolCalled]) -> Iterator[str]:
+def _delegated(events: Iterable[Event]) -> Iterator[str]:
     for event in events:
-        if isinstance(event, ToolReturned) and event.call in calls:
+        if isinstance(event, SubagentStarted) and event.task.strip():
+            yield shortened(one_line(event.task), TASK_CHARS)
+
+
+def _failures(events: Sequence[Event], calls: Mapping[str, ToolCalled]) -> Iterator[str]:
+    returns = [event for event in events if isinstance(event, ToolReturned) and event.call in calls]
+    # The last word on each file: a change that was used wrongly and then made is nobody's business.
+    last = {calls[event.call].subject: event for event in returns if calls[event.call].action in _CHANGES}
+    for event in returns:
+        is_inside = event.text.lstrip().startswith(_INSIDE)
+        if not is_inside or last.get(calls[event.call].subject) is event:
             failure = _failure(calls[event.call], event)
             yield from (failure,) if failure else ()
 
 
 def _failure(call: ToolCalled, returned: ToolReturned) -> str:
-    """What failed and why, in a line; empty if it did not fail, or that is nobody's business."""
-    failed = outcomes.failed(returned.text, returned.exit_status, ok=returned.ok)
-    if not failed or returned.text.lstrip().startswith(_INSIDE):
+    """What failed and why, in a line; empty if it did not fail."""
+    if not outcomes.failed(returned.text, returned.exit_status, ok=returned.ok):
         return ""
-    reason = shortened(outcomes.reason(returned.text) or one_line(returned.text), FAILURE_CHARS)
+    text = returned.text.lstrip().removeprefix(_INSIDE)
+    reason = shortened(outcomes.reason(text) or one_line(text), FAILURE_CHARS)
     if not reason:
         return ""
     subject = shell.shown(one_line(call.subject), COMMAND_CHARS)
