@@ -71,6 +71,15 @@ def test_what_was_imported_is_over_listed_and_not_imported_again(person: Person)
     assert path.read_bytes() == content
 
 
+def test_where_all_that_was_said_is_too_old_nobody_is_told_that_it_can_be_found(person: Person) -> None:
+    path = keeps(person, "s1", "Why is it slow?", "The index is missing.", age_days=800)
+    os.utime(path)
+    done = person.types("import", "--yes")
+    assert done.out.startswith("imported: 0 sessions, 0 passages")
+    assert "`records.retention_days`" in done.err
+    assert "recall" not in done.err
+
+
 def test_json_says_what_was_found_and_what_was_imported(person: Person) -> None:
     path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
     found = person.types("import", "--yes", "--json").json

@@ -86,7 +86,10 @@ def import_(
         give(f"imported: {_counted(taken.sessions)}, {amount}")
         if taken.no_room:
             say(f"left out: {_counted(taken.no_room)} for which there is no room; see `records.max_mb`")
-        say("`holdfast recall` finds them; `holdfast forget` removes them again")
+        if taken.passages:
+            say("`holdfast recall` finds them; `holdfast forget` removes them again")
+        else:
+            say("nothing of them is kept: nobody says anything in them since `records.retention_days` ago")
 
 
 @contextmanager
