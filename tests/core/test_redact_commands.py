@@ -261,6 +261,7 @@ COMMANDS = [
     ("echo -n § | cryptsetup open x y", PASSWORDS),
     ("vercel env add DB_PASS production <<< '§'", ANY),
     ("echo § | wrangler secret put TOKEN", TOKENS),
+    ("a\\nmysql -u root -p§ db\\nb", ANY),
 ]
 
 

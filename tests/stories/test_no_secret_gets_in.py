@@ -54,6 +54,15 @@ CANARIES: Final = {
     "option": "0pti0n-" + "s3cr3t-42",
     "curl": "curl-" + "Us3r-Pa55-77",
     "prose": "Xk9#" + "mQ2vLp7!",
+    "chinese": "Lotus" + "-9!x-Pond",
+    "mysql": "My5ql-" + "r00t-Pa55",
+    "here-string": "Here-" + "Str1ng-88!",
+    "call": "Ca11-" + "s1gn3d-K3y",
+    "kubernetes": "S3Vi" + "ZXJuM3RlcyE5",
+    "netrc": "N3trc-" + "l1ne-Pa55",
+    "telegram": "AAG7kQ2" + "xV9mT4bR8zL3wN6pYcJ1hD5fS0eUa",
+    "vault": "hvs." + "Q7v2Kx9Lm4Rt8Yp1Ns6Bd3Fh",
+    "discord": "t5" + "Yq8Wc2Lx7Vn4Rk9Zm1Tb6Gd3Fh0JsApQe-uK_iXoHyNaCvMrBwSgElDfPjUzO7t",
 }
 
 
@@ -71,7 +80,12 @@ def planted() -> str:
         f"db:\n  password: {told['yaml']}\n"
         f"Server=db;Database=app;User Id=sa;Password={told['connection string']};\n"
         f"deploy --password {told['option']} && curl -u admin:{told['curl']} https://example.org\n"
-        f"By the way, the password is {told['prose']}\n"
+        f"By the way, the password is {told['prose']}\n数据库密码是{told['chinese']}\n"
+        f"mysql -u root -p{told['mysql']} shop; sudo -S <<< '{told['here-string']}'\n"
+        f"jwt.sign(payload, '{told['call']}'); machine h login me password {told['netrc']}\n"
+        f"kind: Secret\ndata:\n  anything: {told['kubernetes']}\n"
+        f"bot 123456789:{told['telegram']} {told['vault']}\n"
+        f"https://discord.com/api/webhooks/123456789012345678/{told['discord']}\n"
     )
 
 

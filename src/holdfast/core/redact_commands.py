@@ -81,7 +81,8 @@ def _flagged(text: str, place: int) -> Iterator[Span]:
     for value, commands in _taken_by(flag["flag"]):
         found = value.match(text, flag.end())
         if found and not values.stands_for_another(found["value"]):
-            before = text[max(0, place - _LOOK_BACK) : place].replace("\\\n", "  ")
+            # A line goes on after a backslash; in a string its end is an escape.
+            before = text[max(0, place - _LOOK_BACK) : place].replace("\\\n", "  ").replace("\\n", "\n")
             if commands.search(before.rpartition("\n")[2].translate(_AS_WORDS)):
                 yield Span(*found.span("value"), "password", Rank.PLACE)
                 return

@@ -14,8 +14,10 @@ from holdfast.core.redact_page import Rule
 from holdfast.core.redact_spans import Rank, Span
 
 _NEWLINE: Final = r"(?:\r?\n|\\r|\\n)"
+# Where somebody has made one line of it all, only the indent is left of a new line.
 _BLOCK: Final = re.compile(
-    rf"""\\{{0,3}}["']?(?P<plain>string)?data\\{{0,3}}["']?:[ ]?(?:\{{|{_NEWLINE})""", re.IGNORECASE
+    rf"""\\{{0,3}}["']?(?P<plain>string)?data\\{{0,3}}["']?:[ ]?(?:\{{|{_NEWLINE}|[ ]{{2,40}}(?=\S))""",
+    re.IGNORECASE,
 )
 _ENTRY: Final = re.compile(
     rf"""(?:{_NEWLINE}|,)?[ \t]{{0,40}}\\{{0,3}}["']?[\w.-]{{1,100}}\\{{0,3}}["']?:[ ]?
