@@ -62,6 +62,7 @@ def test_what_a_session_did_is_saved_in_two_layers(person: Person, transcript: P
         "explicit-rollout",
     )
     assert told["writtenPaths"][1] == str(local(person))
+    assert set(told["summary"]) == {"project", "projectLocal"}
     found = loaded(person)
     assert found["projectContinuity"]["triedAndFailed"] == ["`make test` failed: ValueError: no token"]
     assert found["projectContinuity"]["filesDecisionsEnvironment"] == ["Never touch vendor/."]
@@ -126,6 +127,14 @@ def test_a_source_that_is_noted_and_gone_is_an_error(person: Person, transcript:
     assert done.status == 1
     assert "the latest-audit-entry names it" in done.err
     assert local(person).read_bytes() == before
+
+
+def test_a_transcript_is_noted_by_its_whole_path(person: Person, transcript: Path) -> None:
+    told = saved(person, Path("../s1.jsonl"))
+    assert Path(told["rolloutSelection"]["rolloutPath"]).samefile(transcript)
+    folder = person.project / "src"
+    folder.mkdir()
+    assert person.types("session", "refresh", "--project", str(folder), "--json").status == 0
 
 
 def test_an_audit_that_cannot_be_written_leaves_a_mark_until_it_is_made_good(

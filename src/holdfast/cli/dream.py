@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Final, TypeAlias
 import click
 
 from holdfast.cli import access
+from holdfast.cli.dream_review import one_by_one
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.promote import Candidate, Lane, Standing, Step
@@ -23,7 +23,6 @@ from holdfast.errors import HoldfastError
 
 SHOWN: Final = 100
 _Opening: TypeAlias = Callable[[], AbstractContextManager[Desk]]
-_KEYS: Final = {"a": Step.APPROVE, "r": Step.REJECT}
 
 
 @click.group(name="dream", epilog="\b\nExamples:\n  holdfast dream build\n  holdfast dream review")
@@ -97,35 +96,14 @@ def candidates(*, project: Path | None, standing: str | None, as_json: bool) -> 
 @json_option()
 def review(*, id: str | None, decision: str | None, project: Path | None, as_json: bool) -> None:
     """Decide on candidates: one by name, or all that wait, with one key for each."""
-    with _opened(project) as (desk, room):
+    # One key may make a memory, which needs a store also if nothing was ever kept in this home.
+    with _opened(project, access.writing_desk) as (desk, room):
         if id is None:
-            _one_by_one(desk, room)
+            one_by_one(desk, room)
             return
         if decision is None:
             raise HoldfastError("it is not said what to decide", "add --approve or --reject")
         _tell(dream.take(desk, room, id, Step(decision)), as_json=as_json)
-
-
-def _one_by_one(desk: Desk, room: Room) -> None:
-    found = dream.inspect(room).snapshot
-    waiting = [one for one in (found.candidates if found else ()) if one.standing is Standing.PENDING]
-    if not waiting:
-        say("nothing waits for a decision")
-        return
-    if not sys.stdin.isatty():
-        raise HoldfastError(
-            "a review needs someone to answer", "`holdfast dream review ID --approve` decides on one"
-        )
-    for number, one in enumerate(waiting, 1):
-        say(f"\n{number} of {len(waiting)}  {one.id}  from {one.source}")
-        say(dream.prepared(room, one).patch if one.lane is Lane.INSTRUCTION else f"+ memory: {one.text}")
-        click.echo("[a]pprove  [r]eject  [s]kip  [q]uit ", nl=False, err=True)
-        pressed = click.getchar().lower()
-        say(pressed)
-        if pressed == "q":
-            return
-        if pressed in _KEYS:
-            _tell(dream.take(desk, room, one.id, _KEYS[pressed]), as_json=False)
 
 
 def _step(step: Step, name: str, says: str) -> click.Command:

@@ -22,6 +22,7 @@ from holdfast.engine.team import TeamEntry
 
 ENTRIES_SHOWN: Final = 5
 REPOSITORY: Final = "from the repository"
+_LAYER_KEYS: Final = {LayerName.SHARED: "project", LayerName.LOCAL: "projectLocal"}
 
 
 def as_json(desk: Desk, here: Room) -> dict[str, Any]:
@@ -79,7 +80,7 @@ def outcome_as_json(here: Room, outcome: Outcome, action: str) -> dict[str, Any]
             "sessionId": source.session,
         },
         "writtenPaths": list(outcome.entry.written),
-        "summary": {name.value: _summary(said) for name, said in outcome.said.items()},
+        "summary": {_LAYER_KEYS[name]: _summary(said) for name, said in outcome.said.items()},
         **account(here),
     }
 

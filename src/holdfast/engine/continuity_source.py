@@ -55,6 +55,8 @@ class Marker:
 
 def named(transcript: Path, harness: str) -> Source:
     """The transcript that a person named; whose it is, is found out if they did not say."""
+    # Noted in the account, where nobody knows any more where that person stood.
+    transcript = transcript.absolute()
     if harness:
         return Source(Choice.EXPLICIT, harnesses.reader(harness).name, transcript, transcript.stem)
     for name in harnesses.readable():
