@@ -211,3 +211,51 @@ def test_a_merge_loses_no_line_of_a_person_and_is_the_same_when_done_again(
 
 def test_the_same_item_in_other_words_is_one() -> None:
     assert key("Run  the tests.") == key("run the tests")
+
+
+# ---------------------------------------------------------------- edited by hand
+
+OWN_LINES = st.sampled_from(
+    [
+        "- ask Ada",
+        "* [ ] look at the port",
+        "1. first",
+        "A thought.",
+        "> quoted",
+        "```",
+        "### Below",
+        "  more",
+    ]
+)
+EDITS = st.lists(st.tuples(st.integers(0, 60), st.one_of(OWN_LINES, st.none())), max_size=6)
+"""Where a line is put in, or, without one, where the line that stands there is taken out."""
+
+
+def by_hand(text: str, edits: list[tuple[int, str | None]]) -> tuple[str, list[str]]:
+    """The text after someone edited its sections, and the lines that they put in and left in."""
+    lines = text.split("\n")
+    start = lines.index("## Goal") + 1
+    mine: list[str] = []
+    for place, line in edits:
+        at = min(start + place, len(lines) - 1)
+        if line is not None:
+            lines.insert(at, line)
+            mine.append(line)
+        elif lines[at] not in mine and not lines[at].startswith("## "):
+            del lines[at]
+    return "\n".join(lines), mine
+
+
+@given(first=SUMMARIES, second=SUMMARIES, edits=EDITS)
+def test_a_file_of_ours_that_was_edited_keeps_every_line_of_the_person(
+    first: Summary, second: Summary, edits: list[tuple[int, str | None]]
+) -> None:
+    ours = replaced(LayerName.LOCAL, first)
+    edited, mine = by_hand(render(ours.document), edits)
+    found = document(edited)
+    assert render(found) == edited
+    after = merged(found, second, ours.written)
+    written = render(after.document).split("\n")
+    assert [line for line in mine if line not in written] == []
+    again = merged(document(render(after.document)), second, after.written)
+    assert (render(again.document), again.written) == (render(after.document), after.written)
