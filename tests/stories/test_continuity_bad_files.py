@@ -173,6 +173,16 @@ def test_dated_files_behind_a_link_are_refused(bench: Bench, link: str) -> None:
     assert list(outside.iterdir()) == []
 
 
+def test_where_git_cannot_be_told_nothing_is_written_and_a_mark_stays(bench: Bench) -> None:
+    told = bench.worktree / ".git/info/exclude"
+    told.unlink(missing_ok=True)
+    told.mkdir(parents=True)
+    with pytest.raises(HoldfastError, match="exclude"):
+        bench.save("codex", *WORK)
+    assert not bench.file(LayerName.LOCAL).exists()
+    assert [one.entry.session for one in bench.room.markers()] == ["s1"]
+
+
 @contextmanager
 def unprivileged() -> Generator[None]:
     """As someone for whom permissions count: root may write anywhere."""

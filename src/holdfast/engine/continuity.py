@@ -159,12 +159,13 @@ def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means)
         try:
             targets = _targets(here, scope, mode, at)
             new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
+            if LayerName.LOCAL in targets:
+                # First, so that git never sees it; where git cannot be told, nothing is written.
+                _hidden_from_git(desk, here, targets[LayerName.LOCAL])
             written = files.write(here.places, new, at)
         except HoldfastError as error:
             continuity_source.mark(here.recovery, entry, error.message)
             raise
-    if LayerName.LOCAL in LAYERS[scope]:
-        _hidden_from_git(desk, here, targets[LayerName.LOCAL])
     entry = replace(entry, written=tuple(map(str, written)))
     return Outcome(entry, source, said, _accounted(here, entry))
 
