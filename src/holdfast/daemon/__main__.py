@@ -1,8 +1,33 @@
-"""`python -m holdfast.daemon`: the daemon of the home that HOLDFAST_HOME names."""
+"""`python -m holdfast.daemon`: the daemon of the home that HOLDFAST_HOME names.
 
+When a daemon is gone, every hook that notices starts one, and only one can have the home. So the lock is
+taken before anything is loaded: those that are not needed cost no more than Python itself.
+"""
+
+import os
 import sys
+from pathlib import Path
 
-from holdfast.daemon.main import main
+from holdfast.daemon.lock import Lock, take_lock
+
+
+def _taken() -> Lock | None:
+    """The lock of the home, where the environment names one outright."""
+    os.umask(0o077)
+    home = Path(os.environ.get("HOLDFAST_HOME", ""))
+    if not home.is_absolute():
+        return None
+    try:
+        lock = take_lock(home)
+    except OSError:
+        return None  # Whoever looks next says why.
+    if lock is None:
+        sys.exit(0)
+    return lock
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    held = _taken()
+    from holdfast.daemon.main import main
+
+    sys.exit(main(held))

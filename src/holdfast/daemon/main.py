@@ -29,12 +29,15 @@ from holdfast.daemon.worker import Urgency, Worker
 from holdfast.errors import HoldfastError
 
 
-def main() -> int:
-    """Run the daemon of the home until it is idle or told to stop; 0 also if another has the home already."""
+def main(held: Lock | None = None) -> int:
+    """Run the daemon of the home until it is idle or told to stop; 0 also if another has the home already.
+
+    `held` is the home's lock, where it was taken beforehand.
+    """
     os.umask(0o077)
     home = config.home(os.environ)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = take_lock(home)
+    lock = held or take_lock(home)
     if lock is None:
         return 0
     log = open_log(home)
