@@ -16,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from holdfast.daemon.api.app import make_api
 from holdfast.daemon.api.office import Office
+from holdfast.daemon.dashboard.routes import routes
 from holdfast.daemon.guard import OPEN_PATH, App
 from holdfast.daemon.http import HttpDoor
 from holdfast.daemon.keys import Keys
@@ -52,6 +53,7 @@ def make_app(
     app = make_api(office, living)
     app.router.routes.append(Route("/mcp", StreamableHTTPASGIApp(sessions), methods=["POST"]))
     app.router.routes.append(Route(OPEN_PATH, let_in, methods=["GET"]))
+    app.router.routes.extend(routes())
     return app
 
 

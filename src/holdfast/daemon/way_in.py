@@ -16,7 +16,8 @@ _DAY: Final = 86_400
 # opened the link may be another site.
 _OPEN: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
-<meta http-equiv="refresh" content="0;url=/"><meta name="color-scheme" content="light dark"></head>
+<meta http-equiv="refresh" content="0;url=/"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="/static/icon.svg"></head>
 <body><p><a href="/">Go on to the dashboard</a></p></body></html>
 """
 _SPENT: Final = """<!doctype html>

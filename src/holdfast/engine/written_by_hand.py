@@ -7,6 +7,7 @@ there becomes a past version.
 from __future__ import annotations
 
 import hashlib
+from typing import Final
 
 from holdfast.core.continuity import LayerName
 from holdfast.core.continuity_merge import Merged, Written
@@ -22,10 +23,21 @@ from holdfast.files import ledger as ledger_files
 from holdfast.files.ledger import Place
 from holdfast.files.together import locked
 
+NOT_WHOLE: Final = "not whole"
+
 
 def print_of(text: str) -> str:
     """What a text is known by; empty for an empty one."""
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16] if text else ""
+
+
+def print_to_give(desk: Desk, project: Project, text: str) -> str:
+    """The print by which a text is put back; another where a secret in it is not given away with it.
+
+    What was shown without it would otherwise be put in place of the secret.
+    """
+    redact = desk.redactor(project).of_session("")
+    return print_of(text) if redact(text) == text else NOT_WHOLE
 
 
 def layer_text(room: Room, layer: LayerName) -> str:
@@ -54,6 +66,8 @@ def put_ledger(desk: Desk, place: Place, project: Project, text: str, made_from:
 
 
 def _refuse_another(there: str, made_from: str) -> None:
+    if made_from == NOT_WHOLE:
+        raise PathRefused("there is a secret in it, which is not shown", "edit the file itself")
     if print_of(there) != made_from:
         raise PathRefused(
             "somebody else has changed it meanwhile", "load it again, and make your change there"

@@ -80,7 +80,7 @@ class Caller:
     ) -> Iterator[HTTPResponse]:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
         usual = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=3 * LIMIT_S)) as connection:
             connection.request(method, path, raw, usual | headers)
             yield connection.getresponse()
 

@@ -115,7 +115,7 @@ async def known(office: InOffice, paging: Paged) -> object:
 @router.get("/projects/{project}/continuity", response_model=ContinuityRow)
 async def layers(office: InOffice, project: ProjectId) -> object:
     """The working state of a project, both layers of it."""
-    return await office.do(lambda desk: {"layers": layer_rows(_room(office, desk, project))})
+    return await office.do(lambda desk: {"layers": layer_rows(desk, _room(office, desk, project))})
 
 
 @router.put("/projects/{project}/continuity/{layer}", response_model=LayerRow)
@@ -125,7 +125,7 @@ async def put_layer(office: InOffice, project: ProjectId, layer: LayerName, new:
     def put(desk: Desk) -> Row:
         room = _room(office, desk, project)
         written_by_hand.put_layer(desk, room, layer, new.text, new.print)
-        return next(row for row in layer_rows(room) if row["layer"] == layer)
+        return next(row for row in layer_rows(desk, room) if row["layer"] == layer)
 
     return await office.do(put)
 
@@ -174,14 +174,16 @@ async def handoffs(office: InOffice, paging: Paged, project: ProjectId) -> objec
     return paging.page_of(found, lambda one: Mark(numbers[id(one)], one.name), _handoff)
 
 
-def layer_rows(room: Room) -> list[Row]:
+def layer_rows(desk: Desk, room: Room) -> list[Row]:
     """Both layers, also those that are not there yet."""
     return [
         {
             "layer": name,
             "path": str(room.places.target(name).whole),
             "text": written_by_hand.layer_text(room, name),
-            "print": written_by_hand.print_of(written_by_hand.layer_text(room, name)),
+            "print": written_by_hand.print_to_give(
+                desk, room.project, written_by_hand.layer_text(room, name)
+            ),
         }
         for name in LayerName
     ]
@@ -194,7 +196,7 @@ def ledger_row(desk: Desk, place: Place, project: Project) -> Row:
     return {
         "path": place.path,
         "text": text,
-        "print": written_by_hand.print_of(text),
+        "print": written_by_hand.print_to_give(desk, project, text),
         "saved_at": to_iso(looked.saved_at) if looked else None,
         "notices": list(looked.notices) if looked else [],
         "came_with_the_clone": looked.came_with_the_clone if looked else False,

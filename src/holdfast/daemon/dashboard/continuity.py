@@ -1,0 +1,95 @@
+"""Continuity: both layers and the ledger side by side, written in place, with a preview and their past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from holdfast.daemon.dashboard.frame import View, badge, code, empty, page, pre
+from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
+from holdfast.engine.written_by_hand import NOT_WHOLE
+
+Row = Mapping[str, Any]
+TITLES: Final = {"project": "Shared by all worktrees", "project-local": "This worktree"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A text that a person may edit: where it stands, where it is put, and its past versions."""
+
+    title: str
+    path: str
+    text: str
+    print: str
+    put: str
+    past: Sequence[Row]
+    notes: Sequence[str] = ()
+
+
+def continuity_page(view: View, projects: Sequence[Row], chosen: str, texts: Sequence[Written]) -> Html:
+    """The working state of a project."""
+    if not projects:
+        hint = el("span", "It is saved from a session of a project: ", code("holdfast session save"), ".")
+        return page(view, "/continuity", "Continuity", empty("No project is known yet.", hint))
+    return page(
+        view,
+        "/continuity",
+        "Continuity",
+        choice(projects, chosen, "/continuity"),
+        el("div", [_editor(view, number, one) for number, one in enumerate(texts)], class_="columns"),
+    )
+
+
+def choice(projects: Sequence[Row], chosen: str, action: str) -> Html:
+    """Which project is meant."""
+    options = [
+        el("option", row["path"], value=row["project_id"], selected=row["project_id"] == chosen)
+        for row in projects
+    ]
+    return el(
+        "form",
+        el("label", "Project", for_="project"),
+        el(
+            "div",
+            el("select", options, id="project", name="project", data_submit=True),
+            el("button", "Show", type="submit"),
+            class_="line",
+        ),
+        method="get",
+        action=action,
+    )
+
+
+def _editor(view: View, number: int, one: Written) -> Html:
+    field, shown = f"text-{number}", f"preview-{number}"
+    form = el(
+        "form",
+        el("label", one.title, for_=field, class_="heading"),
+        el("p", one.path, class_="path"),
+        [el("p", badge("note", "label"), " ", note, class_="note") for note in one.notes],
+        el(
+            "textarea",
+            verbatim(one.text),
+            id=field,
+            name="text",
+            rows=18,
+            spellcheck="false",
+            data_preview=shown,
+            readonly=one.print == NOT_WHOLE,
+        ),
+        el(
+            "div", el("button", "Save", type="submit"), el("output", for_=field, class_="note"), class_="line"
+        ),
+        data_put=one.put,
+        data_print=one.print,
+    )
+    preview = el("details", el("summary", "Preview"), el("div", id=shown, class_="preview"))
+    return el("section", form, preview, _past(view, one), class_="card", aria_label=one.title)
+
+
+def _past(view: View, one: Written) -> Html:
+    if not one.past:
+        return NOTHING
+    versions = [el("details", el("summary", view.ago(row["at"])), pre(row["text"])) for row in one.past]
+    return el("details", el("summary", f"History ({len(one.past)})"), versions, class_="history")

@@ -1,0 +1,218 @@
+"""The frame of every page, and the small parts that several pages have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from holdfast.core.text import elapsed, shortened
+from holdfast.daemon.dashboard.html import NOTHING, Child, Html, el, joined
+from holdfast.stores.codec import from_iso
+
+PAGES: Final = (
+    ("/", "Now"),
+    ("/briefs", "Briefs"),
+    ("/memory", "Memory"),
+    ("/continuity", "Continuity"),
+    ("/review", "Review"),
+    ("/health", "Health"),
+)
+THEMES: Final = ("light", "dark")
+UUID_CHARS: Final = 36
+FULL: Final = 85
+HIGH: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a page needs beside its rows: the time, and the theme that the person chose, if any."""
+
+    now: int
+    theme: str = ""
+    version: str = ""
+
+    def ago(self, at: str | None) -> Html:
+        """How long ago that was, with the time itself behind it."""
+        if not at:
+            return NOTHING
+        return el("time", f"{elapsed(self.now - from_iso(at))} ago", datetime=at, title=at)
+
+
+def page(view: View, path: str, title: str, *body: Child) -> Html:
+    """A whole page."""
+    theme = view.theme if view.theme in THEMES else None
+    return joined(
+        (
+            Html("<!doctype html>"),
+            el(
+                "html",
+                _head(title),
+                el("body", _top(path), _main(title, *body), _foot(view)),
+                lang="en",
+                data_theme=theme,
+            ),
+        )
+    )
+
+
+def _head(title: str) -> Html:
+    return el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("title", f"{title} · Holdfast"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
+        el("link", rel="stylesheet", href="/static/style.css"),
+        el("script", type="module", src="/static/app.js"),
+    )
+
+
+def _top(path: str) -> Html:
+    links = [
+        el("li", el("a", name, href=href, aria_current="page" if href == path else None))
+        for href, name in PAGES
+    ]
+    return joined(
+        (
+            el("a", "Skip to the content", class_="skip", href="#main"),
+            el(
+                "header",
+                el("a", _anchor(), "Holdfast", class_="brand", href="/"),
+                el("nav", el("ul", links), aria_label="Pages"),
+                el("button", "Light or dark", type="button", id="theme", class_="quiet"),
+                class_="top",
+            ),
+        )
+    )
+
+
+def _anchor() -> Html:
+    """The sign: a frond on its rock."""
+    drawn = el(
+        "path",
+        d="M10 17V7m0 4C7 11 6 8 6 5m4 9c3 0 4-3 4-6M5 17h10",
+        fill="none",
+        stroke="currentColor",
+        stroke_width="1.6",
+        stroke_linecap="round",
+    )
+    return el("svg", drawn, viewBox="0 0 20 20", width="20", height="20", aria_hidden="true", class_="sign")
+
+
+def _main(title: str, *body: Child) -> Html:
+    return el("main", el("h1", title), *body, id="main", tabindex="-1")
+
+
+def _foot(view: View) -> Html:
+    said = el(
+        "p",
+        "Everything here is on this machine. ",
+        el("span", "live", id="pulse", class_="pulse", role="status"),
+    )
+    return el("footer", said, el("p", f"Holdfast {view.version}"))
+
+
+# ---------------------------------------------------------------- parts
+
+
+def empty(what: str, then: Child) -> Html:
+    """What stands where there is nothing yet: what it would be, and what to do."""
+    return el("div", el("p", el("strong", what)), el("p", then), class_="empty")
+
+
+def code(text: str) -> Html:
+    """Something to type."""
+    return el("code", text)
+
+
+def section(title: str, *body: Child, id: str | None = None, live: bool = False) -> Html:
+    """A part of a page under its own heading; a live one is written anew as things change."""
+    return el(
+        "section", el("h2", title), *body, id=id, aria_label=title, data_live=live or None, class_="card"
+    )
+
+
+def badge(text: str, kind: str = "") -> Html:
+    """A word that sorts."""
+    return el("span", text, class_=f"badge {kind}".strip())
+
+
+def gauge(tokens: int, capacity: int, percent: int) -> Html:
+    """How full a window is."""
+    kind = "full" if percent >= FULL else "high" if percent >= HIGH else "fine"
+    bar = el(
+        "meter",
+        f"{percent} %",
+        min=0,
+        max=100,
+        low=HIGH,
+        high=FULL,
+        optimum=0,
+        value=min(percent, 100),
+        aria_label="Context window",
+    )
+    told = (
+        f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else "not counted yet"
+    )
+    return el("div", bar, el("span", told, class_="figure"), class_=f"gauge {kind}")
+
+
+def session_link(key: str, label: str | None = None) -> Html:
+    """The way to a session's page."""
+    return el("a", label or short(key), href=session_path(key), title=key)
+
+
+def session_path(key: str, **query: str) -> str:
+    """The address of a session's page."""
+    asked = f"?{urlencode(query)}" if query else ""
+    return f"/sessions/{quote(key, safe='')}{asked}"
+
+
+def short(key: str) -> str:
+    """A key as a person tells it from others."""
+    return key[:8] if len(key) == UUID_CHARS else shortened(key, 20)
+
+
+def table(label: str, names: Sequence[str], body: Sequence[Html], numbers: Collection[str] = ()) -> Html:
+    """A table that scrolls by itself where the screen is narrow; `numbers` are the columns with numbers."""
+    head = [el("th", name, scope="col", class_="number" if name in numbers else None) for name in names]
+    made = el("table", el("thead", el("tr", head)), el("tbody", body))
+    return el("div", made, class_="wide", tabindex="0", role="group", aria_label=label)
+
+
+def with_code(text: str) -> Html:
+    """A sentence in which what stands between backticks is something to type."""
+    return joined(code(part) if at % 2 else part for at, part in enumerate(_TO_TYPE.split(text)))
+
+
+_TO_TYPE: Final = re.compile("`([^`]+)`")
+
+
+def pre(text: str) -> Html:
+    """A text in its own lines; one can get to it by keyboard, for it may be longer than the screen."""
+    return el("pre", text, tabindex="0")
+
+
+def diff(text: str) -> Html:
+    """A unified diff, each line marked by what happened to it."""
+    return el("pre", [_diff_line(line) for line in text.splitlines()], class_="diff", tabindex="0")
+
+
+def _diff_line(line: str) -> Html:
+    if line.startswith(("+++", "---", "@@")):
+        return el("span", f"{line}\n", class_="where")
+    if line.startswith("+"):
+        return el("ins", f"{line}\n")
+    return el("del", f"{line}\n") if line.startswith("-") else el("span", f"{line}\n")
+
+
+def more(path: str, cursor: str | None, **query: str) -> Html:
+    """The way to the next page of a list."""
+    if not cursor:
+        return NOTHING
+    asked = urlencode({**{name: value for name, value in query.items() if value}, "cursor": cursor})
+    return el("p", el("a", "Earlier", href=f"{path}?{asked}", rel="next", class_="button"), class_="more")

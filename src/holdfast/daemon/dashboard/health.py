@@ -1,0 +1,207 @@
+"""Health: what the doctor finds and what to do, what is captured and kept, and whether it helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+
+from holdfast.core.scores import MEASURES, Start
+from holdfast.core.survival import Mean
+from holdfast.daemon.dashboard.frame import View, badge, code, empty, page, section, table, with_code
+from holdfast.daemon.dashboard.html import Html, el
+from holdfast.daemon.dashboard.plots import Bar, days, rows
+from holdfast.engine.figures import DAYS, Figures
+from holdfast.stores.base import Taken
+from holdfast.stores.codec import to_iso
+
+Row = Mapping[str, Any]
+BUILDERS: Final = {
+    "holdfast": "Holdfast's brief",
+    "summary": "the harness's own summary",
+    "tail": "the last characters",
+    "lead": "the first messages",
+    "random": "random sentences",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that the page tells."""
+
+    findings: Sequence[Row]
+    deep: bool
+    figures: Figures
+    survival: Row | None
+    means: Mapping[Start, Mapping[str, Mean]]
+
+
+def health_page(view: View, state: State) -> Html:
+    """How things stand."""
+    return page(
+        view,
+        "/health",
+        "Health",
+        section("Findings", _findings(state), id="findings"),
+        section("Capture", _capture(view, state.figures), id="capture", live=True),
+        section("Store", _store(state.figures), id="store"),
+        section("Models", _models(state.figures), id="models"),
+        section("What a brief keeps", _survival(state.survival), id="survival"),
+        section("With a brief and without", _means(state.means), id="means"),
+    )
+
+
+def _findings(state: State) -> Html:
+    listed = [
+        el(
+            "li",
+            badge("ok" if row["ok"] else "to do", "fine" if row["ok"] else "wrong"),
+            el(
+                "div",
+                el("strong", row["check"]),
+                el("p", with_code(row["detail"])),
+                el("p", "Fix: ", with_code(row["fix"]), class_="fix") if row["fix"] else None,
+            ),
+        )
+        for row in sorted(state.findings, key=lambda row: bool(row["ok"]))
+    ]
+    thorough = el(
+        "p",
+        el("a", "Check thoroughly", href="/health?deep=1", class_="button"),
+        " reads the store through and sends a trial letter.",
+        class_="note",
+    )
+    return el("div", el("ul", listed, class_="findings"), None if state.deep else thorough)
+
+
+def _capture(view: View, figures: Figures) -> Html:
+    if not figures.captured:
+        hint = el("span", code("holdfast setup"), " connects the harnesses on this machine.")
+        return empty("Nothing was captured yet.", hint)
+    body = [
+        el(
+            "tr",
+            el("td", one.harness),
+            el("td", one.sessions, class_="number"),
+            el("td", one.live, class_="number"),
+            el("td", view.ago(to_iso(one.last_event_at))),
+        )
+        for one in figures.captured
+    ]
+    waiting = el("p", f"{figures.letters_waiting} letters wait in the spool.", class_="note")
+    names = ("Harness", "Sessions", "At work", "Last event")
+    return el("div", table("Harnesses", names, body, names[1:3]), waiting, _skipped(figures))
+
+
+def _skipped(figures: Figures) -> Html | None:
+    if not figures.skipped:
+        return None
+    told = [el("li", f"{reason}: {times:,}") for reason, times in figures.skipped.items()]
+    return el(
+        "details",
+        el("summary", f"{sum(figures.skipped.values()):,} things could not be read"),
+        el("ul", told),
+    )
+
+
+def _store(figures: Figures) -> Html:
+    counts = figures.counts
+    told = (
+        ("Size", f"{figures.store_bytes / 1e6:,.1f} MB"),
+        ("Sessions", f"{counts.sessions:,}"),
+        ("Events", f"{counts.events:,}"),
+        ("Checkpoints", f"{counts.checkpoints:,}"),
+        ("Briefs", f"{counts.receipts:,}"),
+        ("Memories", f"{counts.memories:,}"),
+        ("Texts to find", f"{counts.documents:,}"),
+    )
+    listed = el("dl", [el("div", el("dt", name), el("dd", value)) for name, value in told], class_="figures")
+    if not figures.taken:
+        return listed
+    bars = list(_by_day(figures.taken))
+    title = f"Checkpoints that are kept, by day, {bars[0].label} to {bars[-1].label}"
+    return el("div", listed, el("h3", title), days(bars, title))
+
+
+def _by_day(taken: Sequence[Taken]) -> Iterator[Bar]:
+    """A bar for each of the last days, also for those on which nothing was kept."""
+    of_day = {one.day: one for one in taken}
+    last = date.fromisoformat(taken[-1].day)
+    for number in reversed(range(DAYS)):
+        day = (last - timedelta(days=number)).isoformat()
+        one = of_day.get(day, Taken(day, 0, 0))
+        said = f"{one.checkpoints} checkpoints, {one.characters / 1000:,.0f}k characters"
+        yield Bar(day, one.characters, said)
+
+
+def _models(figures: Figures) -> Html:
+    if not figures.spent:
+        hint = el(
+            "span",
+            "Everything is made by rule, and costs nothing. ",
+            code("checkpoint.model"),
+            " would change that.",
+        )
+        return empty("No model was asked in the last 30 days.", hint)
+    body = [
+        el(
+            "tr",
+            el("td", day.date),
+            el("td", name),
+            el("td", one.asked, class_="number"),
+            el("td", one.failed, class_="number"),
+            el("td", f"{one.tokens:,}", class_="number"),
+            el("td", f"{one.cents:.2f}", class_="number"),
+        )
+        for day in figures.spent
+        for name, one in day.models.items()
+    ]
+    names = ("Day", "Model", "Asked", "Failed", "Tokens", "Cents")
+    return table("Models", names, body, names[2:])
+
+
+def _survival(kept: Row | None) -> Html:
+    if kept is None:
+        hint = el("span", code("holdfast eval survival --history"), " measures it on your own sessions.")
+        return empty("Not measured yet.", hint)
+    report = kept["report"]
+    bars = [
+        Bar(BUILDERS[name], found, f"{found:.0%}", "ours" if name == "holdfast" else "")
+        for name in BUILDERS
+        if (found := survival_of(report, name)) is not None
+    ]
+    read = f"in {report.get('sessions', 0)} sessions of yours"
+    said = el("p", f"Of what agents named by themselves after a compaction, {read}.", class_="note")
+    return el("div", said, rows(bars, "Share that was kept"))
+
+
+def survival_of(report: Row, builder: str) -> float | None:
+    """How much a builder kept where harnesses compacted, as `holdfast eval survival --json` tells it."""
+    told = report.get("builders", {}).get(builder, {})
+    for kind in ("real", "virtual"):
+        value = told.get(kind, {}).get("survival")
+        if isinstance(value, int | float):
+            return float(value)
+    return None
+
+
+def _means(means: Mapping[Start, Mapping[str, Mean]]) -> Html:
+    if not any(one.n for told in means.values() for one in told.values()):
+        hint = el("span", code("holdfast sessions --scores"), " works out how each session went.")
+        return empty("No session was scored yet.", hint)
+    return el("div", [_compared(name, {start: means[start][name] for start in Start}) for name in MEASURES])
+
+
+def _compared(name: str, means: Mapping[Start, Mean]) -> Html:
+    """One measure, with a brief and without; counts are drawn against the greater of the two."""
+    most = max(1.0, *(one.value or 0.0 for one in means.values()))
+    bars = [
+        Bar(start.value, (one.value or 0.0) / most, _said(one), "ours" if start is Start.RECOVERED else "")
+        for start, one in means.items()
+    ]
+    return el("div", el("h3", name.replace("_", " ").capitalize()), rows(bars, name))
+
+
+def _said(mean: Mean) -> str:
+    return f"{mean.value:.2f} (n = {mean.n})" if mean.n and mean.value is not None else "–"

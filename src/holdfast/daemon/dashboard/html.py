@@ -1,0 +1,63 @@
+"""HTML as values: what is put into an element is escaped, unless it is an element itself.
+
+Whatever came from a transcript or a repository is made harmless to show on the way: nothing in it is markup,
+and nothing in it is hidden or turns the text around. There is no other way for a text onto a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Final, TypeAlias
+
+from holdfast.core.defang import printable
+
+
+class Html(str):
+    """Markup of our own making."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | int | float | Iterable[Child] | None"
+Attribute: TypeAlias = str | int | float | bool | None
+NOTHING: Final = Html("")
+_VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})
+
+
+def el(name: str, /, *children: Child, **attributes: Attribute) -> Html:
+    """An element; `class_` is the attribute `class`, and an underscore within a name a hyphen."""
+    told = "".join(_attribute(key, value) for key, value in attributes.items())
+    if name in _VOID:
+        return Html(f"<{name}{told}>")
+    return Html(f"<{name}{told}>{joined(children)}</{name}>")
+
+
+def joined(children: Iterable[Child]) -> Html:
+    """Several things one behind the other."""
+    return Html("".join(map(_shown, children)))
+
+
+def verbatim(text: str) -> Html:
+    """A text as it is, with all that is hidden in it: for a field in which a person goes on writing it."""
+    # The first line feed in a text area is not part of its text.
+    return Html("\n" + escape(text))
+
+
+def _shown(child: Child) -> str:
+    if child is None:
+        return ""
+    if isinstance(child, Html):
+        return child
+    if isinstance(child, str):
+        return escape(printable(child))
+    if isinstance(child, int | float):
+        return str(child)
+    return joined(child)
+
+
+def _attribute(key: str, value: Attribute) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{escape(printable(str(value)))}"'

@@ -1,0 +1,250 @@
+"""What is looked up for the pages: rows, in the office's thread, before they are redacted and shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from holdfast.core.brief import Receipt
+from holdfast.core.continuity import LayerName
+from holdfast.core.events import Compacted
+from holdfast.core.memory import Memory
+from holdfast.core.scores import SessionScore
+from holdfast.core.session import Session
+from holdfast.daemon.api.memories import NOWHERE
+from holdfast.daemon.api.paging import Paging
+from holdfast.daemon.api.project_files import layer_rows, ledger_row
+from holdfast.daemon.api.reviews import candidate_row
+from holdfast.daemon.dashboard.continuity import TITLES, Written
+from holdfast.engine import (
+    at_work,
+    audit_memories,
+    dream,
+    evaluations,
+    examine,
+    figures,
+    ledger,
+    recall,
+    timeline,
+)
+from holdfast.engine import continuity as engine
+from holdfast.engine.desk import Desk
+from holdfast.engine.projects import named
+from holdfast.engine.rows import Row, checkpoint_row, memory_row, receipt_row, session_row
+from holdfast.engine.story import Story, story
+from holdfast.engine.timeline import Point
+from holdfast.errors import NotThere
+from holdfast.files import ledger as ledger_files
+from holdfast.stores.base import EVERYWHERE, START, Mark
+from holdfast.stores.codec import to_iso
+
+LIVE_MOST: Final = 24
+CHECKPOINTS_SHOWN: Final = 50
+PAST_SHOWN: Final = 5
+SAME_WINDOW_MS: Final = 300_000
+EVENTS_LOOKED_AT: Final = 400
+SCORES_LOOKED_AT: Final = 500
+FOUND_MOST: Final = 50
+
+
+def sessions(desk: Desk, paging: Paging) -> tuple[list[Row], Row]:
+    """Those at work, and a page of all."""
+    live = desk.store.live_sessions()[:LIVE_MOST] if paging.behind == START else []
+    rows = desk.store.page_of_sessions("", paging.behind, paging.wanted)
+    latest = paging.page(
+        rows, lambda one: Mark(one.last_event_at, one.key), lambda one: session_row(desk, one)
+    )
+    return [_live(desk, one) for one in live], latest
+
+
+def _live(desk: Desk, session: Session) -> Row:
+    taken = desk.store.checkpoints_of_session(session.key, 1)
+    return {**session_row(desk, session), "last_checkpoint": to_iso(taken[0].created_at) if taken else None}
+
+
+def kept(desk: Desk, key: str) -> str:
+    """What a session would be given back if it were compacted now."""
+    return at_work.would_keep(desk, _session(desk, key)).text
+
+
+@dataclass(frozen=True, slots=True)
+class OneSession:
+    """All that a session's page shows."""
+
+    row: Row
+    story: Story
+    checkpoints: list[Row]
+    point: Row | None
+
+
+def one_session(desk: Desk, key: str, point: str) -> OneSession:
+    """A session, its story, its checkpoints, and the point that was chosen."""
+    session = _session(desk, key)
+    taken = desk.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
+    return OneSession(
+        session_row(desk, session),
+        story(desk, key),
+        [checkpoint_row(one) for one in taken],
+        _point(desk, key, point) if point else None,
+    )
+
+
+def _point(desk: Desk, key: str, id: str) -> Row | None:
+    checkpoint, receipt = desk.store.checkpoint(id), desk.store.receipt(id)
+    found: Point | None = None
+    if checkpoint and checkpoint.session == key:
+        found = timeline.of_checkpoint(checkpoint)
+    elif receipt and receipt.session == key:
+        found = timeline.of_receipt(receipt)
+    else:
+        events = desk.store.events_from(key, id, 1)
+        found = timeline.of_event(events[0]) if events and events[0].record == id else None
+    return {**asdict(found), "at": to_iso(found.at)} if found else None
+
+
+def redacted_story(told: Story, redact: Callable[[str], str]) -> Story:
+    """The same story with the titles as they may be shown."""
+    return replace(told, moments=tuple(replace(one, title=redact(one.title)) for one in told.moments))
+
+
+def briefs(desk: Desk, paging: Paging) -> Row:
+    """A page of the briefs that were given."""
+    rows = desk.store.page_of_receipts("", paging.behind, paging.wanted)
+    return paging.page(rows, lambda one: Mark(one.created_at, one.id), receipt_row)
+
+
+def one_brief(desk: Desk, id: str) -> tuple[Row, str]:
+    """A brief, and the harness's own summary of the same window."""
+    receipt = desk.store.receipt(id)
+    if receipt is None:
+        raise NotThere(f"there is no brief `{id}`", "It may have gone with its session.")
+    return receipt_row(receipt), _summary(desk, receipt)
+
+
+def _summary(desk: Desk, receipt: Receipt) -> str:
+    behind = Mark(receipt.created_at + SAME_WINDOW_MS, "")
+    events = desk.store.page_of_events(receipt.session, behind, EVENTS_LOOKED_AT)
+    return next((one.summary for one in events if isinstance(one, Compacted) and one.summary), "")
+
+
+def memories(desk: Desk, words: str, paging: Paging) -> Row:
+    """The memories that fit the words, the best first; without words all, the newest first."""
+    now = desk.clock()
+    if not words:
+        rows = desk.store.page_of_memories(EVERYWHERE, paging.behind, paging.wanted)
+        return paging.page(rows, lambda one: Mark(one.created_at, one.id), lambda one: memory_row(one, now))
+    asked = recall.Query(words, FOUND_MOST, ("memory",), all_projects=True)
+    found = [one.id for one in recall.look_up(desk, NOWHERE, asked)]
+    by_id: dict[str, Memory] = {one.id: one for one in desk.store.memories_named(found)}
+    return {"items": [memory_row(by_id[id], now) for id in found if id in by_id], "next": None}
+
+
+def doubts(desk: Desk) -> list[Row]:
+    """Memories that are worth a look."""
+    audited = audit_memories.audit(desk, NOWHERE, all_projects=True)
+    return [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
+
+
+def continuity(desk: Desk, home: Path, wanted: str) -> tuple[list[Row], str, list[Written]]:
+    """The projects there are, which of them is shown, and its texts."""
+    listed, chosen = _projects(desk, wanted)
+    if not chosen:
+        return listed, "", []
+    room = engine.room(desk, home, named(desk, chosen))
+    put = f"/api/projects/{chosen}/continuity"
+    texts = [
+        _layer(row, f"{put}/{row['layer']}", room.places.versions(LayerName(str(row["layer"]))))
+        for row in layer_rows(desk, room)
+    ]
+    return listed, chosen, [*texts, _ledger(desk, home, chosen)]
+
+
+def _layer(row: Row, put: str, versions: Sequence[Path]) -> Written:
+    past: list[Row] = [
+        {"at": to_iso(int(path.stem)), "text": path.read_text(encoding="utf-8", errors="replace")}
+        for path in versions[:PAST_SHOWN]
+    ]
+    return Written(
+        TITLES[str(row["layer"])], str(row["path"]), str(row["text"]), str(row["print"]), put, past
+    )
+
+
+def _ledger(desk: Desk, home: Path, chosen: str) -> Written:
+    project = named(desk, chosen)
+    rules = ledger.rules(desk.config(project).session, decided=True, root=Path(project.root), environment={})
+    place = ledger.place_of(home, project, rules.path)
+    row = ledger_row(desk, place, project)
+    versions = ledger_files.versions(place)[:PAST_SHOWN]
+    past: list[Row] = [{"at": to_iso(one.at), "text": one.text()} for one in versions]
+    notes: Any = row["notices"]
+    told = (
+        ["It came with the repository: a stranger may have written it."] if row["came_with_the_clone"] else []
+    )
+    return Written(
+        "Ledger",
+        place.path,
+        str(row["text"]),
+        str(row["print"]),
+        f"/api/projects/{chosen}/ledger",
+        past,
+        [*told, *notes],
+    )
+
+
+def redacted_texts(texts: Sequence[Written], redact: Callable[[Any], Any]) -> list[Written]:
+    """The same texts as they may be shown."""
+    return [
+        replace(one, text=redact(one.text), past=redact(list(one.past)), notes=redact(list(one.notes)))
+        for one in texts
+    ]
+
+
+def candidates(desk: Desk, home: Path, wanted: str) -> tuple[list[Row], str, list[Row]]:
+    """The projects there are, which of them is shown, and its candidates."""
+    listed, chosen = _projects(desk, wanted)
+    if not chosen:
+        return listed, "", []
+    room = engine.room(desk, home, named(desk, chosen))
+    snapshot = dream.inspect(room).snapshot
+    return listed, chosen, [candidate_row(room, one) for one in snapshot.candidates] if snapshot else []
+
+
+def _projects(desk: Desk, wanted: str) -> tuple[list[Row], str]:
+    every = desk.store.projects()
+    ids = [one.project_id for one in every]
+    latest = desk.store.page_of_sessions("", START, 1)
+    usual = latest[0].project.project_id if latest else ""
+    rows: list[Row] = [{"project_id": one.project_id, "path": one.path} for one in every]
+    return rows, wanted if wanted in ids else usual
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How things stand."""
+
+    findings: list[Row]
+    figures: figures.Figures
+    survival: Row | None
+    scores: list[SessionScore]
+
+
+def health(desk: Desk, home: Path, *, deep: bool) -> Looked:
+    """All that the page of health tells."""
+    look = examine.thoroughly if deep else examine.at_a_glance
+    measured = [one for one in evaluations.kept(desk.store) if one.name == "survival"]
+    return Looked(
+        [asdict(one) for one in look(desk, home, os.environ)],
+        figures.figures(desk, home),
+        {"at": to_iso(measured[0].at), "report": dict(measured[0].report)} if measured else None,
+        desk.store.scores(SCORES_LOOKED_AT),
+    )
+
+
+def _session(desk: Desk, key: str) -> Session:
+    found = desk.store.session(key)
+    if found is None:
+        raise NotThere(f"there is no session `{key}`", "It may have served its time.")
+    return found

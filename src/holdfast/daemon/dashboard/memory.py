@@ -1,0 +1,145 @@
+"""Memory: what is remembered, found as one types, changed, pinned and forgotten; and what may be junk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from holdfast.daemon.dashboard.frame import View, badge, code, empty, more, page, section
+from holdfast.daemon.dashboard.html import Html, el, verbatim
+
+Row = Mapping[str, Any]
+
+
+def memory_page(view: View, asked: str, found: Row, doubts: Sequence[Row] | None) -> Html:
+    """The memories that fit what was asked, or all, the newest first."""
+    return page(
+        view,
+        "/memory",
+        "Memory",
+        _search(asked),
+        el("div", _results(view, asked, found), id="results", data_live=not asked or None),
+        _new(),
+        section("Junk", _junk(doubts), id="junk"),
+    )
+
+
+def _search(asked: str) -> Html:
+    field = el(
+        "input",
+        type="search",
+        name="q",
+        id="q",
+        value=asked,
+        autocomplete="off",
+        data_search="results",
+        placeholder="The port of the test server",
+    )
+    return el(
+        "form",
+        el("label", "Search in what was remembered", for_="q"),
+        el("div", field, el("button", "Search", type="submit"), class_="line"),
+        method="get",
+        action="/memory",
+        role="search",
+    )
+
+
+def _results(view: View, asked: str, found: Row) -> Html:
+    rows = found["items"]
+    if not rows and asked:
+        return empty("Nothing fits.", "Fewer or other words may find it.")
+    if not rows:
+        hint = el(
+            "span",
+            "Write one below, type ",
+            code("holdfast remember TEXT"),
+            ", or tell your agent to remember.",
+        )
+        return empty("Nothing is remembered yet.", hint)
+    cards = [_card(view, row) for row in rows]
+    return el("div", el("ul", cards, class_="memories"), more("/memory", found["next"], q=asked))
+
+
+def _card(view: View, row: Row) -> Html:
+    id = str(row["id"])
+    marks = [badge(row["kind"]), badge(row["scope"]), *(badge(f"#{tag}", "tag") for tag in row["tags"])]
+    marks += [badge(label, "label") for label in row["labels"]]
+    return el(
+        "li",
+        el("p", row["text"], class_="text"),
+        el("p", [joined_mark(mark) for mark in marks], class_="marks"),
+        el(
+            "p",
+            view.ago(row["created_at"]),
+            f" · found {row['found']} times · strength {row['strength']:.2f}",
+            class_="note",
+        ),
+        el(
+            "div",
+            el(
+                "button",
+                "Unpin" if row["pinned"] else "Pin",
+                type="button",
+                data_pin=id,
+                aria_pressed="true" if row["pinned"] else "false",
+            ),
+            el("button", "Forget", type="button", data_forget=id, class_="danger"),
+            el("details", el("summary", "Edit"), _edit(row)),
+            class_="actions",
+        ),
+        class_="memory pinned" if row["pinned"] else "memory",
+        id=f"memory-{id}",
+    )
+
+
+def joined_mark(mark: Html) -> Html:
+    """A badge with room behind it."""
+    return el("span", mark, " ")
+
+
+def _edit(row: Row) -> Html:
+    id = str(row["id"])
+    return el(
+        "form",
+        el("label", "Text", for_=f"text-{id}"),
+        el("textarea", verbatim(row["text"]), id=f"text-{id}", name="text", rows=3, required=True),
+        el("label", "Tags, separated by commas", for_=f"tags-{id}"),
+        el("input", id=f"tags-{id}", name="tags", value=", ".join(row["tags"])),
+        el("button", "Save", type="submit"),
+        data_edit=id,
+    )
+
+
+def _new() -> Html:
+    form = el(
+        "form",
+        el("label", "What is to be remembered, in every project", for_="new"),
+        el("textarea", id="new", name="text", rows=2, required=True),
+        el("button", "Remember", type="submit"),
+        data_remember=True,
+    )
+    return section("Remember something", form, id="remember")
+
+
+def _junk(doubts: Sequence[Row] | None) -> Html:
+    if doubts is None:
+        said = "Duplicates, echoes, memories whose files are gone, and those that nobody finds."
+        return el("p", said, " ", el("a", "Look for them", href="/memory?audit=1#junk", class_="button"))
+    if not doubts:
+        return empty("Nothing is doubtful.", "Every memory is its own, and was found or is new.")
+    rows = [
+        el(
+            "li",
+            el("p", row["text"], class_="text"),
+            el("p", badge(row["problem"], "label"), " ", row["detail"], class_="note"),
+            el(
+                "div",
+                el("button", "Forget", type="button", data_forget=row["id"], class_="danger"),
+                class_="actions",
+            ),
+            class_="memory",
+        )
+        for row in doubts
+    ]
+    return el("ul", rows, class_="memories")

@@ -1,0 +1,137 @@
+"""Session: one session as a picture and in detail; its checkpoints, and what changed between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from holdfast.daemon.dashboard.frame import (
+    View,
+    badge,
+    diff,
+    empty,
+    gauge,
+    page,
+    pre,
+    section,
+    session_link,
+    session_path,
+    short,
+    table,
+)
+from holdfast.daemon.dashboard.html import NOTHING, Html, el
+from holdfast.daemon.dashboard.timeline_plot import drawn
+from holdfast.engine.story import Story
+
+Row = Mapping[str, Any]
+
+
+def session_page(
+    view: View, row: Row, story: Story, checkpoints: Sequence[Row], point: Row | None, changed: Row | None
+) -> Html:
+    """The page of one session."""
+    key = str(row["session_key"])
+    return page(
+        view,
+        "",
+        f"Session {short(key)}",
+        _about(view, row),
+        section("Timeline", _timeline(row, story, point), id="timeline", live=True),
+        _detail(view, point),
+        section("Checkpoints", _checkpoints(view, key, checkpoints), id="checkpoints"),
+        _difference(changed),
+    )
+
+
+def _about(view: View, row: Row) -> Html:
+    parent = row["parent"]
+    continues = el("p", "Continues ", session_link(parent), f" ({row['lineage']})") if parent else NOTHING
+    return el(
+        "div",
+        el("p", badge(row["phase"], row["phase"]), " ", badge(row["harness"]), " ", row["model"]),
+        el("p", row["project"], class_="path"),
+        continues,
+        gauge(row["tokens"], row["capacity"], row["percent"]),
+        el(
+            "p",
+            f"{row['prompt_count']} prompts · {row['windows']} windows · began ",
+            view.ago(row["started_at"]),
+            ", last event ",
+            view.ago(row["last_event_at"]),
+        ),
+        class_="about",
+    )
+
+
+def _timeline(row: Row, story: Story, point: Row | None) -> Html:
+    key = str(row["session_key"])
+    if not (story.moments or story.work or story.counts):
+        return empty(
+            "Nothing is known of what happened here.", "Only what was said in it may be kept, for recall."
+        )
+    picture = drawn(
+        story,
+        row["capacity"],
+        point["id"] if point else "",
+        lambda id: f"{session_path(key, point=id)}#detail",
+    )
+    note = (
+        el("p", f"{story.left_out:,} earlier events are not drawn.", class_="note")
+        if story.left_out
+        else NOTHING
+    )
+    return el(
+        "div",
+        el("div", picture, class_="wide", tabindex="0", role="group", aria_label="Timeline, scrolls"),
+        note,
+    )
+
+
+def _detail(view: View, point: Row | None) -> Html:
+    if point is None:
+        body = el("p", "Choose a point in the timeline to see what happened there.", class_="note")
+        return section("Detail", body, id="detail")
+    head = el("p", badge(point["kind"]), " ", view.ago(point["at"]), f" · {point['title']}")
+    return section("Detail", head, pre(point["text"]) if point["text"] else NOTHING, id="detail")
+
+
+def _checkpoints(view: View, key: str, rows: Sequence[Row]) -> Html:
+    if not rows:
+        return empty(
+            "No checkpoint yet.", "One is taken every 10 prompts or 15 minutes, and before a compaction."
+        )
+    body = [
+        el(
+            "tr",
+            el("td", _choice("older", row, is_chosen=number == min(1, len(rows) - 1))),
+            el("td", _choice("newer", row, is_chosen=number == 0)),
+            el(
+                "td",
+                el("a", view.ago(row["created_at"]), href=f"{session_path(key, point=row['id'])}#detail"),
+            ),
+            el("td", badge(row["trigger"])),
+            el("td", row["prompt_count"], class_="number"),
+            el("td", row["checkpoint"]["summary"][:160] or row["digest"][:160], class_="text"),
+        )
+        for number, row in enumerate(rows)
+    ]
+    names = ("From", "To", "Taken", "Why", "Prompts", "About")
+    return el(
+        "form",
+        table("Checkpoints", names, body, ("Prompts",)),
+        el("p", el("button", "Compare", type="submit")),
+        method="get",
+        action=f"{session_path(key)}#difference",
+    )
+
+
+def _choice(name: str, row: Row, *, is_chosen: bool) -> Html:
+    label = f"{'From' if name == 'older' else 'To'} the checkpoint of {row['created_at']}"
+    return el("input", type="radio", name=name, value=row["id"], aria_label=label, checked=is_chosen)
+
+
+def _difference(changed: Row | None) -> Html:
+    if changed is None:
+        return NOTHING
+    body = diff(changed["diff"]) if changed["diff"] else el("p", "They say the same.", class_="note")
+    return section("Difference", body, id="difference")

@@ -1,0 +1,232 @@
+// What pages do beyond showing: search as one types, change things, follow what is new. No page needs it to be read.
+
+const UNDO_MS = 7000;
+const page = (selector, within = document) => within.querySelector(selector);
+const pages = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+function make(name, text, ...children) {
+  const element = document.createElement(name);
+  if (text) element.textContent = text;
+  element.append(...children);
+  return element;
+}
+
+// --- telling the person
+
+const toasts = make("div");
+toasts.id = "toasts";
+toasts.setAttribute("role", "status");
+document.body.append(toasts);
+
+function tell(text, label, act) {
+  const toast = make("div", "", make("span", text));
+  toast.className = "toast";
+  const close = () => toast.remove();
+  if (label) {
+    const button = make("button", label);
+    button.type = "button";
+    button.addEventListener("click", () => { act(); close(); });
+    toast.append(button);
+  }
+  toasts.append(toast);
+  setTimeout(close, UNDO_MS);
+  return close;
+}
+
+async function ask(method, path, body, keepalive = false) {
+  const headers = body === undefined ? {} : { "content-type": "application/json" };
+  const sent = body === undefined ? undefined : JSON.stringify(body);
+  const answer = await fetch(path, { method, headers, body: sent, keepalive, redirect: "error" });
+  const told = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error([told.error, told.hint].filter(Boolean).join(". ") || `HTTP ${answer.status}`);
+  return told;
+}
+
+// --- writing parts of a page anew
+
+async function fetched(url) {
+  const answer = await fetch(url, { headers: { accept: "text/html" } });
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+function busy(region) {
+  const typing = region.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
+  return typing || Boolean(page("details[open] form", region));
+}
+
+async function renew(url = location.href, regions = pages("[data-live]")) {
+  const fresh = await fetched(url);
+  for (const region of regions) {
+    const other = region.id && fresh.getElementById(region.id);
+    if (!other || busy(region) || other.innerHTML === region.innerHTML) continue;
+    const open = pages("details[open]", region).map((each) => pages("details", region).indexOf(each));
+    const focused = region.contains(document.activeElement) ? focusOf(document.activeElement) : "";
+    region.replaceChildren(...other.childNodes);
+    for (const at of open) { const again = pages("details", region)[at]; if (again) again.open = true; }
+    if (focused) page(focused, region)?.focus();
+  }
+}
+
+function focusOf(element) {
+  const named = element.closest("[id]");
+  return named && named === element ? `#${CSS.escape(named.id)}` : "";
+}
+
+// --- what is new
+
+function follow() {
+  const pulse = page("#pulse");
+  const said = (text, kind) => { if (pulse) { pulse.textContent = text; pulse.className = `pulse ${kind}`; } };
+  const stream = new EventSource("/api/live");
+  let waiting;
+  const soon = () => { clearTimeout(waiting); waiting = setTimeout(() => renew().catch(() => {}), 300); };
+  stream.addEventListener("open", () => said("live", "on"));
+  stream.addEventListener("error", () => said("the daemon is away; the page shows what was", "off"));
+  for (const kind of ["session", "checkpoint", "brief", "memory"]) stream.addEventListener(kind, soon);
+  addEventListener("pagehide", () => stream.close());
+}
+
+// --- searching as one types
+
+let searching;
+document.addEventListener("input", (event) => {
+  const field = event.target.closest("[data-search]");
+  if (field) {
+    clearTimeout(searching);
+    searching = setTimeout(() => search(field), 180);
+  }
+  const written = event.target.closest("[data-preview]");
+  if (written) preview(written);
+});
+
+async function search(field) {
+  const url = new URL(location.pathname, location.href);
+  if (field.value.trim()) url.searchParams.set("q", field.value.trim());
+  try {
+    const fresh = await fetched(url);
+    const region = page(`#${field.dataset.search}`);
+    region.replaceChildren(...fresh.getElementById(region.id).childNodes);
+    region.toggleAttribute("data-live", !field.value.trim());
+    history.replaceState(null, "", url);
+  } catch (error) { tell(`Not searched: ${error.message}`); }
+}
+
+// --- a preview of Markdown, of headings, lists and paragraphs: made of text alone, so that nothing in it is markup
+
+function preview(field) {
+  const shown = page(`#${field.dataset.preview}`);
+  shown.replaceChildren(...field.value.replace(/^---\n[\s\S]*?\n---\n/, "").split("\n").filter((line) => line.trim()).map((line) => {
+    const [, sign, text] = line.match(/^\s*(#{1,6}|[-*+]|\d+[.)])\s+(.*)$/) ?? [null, "", line];
+    return make(sign.startsWith("#") ? "h4" : sign ? "li" : "p", text);
+  }));
+}
+
+// --- changing things
+
+const gone = new Map();
+
+function forget(id, card) {
+  card.classList.add("going");
+  const undo = () => { clearTimeout(gone.get(id)); gone.delete(id); card.classList.remove("going"); };
+  const close = tell("Forgotten, for good in a moment.", "Undo", undo);
+  gone.set(id, setTimeout(async () => {
+    gone.delete(id);
+    close();
+    try { await ask("DELETE", `/api/memories/${encodeURIComponent(id)}`); card.remove(); await renew(); }
+    catch (error) { card.classList.remove("going"); tell(`Not forgotten: ${error.message}`); }
+  }, UNDO_MS));
+}
+
+// Whoever leaves has decided.
+addEventListener("pagehide", () => {
+  for (const [id, timer] of gone) { clearTimeout(timer); ask("DELETE", `/api/memories/${encodeURIComponent(id)}`, undefined, true); }
+});
+
+async function attempt(what, act) {
+  try { await act(); } catch (error) { tell(`${what}: ${error.message}`); }
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  const { pin, forget: dropped, post } = button.dataset;
+  if (pin) attempt("Not changed", async () => {
+    const pinned = button.getAttribute("aria-pressed") !== "true";
+    await ask("PATCH", `/api/memories/${encodeURIComponent(pin)}`, { pinned });
+    await renew(location.href, [page("#results")]);
+  });
+  if (dropped) forget(dropped, button.closest("li"));
+  if (post) attempt("Not done", async () => {
+    const before = button.closest("li");
+    await ask("POST", post);
+    await renew(location.href, [page("#candidates")]);
+    if (before) (document.getElementById(before.id) ?? page(".candidate"))?.focus();
+  });
+  if (button.id === "theme") theme();
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const { edit, put, remember } = form.dataset;
+  if (edit === undefined && put === undefined && remember === undefined) return;
+  event.preventDefault();
+  const text = form.elements.text.value;
+  if (edit) attempt("Not changed", async () => {
+    const tags = form.elements.tags.value.split(",").map((tag) => tag.trim()).filter(Boolean);
+    await ask("PATCH", `/api/memories/${encodeURIComponent(edit)}`, { text, tags });
+    form.closest("details").open = false;
+    await renew(location.href, [page("#results")]);
+    tell("Changed.");
+  });
+  if (remember !== undefined) attempt("Not remembered", async () => {
+    await ask("POST", "/api/memories", { text });
+    form.reset();
+    await renew(location.href, [page("#results")]);
+    tell("Remembered.");
+  });
+  if (put) attempt("Not saved", async () => {
+    const kept = await ask("PUT", put, { text, print: form.dataset.print });
+    form.dataset.print = kept.print;
+    page("output", form).textContent = "Saved.";
+  });
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
+});
+
+document.addEventListener("toggle", (event) => {
+  const details = event.target;
+  if (!details.open) return;
+  const field = page("[data-preview]", details.parentElement);
+  if (field && page(`#${field.dataset.preview}`, details)) preview(field);
+  const place = page("[data-load]", details);
+  if (place) attempt("Not shown", async () => {
+    const fresh = await fetched(place.dataset.load);
+    place.removeAttribute("data-load");
+    place.replaceChildren(...page("[data-fragment]", fresh).childNodes);
+  });
+}, true);
+
+// --- by keyboard
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  if (event.key === "/" && page("[data-search]")) { event.preventDefault(); page("[data-search]").focus(); return; }
+  const cards = pages(".candidate");
+  if (!cards.length) return;
+  const at = cards.indexOf(document.activeElement.closest(".candidate"));
+  if (event.key === "j") cards[Math.min(at + 1, cards.length - 1)].focus();
+  else if (event.key === "k") cards[Math.max(at - 1, 0)].focus();
+  else if (at >= 0) page(`[data-key="${CSS.escape(event.key)}"]`, cards[at])?.click();
+});
+
+function theme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  document.cookie = `theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
+}
+
+follow();

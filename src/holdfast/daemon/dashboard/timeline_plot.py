@@ -1,0 +1,147 @@
+"""The picture of a session: prompts, work, pressure, checkpoints, compactions and briefs over time.
+
+Time in which nothing happened is drawn short: a night would leave no room for the day.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Final
+
+from holdfast.daemon.dashboard.html import Html, el
+from holdfast.daemon.dashboard.plots import WIDTH
+from holdfast.engine.story import Counted, Done, Moment, Story
+
+LEFT: Final = 96
+RIGHT: Final = WIDTH - 16
+LANES: Final = {"prompt": 24, "work": 64, "pressure": 168, "checkpoint": 200, "brief": 226}
+HEIGHT: Final = 244
+BUCKETS: Final = 140
+CURVE_MOST: Final = 300
+WORK_HIGH: Final = 30
+PRESSURE_HIGH: Final = 84
+IDLE_MS: Final = 120_000
+"""A longer pause is drawn as long as this."""
+_NAMES: Final = (
+    ("prompt", "Prompts"),
+    ("work", "Tool work"),
+    ("pressure", "Pressure"),
+    ("checkpoint", "Checkpoints"),
+    ("brief", "Briefs"),
+)
+
+
+def drawn(story: Story, capacity: int, chosen: str, link: Callable[[str], str]) -> Html:
+    """The picture; what can be opened is a link."""
+    times = [
+        *(one.at for one in story.moments),
+        *(one.at for one in story.work),
+        *(one.at for one in story.counts),
+    ]
+    place = scale(times)
+    said = f"{len(story.moments)} moments that can be opened, {len(story.work)} calls of tools"
+    return el(
+        "svg",
+        el("title", "What happened in this session"),
+        el("desc", said),
+        [_lane(name, label) for name, label in _NAMES],
+        _work(story.work, place),
+        _pressure(story.counts, capacity, place),
+        [_moment(one, chosen, place, link) for one in story.moments],
+        viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        role="group",
+        aria_label="Timeline",
+        class_="timeline",
+    )
+
+
+def scale(times: Iterable[int]) -> Callable[[int], float]:
+    """Where a time is drawn, given all that are; pauses are cut short."""
+    known = sorted(set(times))
+    places = [0]
+    for before, after in pairwise(known):
+        places.append(places[-1] + min(after - before, IDLE_MS))
+    length = places[-1] or 1
+
+    def place(at: int) -> float:
+        number = max(0, bisect_right(known, at) - 1)
+        return round(LEFT + (RIGHT - LEFT) * (places[number] if known else 0) / length, 1)
+
+    return place
+
+
+def _lane(name: str, label: str) -> Html:
+    y = LANES[name]
+    line = el("line", x1=LEFT, x2=RIGHT, y1=y, y2=y, class_="lane")
+    return el("g", line, el("text", label, x=0, y=y + 4, class_="label"))
+
+
+def _work(work: Sequence[Done], place: Callable[[int], float]) -> Html:
+    """How much was done, in stretches; what failed stands on top."""
+    step = (RIGHT - LEFT) / BUCKETS
+    done, failed = [0] * (BUCKETS + 1), [0] * (BUCKETS + 1)
+    for one in work:
+        bucket = int((place(one.at) - LEFT) / step)
+        (failed if one.ok is False else done)[bucket] += 1
+    most = max((a + b for a, b in zip(done, failed, strict=True)), default=0) or 1
+    bars: list[Html] = []
+    for number, (fine, wrong) in enumerate(zip(done, failed, strict=True)):
+        x, high, low = LEFT + number * step, fine / most * WORK_HIGH, wrong / most * WORK_HIGH
+        bars += [_bar(x, LANES["work"] - high, step, high, "done")] if fine else []
+        bars += [_bar(x, LANES["work"] - high - low, step, low, "failed")] if wrong else []
+    return el("g", bars)
+
+
+def _bar(x: float, y: float, width: float, height: float, kind: str) -> Html:
+    return el(
+        "rect", x=round(x, 1), y=round(y, 1), width=round(width - 1, 1), height=round(height, 1), class_=kind
+    )
+
+
+def _pressure(counts: Sequence[Counted], capacity: int, place: Callable[[int], float]) -> Html | None:
+    if not counts:
+        return None
+    every = max(1, len(counts) // CURVE_MOST)
+    chosen = [*counts[::every], counts[-1]]
+    floor = LANES["pressure"]
+    points = [(place(one.at), floor - min(one.tokens / capacity, 1.0) * PRESSURE_HIGH) for one in chosen]
+    line = " ".join(f"{x},{round(y, 1)}" for x, y in points)
+    area = f"{points[0][0]},{floor} {line} {points[-1][0]},{floor}"
+    top = floor - PRESSURE_HIGH
+    return el(
+        "g",
+        el("line", x1=LEFT, x2=RIGHT, y1=top, y2=top, class_="limit"),
+        el("polygon", points=area, class_="area"),
+        el("polyline", points=line, class_="curve"),
+    )
+
+
+def _moment(one: Moment, chosen: str, place: Callable[[int], float], link: Callable[[str], str]) -> Html:
+    x = place(one.at)
+    is_chosen = "true" if one.id == chosen else None
+    return el(
+        "a",
+        el("title", f"{one.kind}: {one.title}"),
+        _sign(one.kind, x),
+        href=link(one.id),
+        class_=f"moment {one.kind}",
+        aria_label=f"{one.kind}: {one.title}",
+        aria_current=is_chosen,
+    )
+
+
+def _sign(kind: str, x: float) -> Html:
+    if kind == "compaction":
+        return el(
+            "g",
+            el("line", x1=x, x2=x, y1=8, y2=HEIGHT - 8),
+            el("rect", x=x - 5, y=4, width=10, height=HEIGHT - 8, class_="reach"),
+        )
+    y = LANES.get(kind, LANES["prompt"])
+    if kind == "checkpoint":
+        return el("rect", x=x - 5, y=y - 5, width=10, height=10, rx=2)
+    if kind == "brief":
+        return el("path", d=f"M{x} {y - 7}l6 7-6 7-6-7z")
+    return el("circle", cx=x, cy=y, r=5)

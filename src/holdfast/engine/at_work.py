@@ -1,0 +1,19 @@
+"""At work: what is known of a session while it goes on, for whoever watches it."""
+
+from __future__ import annotations
+
+from holdfast.core.brief import Brief
+from holdfast.core.brief_beside import written
+from holdfast.core.session import Session
+from holdfast.core.told import Reason, Told
+from holdfast.engine.check import checked
+from holdfast.engine.desk import Desk
+from holdfast.engine.ledger import words_of
+
+
+def would_keep(desk: Desk, session: Session) -> Brief:
+    """What the session would be given back if it were compacted now; nothing is kept of having asked."""
+    kept, words = desk.harness(session.harness).kept, words_of(desk, session)
+    told = Told(Reason.COMPACT, session, desk.clock(), words=words, kept=kept)
+    redact = desk.redactor(session.project).of_session(session.key)
+    return written(checked(told, redact), desk.config(session.project).continuity.recovery_budget_chars)

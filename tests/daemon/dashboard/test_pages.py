@@ -1,0 +1,154 @@
+"""The pages of the dashboard as the daemon writes them: what they show, what they never show, how large."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+from holdfast.core.events import Origin
+from tests.daemon.api.served import NEWEST, SECRET, Caller, Furnished, write_continuity
+from tests.stores.contract import prompt, session
+
+PAGES = ("/", "/briefs", "/memory", "/memory?audit=1", "/continuity", "/review", "/health")
+DETAILS = (
+    "/sessions/s1",
+    "/sessions/s1?point=r1&older=c1&newer=c3",
+    "/sessions/s-other/kept",
+    "/sessions/odd%2Fkey%3A1",
+    "/briefs/b1",
+    "/memory?q=fact",
+)
+LARGEST = 100_000
+
+
+def read(caller: Caller, path: str, status: int = 200) -> str:
+    answer = caller.ask(path)
+    assert answer.status == status, (path, answer.body[:300])
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    return answer.body.decode()
+
+
+@pytest.mark.parametrize("path", [*PAGES, *DETAILS])
+def test_every_page_is_whole_small_and_without_anything_inline(caller: Caller, path: str) -> None:
+    page = read(caller, path)
+    assert page.startswith("<!doctype html><html")
+    assert page.endswith("</html>")
+    assert page.count("<h1>") == 1
+    assert len(page.encode()) < LARGEST
+    assert "<style" not in page
+    assert ' style="' not in page
+    assert page.count("<script") == 1
+    assert "//" not in page.replace("http://www.w3.org", "").partition("<body>")[0]
+
+
+@pytest.mark.parametrize("path", [*PAGES, *DETAILS])
+def test_no_page_shows_a_secret_that_the_store_holds(caller: Caller, path: str) -> None:
+    assert SECRET not in read(caller, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/", ["At work", "elsewhere", "not counted yet", "What a compaction now would keep", "ended"]),
+        ("/sessions/s1", ["Timeline", "Choose a point", "Compare", "periodic"]),
+        ("/sessions/s1?point=r1", ["prompt", "REDACTED"]),
+        ("/sessions/s1?point=c2", ["## Step 2"]),
+        ("/sessions/s1?older=c1&newer=c3", ["Difference", "<del>-## Step 1", "<ins>+## Step 3"]),
+        ("/briefs", ["compact", "1 of 2"]),
+        ("/briefs/b1", ["Said: 1 items", "Left out: 1 items", "over budget", "What was"]),
+        ("/memory", ["Fact 4.", "Pin", "Forget", "Edit"]),
+        ("/memory?q=fact", ["Fact 0."]),
+        ("/continuity", ["Shared by all worktrees", "This worktree", "Ledger"]),
+        ("/review", ["Put up candidates", "Nothing waits for a decision."]),
+        ("/health", ["holdfast setup", "claude-code", "Checkpoints that are kept", "recovered"]),
+    ],
+)
+def test_each_page_tells_what_it_is_for(caller: Caller, path: str, words: list[str]) -> None:
+    page = read(caller, path)
+    assert [word for word in words if word not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/", ["No session is at work.", "holdfast setup"]),
+        ("/briefs", ["No brief was given yet.", "holdfast brief"]),
+        ("/memory", ["Nothing is remembered yet.", "holdfast remember TEXT"]),
+        ("/continuity", ["No project is known yet.", "holdfast session save"]),
+        ("/review", ["No project is known yet."]),
+        ("/memory?q=port", ["Nothing fits.", "Fewer or other words"]),
+        ("/health", ["Nothing was captured yet.", "holdfast eval survival --history"]),
+    ],
+)
+def test_an_empty_page_says_what_to_do(bare: Caller, path: str, words: list[str]) -> None:
+    page = read(bare, path)
+    assert [word for word in words if word not in page] == []
+
+
+def test_hostile_text_is_only_text(caller: Caller, furnished: Furnished) -> None:
+    hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\u200b gone"
+    with furnished.store() as store, store.writing():
+        told = session("hostile", project=furnished.project, last_event_at=furnished.at, model=hostile)
+        store.put_session(told, NEWEST)
+        store.add_event(
+            prompt("h1", session="hostile", at=furnished.at, text=hostile, origin=Origin.HUMAN), NEWEST
+        )
+    page = read(caller, "/sessions/hostile?point=h1")
+    assert "<img" not in page
+    assert page.count("<script") == 1
+    assert "\u202e" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+@pytest.mark.parametrize("path", ["/sessions/nobody", "/briefs/nobody", "/sessions/nobody/kept"])
+def test_what_is_not_there_is_said_on_a_page(caller: Caller, path: str) -> None:
+    page = read(caller, path, 404)
+    assert "nobody" in page
+
+
+def test_a_text_with_a_secret_in_it_cannot_be_put_back_without_it(
+    caller: Caller, furnished: Furnished
+) -> None:
+    path = write_continuity(furnished.lodging.home, furnished.project, f"## Goal\n\n- Use {SECRET}\n")
+    page = read(caller, f"/continuity?project={quote(furnished.project.project_id)}")
+    assert "readonly" in page
+    base = f"/api/projects/{furnished.project.project_id}/continuity"
+    shown = caller.get(base)["layers"][0]
+    put = caller.ask(f"{base}/project", "PUT", {"text": shown["text"], "print": shown["print"]})
+    assert (put.status, "secret" in put.json["error"]) == (409, True)
+    assert SECRET in path.read_text()
+    path.unlink()
+
+
+def test_a_list_goes_on_behind_its_first_page(caller: Caller, furnished: Furnished) -> None:
+    with furnished.store() as store, store.writing():
+        for number in range(30):
+            told = session(
+                f"more-{number:02}", project=furnished.project, last_event_at=furnished.at - number
+            )
+            store.put_session(told, NEWEST)
+    first = read(caller, "/")
+    assert 'rel="next"' in first
+    href = first.partition('rel="next"')[0].rpartition('href="')[2].partition('"')[0]
+    second = read(caller, href.replace("&amp;", "&"))
+    assert "No session is at work." in second
+    assert "<table" in second
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "status"),
+    [
+        ("style.css", "text/css", 200),
+        ("app.js", "text/javascript", 200),
+        ("icon.svg", "image/svg+xml", 200),
+        ("..%2Froutes.py", "", 404),
+        ("routes.py", "", 404),
+    ],
+)
+def test_pages_are_made_with_three_files(caller: Caller, name: str, kind: str, status: int) -> None:
+    answer = caller.ask(f"/static/{name}")
+    assert answer.status == status
+    assert answer.headers.get("content-type", "").startswith(kind)
+    assert len(answer.body) < LARGEST // 4
+    assert b"http://" not in answer.body.replace(b"http://www.w3.org", b"")
