@@ -99,6 +99,7 @@ def test_doctor_says_which_version_is_here_and_which_is_known(
         ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
         ("codex", "CODEX_HOME", "hooks.json"),
         ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        ("opencode", "XDG_CONFIG_HOME", "opencode/opencode.json"),
     ],
 )
 def test_a_harness_that_keeps_its_files_elsewhere_is_found_there(

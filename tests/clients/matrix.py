@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tests.clients.install import CLAUDE_CODE, CODEX, GEMINI
+from tests.clients.install import CLAUDE_CODE, CODEX, GEMINI, OPENCODE
 
-HARNESSES: Final = (CLAUDE_CODE, CODEX, GEMINI)
+HARNESSES: Final = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE)
 NOT_OFFERED: Final = "not offered"
 """The harness has no such thing, or takes no words of ours there."""
 NOT_SHOWN: Final = "not shown"
 _CUT, _RESUME, _NEW = "TestCompaction", "TestResume", "TestANewSession"
+_PROCESS = "TestItsOwnProcess"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,11 @@ class Promise:
     claude_code: str
     codex: str
     gemini: str
+    opencode: str
 
     @property
-    def shown(self) -> tuple[str, str, str]:
-        return self.claude_code, self.codex, self.gemini
+    def shown(self) -> tuple[str, ...]:
+        return self.claude_code, self.codex, self.gemini, self.opencode
 
 
 PROMISES: Final = (
@@ -38,17 +40,20 @@ PROMISES: Final = (
         f"test_claude_code.py::{_CUT}::test_manual",
         f"test_codex.py::{_CUT}::test_manual",
         NOT_SHOWN,
+        f"test_opencode.py::{_CUT}::test_manual",
     ),
     Promise(
         "brief after an automatic compaction",
         f"test_claude_code.py::{_CUT}::test_automatic",
         f"test_codex.py::{_CUT}::test_automatic_in_the_middle_of_a_turn",
         "test_gemini.py::test_after_a_compaction_the_brief_comes_with_the_next_tool",
+        f"test_opencode.py::{_CUT}::test_automatic_in_the_middle_of_a_turn_and_the_same_bytes_from_then_on",
     ),
     Promise(
         "brief where the summary can be read by the vendor alone",
         NOT_OFFERED,
         f"test_codex.py::{_CUT}::test_by_the_vendor_with_a_summary_that_only_it_can_read",
+        NOT_OFFERED,
         NOT_OFFERED,
     ),
     Promise(
@@ -56,17 +61,20 @@ PROMISES: Final = (
         f"test_claude_code.py::{_CUT}::test_the_checkpoint_is_there_before_the_summary_is_asked_for",
         f"test_codex.py::{_CUT}::test_the_checkpoint_is_there_before_the_summary_is_asked_for",
         NOT_OFFERED,
+        f"test_opencode.py::{_CUT}::test_manual",
     ),
     Promise(
         "its own summary is told what to keep",
         f"test_claude_code.py::{_CUT}::test_its_summary_is_told_what_it_must_keep",
         NOT_OFFERED,
         NOT_OFFERED,
+        f"test_opencode.py::{_CUT}::test_manual",
     ),
     Promise(
         "brief with the next prompt where a hook did not fire",
         f"test_claude_code.py::{_CUT}::test_with_the_next_prompt_if_its_start_hook_never_fired",
         f"test_codex.py::{_CUT}::test_with_the_next_prompt_if_its_start_hook_never_fired",
+        NOT_SHOWN,
         NOT_SHOWN,
     ),
     Promise(
@@ -74,41 +82,48 @@ PROMISES: Final = (
         f"test_claude_code.py::{_RESUME}::test_nothing_is_repeated",
         f"test_codex.py::{_RESUME}::test_nothing_is_repeated",
         "test_gemini.py::test_a_new_session_is_given_the_last_and_a_resumed_one_nothing",
+        f"test_opencode.py::{_PROCESS}::test_resumed_it_is_told_nothing_twice_and_killed_it_is_continued",
     ),
     Promise(
         "fork: knows its parent",
         f"test_claude_code.py::{_RESUME}::test_a_fork_gets_nothing_and_knows_its_parent",
         f"test_codex.py::{_RESUME}::test_a_fork_gets_nothing_and_knows_its_parent",
         NOT_OFFERED,
+        NOT_SHOWN,
     ),
     Promise(
         "new session: brief of the last",
         f"test_claude_code.py::{_NEW}::test_after_the_first_ended",
         f"test_codex.py::{_NEW}::test_after_the_first_ended",
         "test_gemini.py::test_a_new_session_is_given_the_last_and_a_resumed_one_nothing",
+        f"test_opencode.py::{_PROCESS}::test_resumed_it_is_told_nothing_twice_and_killed_it_is_continued",
     ),
     Promise(
         "brief after a crash",
         f"test_claude_code.py::{_NEW}::test_after_the_client_was_killed",
         f"test_codex.py::{_NEW}::test_after_codex_was_killed",
         "test_gemini.py::test_after_a_crash_a_new_session_is_given_the_last",
+        f"test_opencode.py::{_PROCESS}::test_resumed_it_is_told_nothing_twice_and_killed_it_is_continued",
     ),
     Promise(
         "brief after `/clear`",
         f"test_claude_code.py::{_NEW}::test_after_clear",
         f"test_codex.py::{_NEW}::test_in_the_same_process",
         NOT_SHOWN,
+        f"test_opencode.py::{_NEW}::test_after_the_first_and_its_subagents_without",
     ),
     Promise(
         "nothing bleeds from a session at work",
         f"test_claude_code.py::{_NEW}::test_beside_a_live_one_nothing_bleeds",
         f"test_codex.py::{_NEW}::test_beside_one_that_is_at_work_in_the_same_process_nothing_bleeds",
         NOT_SHOWN,
+        f"test_opencode.py::{_NEW}::test_beside_one_that_is_at_work_nothing_bleeds",
     ),
     Promise(
         "session that is never written down",
         NOT_OFFERED,
         f"test_codex.py::{_NEW}::test_after_one_that_was_never_written_down",
+        NOT_OFFERED,
         NOT_OFFERED,
     ),
     Promise(
@@ -116,12 +131,14 @@ PROMISES: Final = (
         "test_claude_code.py::TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
         "test_codex.py::TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
         NOT_SHOWN,
+        "test_opencode.py::TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
     ),
     Promise(
         "nobody notices that hook or Python is gone",
         "test_claude_code.py::TestWhatIsGone::test_nobody_notices",
         "test_codex.py::TestWhatIsGone::test_nobody_notices",
         "test_gemini.py::test_whatever_is_gone_nobody_notices",
+        f"test_opencode.py::{_PROCESS}::test_whatever_is_gone_nobody_notices",
     ),
     Promise(
         "the agent's own digest comes back",
@@ -129,11 +146,13 @@ PROMISES: Final = (
         "::test_what_the_agent_said_is_in_the_first_request_after_a_compaction",
         "test_codex_tools.py::test_what_the_agent_said_is_in_the_first_request_after_a_compaction",
         "test_gemini.py::test_its_agent_has_our_tools_and_is_told_of_them",
+        "test_opencode.py::TestTools::test_a_digest_is_kept_for_the_session_that_gave_it",
     ),
     Promise(
         "continues what another harness began",
         "test_across_harnesses.py::test_what_codex_began_claude_code_continues",
         "test_across_harnesses.py::test_what_claude_code_began_codex_continues",
+        NOT_SHOWN,
         NOT_SHOWN,
     ),
 )

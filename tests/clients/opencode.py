@@ -46,9 +46,11 @@ class OpenCode(Person):
         )
         self.binary = binary
         self.folder = self.home / ".config" / "opencode"
-        self.settings = self.folder / "opencode.json"
+        self.settings = self.folder / "opencode.jsonc"
         self._give_what_it_would_install()
-        self.settings.write_text(f"{json.dumps(settings(server.url), indent=2)}\n", encoding="utf-8")
+        told = json.dumps(settings(server.url), indent=2)
+        # With a comment, and a comma too many, as people have them.
+        self.settings.write_text(f"// What I like.\n{told[:-2]},\n}}\n", encoding="utf-8")
 
     def _give_what_it_would_install(self) -> None:
         """At each start it asks npm for this package, and waits for more than a minute if nobody answers."""
@@ -64,6 +66,15 @@ class OpenCode(Person):
         ):
             file.write_text(json.dumps(content), encoding="utf-8")
 
+    def make_project(self, name: str) -> Path:
+        """One more project of theirs, a repository with one commit."""
+        folder = self.project.parent / name
+        folder.mkdir()
+        (folder / "README.md").write_text("A project.\n", encoding="utf-8")
+        for words in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "--message", "Begin")):
+            self.git(*words, cwd=folder)
+        return folder
+
     def prompt(self, text: str, *flags: str, limit: float = 2 * LIMIT_S) -> Result:
         """Run one headless prompt to its end."""
         with self.started([str(self.binary), "run", *flags], None, subprocess.PIPE) as process:
@@ -73,6 +84,14 @@ class OpenCode(Person):
             finally:
                 end(process)
         return Result(process.returncode, stdout, stderr)
+
+    def start(self, text: str, *flags: str) -> subprocess.Popen[str]:
+        """Start a headless prompt without waiting for it; whoever starts it ends it."""
+        process = self.started([str(self.binary), "run", *flags], None, subprocess.PIPE)
+        assert process.stdin is not None
+        process.stdin.write(text)
+        process.stdin.close()
+        return process
 
     @contextmanager
     def serve(self) -> Generator[Served]:

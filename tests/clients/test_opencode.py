@@ -1,23 +1,78 @@
-"""The promises, kept with the real OpenCode.
+"""The promises, kept with the real OpenCode: one server for all, and in it a project for each story.
 
 Assertions are on the request bodies that reach the model, and never on a position in them.
 """
 
 from __future__ import annotations
 
+import shutil
+import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tests.clients.model_server import ModelServer, Reply, Request, call, say
-from tests.clients.opencode import OpenCode, Served
-from tests.clients.product import TITLE, Product
+from tests.clients.model_server import Held, ModelServer, Reply, Request, Usage, call, plain_text, say
+from tests.clients.opencode import FULL, OpenCode, Served, Session
+from tests.clients.opencode_api import OpenCodeMessages
+from tests.clients.person import LIMIT_S, end
+from tests.clients.product import TITLE, Product, wait_until
 
 RULE = "Never touch legacy.py, it is frozen until the audit."
 FAILING = "python3 -c 'raise SystemExit(\"TotalsMismatch: 41 != 42\")'"
 DECISION = "I decided to round half up in totals.py."
 FACTS = (RULE, "totals.py", "TotalsMismatch", DECISION)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A person's OpenCode as a running server, Holdfast set up for it, and the model that answers."""
+
+    server: ModelServer
+    opencode: OpenCode
+    product: Product
+    served: Served
+    numbers: Iterator[int]
+
+    def project(self) -> Path:
+        """One more project, a repository of its own."""
+        return self.opencode.make_project(f"project-{next(self.numbers)}")
+
+    def session(self, project: Path, *script: Reply | Held) -> Session:
+        session = self.served.session(project)
+        self.server.script(*script, session=session.id)
+        return session
+
+    def worked(self, project: Path) -> Session:
+        """A session in which something was done."""
+        session = self.session(project, *work(project))
+        session.prompt(f"Fix the totals. {RULE}")
+        return session
+
+    def say(self, session: Session, prompt: str, *script: Reply | Held) -> Request:
+        """The last request of what comes of a prompt."""
+        self.server.script(*(script or (say("ok"),)), session=session.id)
+        session.prompt(prompt)
+        return self.server.last(session.id)
+
+    def asked(self, session: Session) -> list[Request]:
+        """Every request of a session, whatever for."""
+        return [request for request in self.server.requests if request.session == session.id]
+
+
+@pytest.fixture(scope="module")
+def stage(opencode_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with ModelServer(OpenCodeMessages()) as server:
+        opencode = OpenCode(opencode_binary, tmp_path_factory.mktemp("opencode"), server)
+        product = Product(opencode)
+        product.run("setup", "opencode", "--yes")
+        try:
+            with opencode.serve() as served:
+                yield Stage(server, opencode, product, served, count(1))
+        finally:
+            product.end()
 
 
 @pytest.fixture
@@ -29,12 +84,6 @@ def product(opencode: OpenCode) -> Iterator[Product]:
         yield installed
     finally:
         installed.end()
-
-
-@pytest.fixture
-def served(opencode: OpenCode, product: Product) -> Iterator[Served]:
-    with opencode.serve() as running:
-        yield running
 
 
 def work(project: Path) -> tuple[Reply, Reply, Reply]:
@@ -50,18 +99,179 @@ def brief_in(request: Request) -> str:
     return request.text.partition(TITLE)[2]
 
 
+def system_of(request: Request) -> str:
+    return plain_text(request.body["system"])
+
+
 def assert_holds_the_facts(request: Request) -> None:
     brief = brief_in(request)
     assert all(fact in brief for fact in FACTS), brief or "there is no brief"
 
 
-def test_after_a_compaction_the_brief_is_in_the_next_request(
-    opencode: OpenCode, server: ModelServer, served: Served
-) -> None:
-    server.script(*work(opencode.project))
-    session = served.session(opencode.project)
-    session.prompt(f"Fix the totals. {RULE}")
-    session.compact()
-    server.script(say("ok"))
-    session.prompt("Go on.")
-    assert_holds_the_facts(server.last())
+class TestCompaction:
+    def test_manual(self, stage: Stage) -> None:
+        session = stage.worked(stage.project())
+        session.compact()
+        after = stage.say(session, "Go on.")
+        assert_holds_the_facts(after)
+        assert after.text.count(TITLE) == 1
+        assert "The context was just compacted." in brief_in(after)
+        # Its own summary was told what to keep, and the checkpoint was there before.
+        (compaction,) = [request for request in stage.asked(session) if request.compaction]
+        told = compaction.text.partition("<holdfast-recall>")[2]
+        assert RULE in told
+        assert "totals.py" in told
+        (kept,) = [row for row in stage.product.checkpoints(session.id) if row["trigger"] == "pre_compaction"]
+        assert "totals.py" in kept["digest"]
+
+    def test_automatic_in_the_middle_of_a_turn_and_the_same_bytes_from_then_on(self, stage: Stage) -> None:
+        session = stage.worked(stage.project())
+        full = call("bash", command="echo one", description="One", usage=Usage(input=FULL))
+        echo = call("bash", command="echo on", description="On")
+        stage.say(session, "And now the rest.", full, echo, say("done"))
+        asked = stage.asked(session)
+        (compaction,) = [request for request in asked if request.compaction]
+        first = asked[asked.index(compaction) + 1]
+        assert_holds_the_facts(first)
+        stage.say(session, "And on.", echo, say("ok"))
+        window = [each for each in stage.server.turns(session.id) if TITLE in each.text]
+        assert len(window) == 4
+        assert {system_of(each) for each in window} == {system_of(first)}
+        # A title and a summary are asked for without it.
+        aside = [each for each in stage.asked(session) if not each.turn]
+        assert len(aside) == 2
+        assert not [each for each in aside if TITLE in system_of(each)]
+        session.compact()
+        again = stage.say(session, "Still there?")
+        assert again.text.count(TITLE) == 1
+        assert RULE in brief_in(again)
+
+
+class TestANewSession:
+    def test_after_the_first_and_its_subagents_without(self, stage: Stage) -> None:
+        project = stage.project()
+        stage.worked(project)
+        second = stage.session(project)
+        task = call("task", description="Look for callers", prompt="Look.", subagent_type="general")
+        stage.server.script_subagents(call("read", filePath=str(project / "README.md")), say("None."))
+        stage.say(second, "Where were we?", task, say("ok"))
+        turns = [each for each in stage.server.turns(second.id) if not each.subagent]
+        assert len(turns) == 2
+        assert_holds_the_facts(turns[0])
+        assert system_of(turns[0]) == system_of(turns[1])
+        aside = [each for each in stage.asked(second) if not each.turn]
+        assert not [each for each in aside if TITLE in each.text]
+        children = [each for each in stage.server.turns() if each.subagent]
+        assert len(children) == 2
+        assert not [each for each in children if TITLE in each.text]
+        assert children[0].session not in [row["session_key"] for row in stage.product.json("sessions")]
+
+    def test_beside_one_that_is_at_work_nothing_bleeds(self, stage: Stage) -> None:
+        project, gate = stage.project(), threading.Event()
+        wrote, ran, _ = work(project)
+        busy = stage.session(project, wrote, ran, Held(gate, say("done")))
+        at_work = threading.Thread(target=busy.prompt, args=(f"Fix the totals. {RULE}",))
+        at_work.start()
+        try:
+            stage.server.wait_until(lambda: len(stage.server.turns(busy.id)) == 3)
+            beside = stage.say(stage.session(project), "Something else.")
+        finally:
+            gate.set()
+            at_work.join()
+        assert not [fact for fact in FACTS if fact in beside.text]
+        assert f"Session {busy.id[:8]} is live" in beside.text
+
+
+class TestTools:
+    def test_a_digest_is_kept_for_the_session_that_gave_it(self, stage: Stage) -> None:
+        project = stage.project()
+        other, session = stage.session(project), stage.session(project)
+        stage.say(other, "Hello.")
+        digest = call("holdfast_session_digest", summary="Half is done, see PARSE-8.")
+        told = stage.say(session, "Write down where you are.", digest, say("ok"))
+        # Somebody else speaks last: the newest session is not the one that called.
+        stage.say(other, "Hello again.")
+        assert "Your work is kept when the context window dies." in told.text
+        assert "holdfast" in told.text.partition("<available_skills>")[2]
+        kept = [row["digest"] for row in stage.product.checkpoints(session.id) if row["trigger"] == "agent"]
+        assert kept == ["Half is done, see PARSE-8."]
+        session.compact()
+        assert "PARSE-8" in brief_in(stage.say(session, "Go on."))
+
+
+class TestTheDaemon:
+    def test_killed_in_mid_session_nothing_is_lost(self, stage: Stage) -> None:
+        session = stage.worked(stage.project())
+        stage.product.kill_daemon()
+        session.compact()
+        before = stage.say(session, "Go on.")
+        assert_holds_the_facts(before)
+        # Where it cannot even be started, the brief of the window goes along all the same.
+        note = stage.product.home / "bin" / "interpreter"
+        kept = note.read_text()
+        note.write_text("/nonexistent/python3\n")
+        try:
+            stage.product.kill_daemon()
+            without = stage.say(session, "And on, see LATE-7.")
+        finally:
+            note.write_text(kept)
+        assert system_of(without) == system_of(before)
+        session.compact()
+        assert "LATE-7" in brief_in(stage.say(session, "Still there?"))
+
+
+def test_doctor_finds_nothing_wrong(stage: Stage) -> None:
+    about = [each for each in stage.product.findings() if "opencode" in each["check"]]
+    assert about
+    assert [each for each in about if not each["ok"]] == []
+
+
+class TestItsOwnProcess:
+    """Headless prompts, each a process that begins and ends."""
+
+    def test_resumed_it_is_told_nothing_twice_and_killed_it_is_continued(
+        self, opencode: OpenCode, server: ModelServer, product: Product
+    ) -> None:
+        server.script(*work(opencode.project))
+        done = opencode.prompt(f"Fix the totals. {RULE}")
+        assert done.code == 0, done.stderr
+        assert TITLE not in server.last().text
+        first = server.last().session
+        # Killed in the middle of a turn, after it went on with the same session.
+        gate = threading.Event()
+        server.script(call("bash", command="echo TAX-19", description="Tax"), Held(gate, say("never said")))
+        with opencode.start("Go on with TAX-19.", "--session", first) as running:
+            server.wait_until(lambda: len(server.turns(first)) == 5, 2 * LIMIT_S)
+            end(running)
+        gate.set()
+        assert TITLE not in server.last(first).text
+        # And a new one is given both.
+        server.script(say("ok"))
+        opencode.prompt("Where were we?")
+        assert server.last().session != first
+        assert_holds_the_facts(server.last())
+        assert "TAX-19" in brief_in(server.last())
+        rows = {row["session_key"]: row for row in product.json("sessions")}
+        assert rows[first]["prompt_count"] == 2
+        assert rows[server.last().session]["parent"] == first
+
+    def test_whatever_is_gone_nobody_notices(
+        self, opencode: OpenCode, server: ModelServer, product: Product
+    ) -> None:
+        # The package, and all that it left: only the plugin and its entry are there still.
+        shutil.rmtree(product.home)
+        server.script(say("went through"))
+        done = opencode.prompt("Hello.")
+        assert (done.code, done.stdout.strip()) == (0, "went through")
+        assert "holdfast" not in done.stderr.lower()
+        assert not product.home.exists()
+
+
+def test_unsetup_leaves_every_file_as_it_was(opencode: OpenCode) -> None:
+    before = {path: path.read_bytes() for path in opencode.folder.rglob("*") if path.is_file()}
+    product = Product(opencode)
+    product.run("setup", "opencode", "--yes")
+    assert opencode.settings.read_bytes() != before[opencode.settings]
+    product.run("unsetup", "opencode", "--yes")
+    assert {path: path.read_bytes() for path in opencode.folder.rglob("*") if path.is_file()} == before
+    wait_until(lambda: product.daemon() == 0)

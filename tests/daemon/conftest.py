@@ -58,8 +58,8 @@ class Lodging:
         """Send a letter as a hook does; the body of the answer, None if there was no complete one."""
         return wire.answered(self.send(request(text, id, **fields)))
 
-    def send(self, raw: bytes) -> bytes:
-        """Send anything; all that comes back."""
+    def send(self, raw: bytes, *, hang_up: bool = True) -> bytes:
+        """Send anything, and close our end of the line if that is wanted; all that comes back."""
         kind, _, place = (self.home / "run" / "door").read_text().strip().partition(" ")
         family = socket.AF_INET if kind == "tcp" else socket.AF_UNIX
         with socket.socket(family, socket.SOCK_STREAM) as connection:
@@ -67,7 +67,8 @@ class Lodging:
             connection.connect(("127.0.0.1", int(place)) if kind == "tcp" else place)
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 connection.sendall(raw)
-                connection.shutdown(socket.SHUT_WR)
+                if hang_up:
+                    connection.shutdown(socket.SHUT_WR)
             received = b""
             with contextlib.suppress(ConnectionResetError):
                 while chunk := connection.recv(65536):

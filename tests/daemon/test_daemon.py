@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.daemon import client
+from holdfast.daemon import client, wire
 from holdfast.errors import DaemonAway
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until
@@ -215,3 +215,9 @@ def test_a_transcript_that_grows_is_followed_without_a_letter(lodging: Lodging) 
         return prompts_kept(lodging) == 1
 
     wait_until(grown)
+
+
+def test_a_letter_is_answered_when_all_of_it_came_though_the_line_stays_open(lodging: Lodging) -> None:
+    lodging.start()
+    letter = request(json.dumps({"session_id": "s1", "cwd": "/", "hook_event_name": "Stop"}), "1")
+    assert wire.answered(lodging.send(letter, hang_up=False)) == b""

@@ -54,6 +54,7 @@ _ASKS = {
     "compaction": Ask.COMPACTION,
     "stop": Ask.STOP,
     "tools": Ask.TOOLS,
+    "request": Ask.REQUEST,
 }
 
 

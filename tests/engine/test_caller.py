@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import ToolCalled
+from holdfast.core.events import Action, Event, Origin, ToolCalled, ToolReturned
 from holdfast.core.session import Process
 from holdfast.engine import caller
 from holdfast.engine.caller import Call, Caller, find_caller, seen_calling
 from holdfast.engine.processes import start_of
+from holdfast.engine.record import Arrival, record
 from holdfast.errors import HarnessUnknown, HoldfastError
 from holdfast.harnesses.base import Harness
 from holdfast.settings import Capture, Config, Continuity
@@ -174,3 +175,57 @@ class TestSeenInTheTranscript:
     def test_nobody_where_none_shows_it(self, stage: Stage) -> None:
         play(stage, "a")
         assert seen_calling(stage.desk(), "toolu_1") == ""
+
+
+class TestByWhoWaits:
+    """Several sessions share the process, and the call does not say whose it is: a letter rang before it."""
+
+    def rang(self, stage: Stage, session: str, tool: str = "holdfast_recall") -> None:
+        called = ToolCalled(
+            session=session,
+            record=f"call-{session}",
+            at=stage.now,
+            origin=Origin.ASSISTANT,
+            call=f"call-{session}",
+            tool=tool,
+            action=Action.OTHER,
+        )
+        self.happened(stage, called)
+
+    def returned(self, stage: Stage, session: str) -> None:
+        call = f"call-{session}"
+        end = ToolReturned(
+            session=session, record=f"{call}/end", at=stage.now, origin=Origin.TOOL, call=call, ok=True
+        )
+        self.happened(stage, end)
+
+    def happened(self, stage: Stage, event: Event) -> None:
+        known = stage.store.session(event.session)
+        assert known is not None
+        record(stage.desk(), Arrival(event.session, "playhouse", known.project, (event,)))
+
+    @pytest.fixture
+    def two(self, stage: Stage) -> Stage:
+        play(stage, "a")
+        play(stage, "b", source="resume")
+        return stage
+
+    def test_the_session_that_rang_is_the_one_that_called(self, two: Stage) -> None:
+        self.rang(two, "a")
+        assert taken(two, Call(process=ONE, tool="recall", cwd=two.project("app"))) == ("a", caller.SHOWN)
+
+    def test_one_that_has_its_answer_waits_no_more(self, two: Stage) -> None:
+        self.rang(two, "a")
+        self.returned(two, "a")
+        self.rang(two, "b")
+        assert taken(two, Call(process=ONE, tool="recall")) == ("b", caller.SHOWN)
+
+    @pytest.mark.parametrize("tool", ["holdfast_remember", "theirs_recall"])
+    def test_whoever_called_another_tool_is_not_meant(self, two: Stage, tool: str) -> None:
+        self.rang(two, "a", tool)
+        assert taken(two, Call(process=ONE, tool="recall", cwd=two.project("app")))[1] == caller.NEWEST
+
+    def test_where_two_wait_nobody_is_guessed(self, two: Stage) -> None:
+        self.rang(two, "a")
+        self.rang(two, "b")
+        assert taken(two, Call(process=ONE, tool="recall", cwd=two.project("app")))[1] == caller.NEWEST

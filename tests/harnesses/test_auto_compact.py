@@ -130,6 +130,6 @@ class TestOpenCode:
         assert reader("opencode").auto_compact(tmp_path, {}).limit(200_000) == limit
 
     def test_in_a_folder_that_was_moved(self, tmp_path: Path) -> None:
-        written(tmp_path / "moved" / "opencode.json", '{"compaction": {"reserved": 50000}}')
-        moved = {"OPENCODE_CONFIG_DIR": str(tmp_path / "moved")}
+        written(tmp_path / "moved" / "opencode" / "opencode.json", '{"compaction": {"reserved": 50000}}')
+        moved = {"XDG_CONFIG_HOME": str(tmp_path / "moved")}
         assert reader("opencode").auto_compact(tmp_path, moved).limit(200_000) == 150_000

@@ -47,13 +47,15 @@ async def serve(
 
 
 async def _read(reader: asyncio.StreamReader) -> wire.Request | None:
-    received = bytearray()
-    while chunk := await reader.read(1 << 16):
+    """The request, as soon as all of it came; whoever sent it may wait with its end of the line open."""
+    received, whole = bytearray(), 0
+    while (not whole or len(received) < whole) and (chunk := await reader.read(1 << 16)):
         received += chunk
         if len(received) > wire.BODY_LIMIT:
             return None
         if received.startswith(wire.GREETING) and (greeting := wire.opening(bytes(received))):
             return greeting
+        whole = whole or wire.length_of(bytes(received[: wire.HEADER_LIMIT]))
     return wire.parse(bytes(received))
 
 

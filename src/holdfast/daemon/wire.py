@@ -33,6 +33,15 @@ def parse(received: bytes) -> Request | None:
     return request if whole else None
 
 
+def length_of(received: bytes) -> int:
+    """How many bytes the whole request has, as its head says; 0 as long as that is not there."""
+    request = opening(received)
+    length = request.fields.get("length", "") if request else ""
+    if request is None or not (length.isascii() and length.isdigit() and len(length) < 19):
+        return 0
+    return len(received) - len(request.body) + int(length)
+
+
 def opening(received: bytes) -> Request | None:
     """The request as far as it came, or None if it is not one of ours or its head is not whole yet."""
     head, gap, body = received.partition(b"\n\n")

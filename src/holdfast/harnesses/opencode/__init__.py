@@ -24,7 +24,10 @@ _SERVERS: Final = frozenset({"serve", "web", "acp"})
 
 
 class OpenCode:
-    """The contract, kept for OpenCode."""
+    """The contract, kept for OpenCode.
+
+    `config` is the folder in which it was told that programs keep their settings; empty for the usual one.
+    """
 
     name: str = "opencode"
     title: str = "OpenCode"
@@ -37,6 +40,15 @@ class OpenCode:
     quiet: tuple[str, ...] = ()
     answer_limit: int = hooks.ANSWER_LIMIT
     stores_injected_text: bool = False
+
+    def __init__(self, config: str = "") -> None:
+        self._config = config
+
+    def moved(self, environment: Mapping[str, str]) -> Harness:
+        return OpenCode(environment.get("XDG_CONFIG_HOME", ""))
+
+    def _in(self, home: Path) -> Path:
+        return Path(self._config or home / ".config") / "opencode"
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
@@ -55,7 +67,9 @@ class OpenCode:
         return next((word for word in command[1:] if word in _COMMANDS), "") in _SERVERS
 
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-        return (Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode",)
+        usual = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+        named = Path(environment.get("OPENCODE_DB", ""))
+        return (usual, named.parent) if named.is_absolute() else (usual,)
 
     def transcripts(self, folder: Path) -> Iterator[Path]:
         return transcript.transcripts(folder)
@@ -85,11 +99,11 @@ class OpenCode:
         return ""
 
     def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
-        moved = environment.get("OPENCODE_CONFIG_DIR")
-        return auto_compact.auto_compact(setup.settings(Path(moved) if moved else _folder(home)))
+        config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+        return auto_compact.auto_compact(setup.settings(config / "opencode"))
 
     def present(self, home: Path, search_path: str) -> bool:
-        return setup.present(_folder(home), search_path)
+        return setup.present(self._in(home), search_path)
 
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, "--prompt", prompt), (self.program, "run", prompt))
@@ -98,20 +112,16 @@ class OpenCode:
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted(hook_command, _folder(home))
+        return setup.wanted(hook_command, self._in(home))
 
     def wanted_plugin(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
-        return setup.wanted_plugin(holdfast, _folder(home))
+        return setup.wanted_plugin(holdfast, self._in(home))
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        return setup.wanted_tools(relay, _folder(home))
+        return setup.wanted_tools(relay, self._in(home))
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        return setup.guidance(_folder(home), skills)
-
-
-def _folder(home: Path) -> Path:
-    return home / ".config" / "opencode"
+        return setup.guidance(self._in(home), skills)
 
 
 HARNESS: Harness = OpenCode()

@@ -19,7 +19,7 @@ from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.letters import Letter, Said
 from holdfast.harnesses.opencode import tools
 
-CARRIED = ("XDG_DATA_HOME", "OPENCODE_DB", "OPENCODE_CONFIG_DIR")
+CARRIED = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB")
 ANSWER_LIMIT = 10_000
 """Characters. There is no limit; a brief that is longer would be read by nobody."""
 _MOMENTS: Final[Mapping[Ask, str]] = {

@@ -11,13 +11,15 @@ import { homedir } from "node:os"
 import path from "node:path"
 
 const HOME = null // setup writes here where the home of Holdfast is
-const ANSWER_MS = 1_000
+const ANSWER_MS = 2_000
 const STARTING_MS = 3_500 // the hook starts a daemon that is away, and waits for it
+const LONGEST_MS = 5_000 // with all that waits before it
 const LEAVING_MS = 300
+const NOTHING = Object.freeze({ text: "", heard: false })
 const LETTER_LIMIT = 16 * 1024 * 1024
 const OWN_TOOLS = "holdfast_"
 const ENVIRONMENT = "<env>" // stands in every turn's system prompt, and in none that asks for a title or a summary
-const CARRIED = ["XDG_DATA_HOME", "OPENCODE_DB", "OPENCODE_CONFIG_DIR"]
+const CARRIED = ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB"]
 
 export default async function holdfast({ directory }, options) {
   const off = process.env.HOLDFAST_DISABLE === "1" || process.env.HOLDFAST_INTERNAL === "1"
@@ -36,18 +38,18 @@ function hooks(directory, post) {
   }
 
   // Letters of one session go one after the other, in the order in which things happened.
-  const send = (id, letter, wait = STARTING_MS) => {
+  const send = (id, letter, within = LONGEST_MS) => {
     const session = sessions.get(id) ?? meet(id, "resume")
     const whole = { session_id: id, cwd: directory, transcript_path: path.join(database(), id), ...letter }
-    const answer = session.queue.then(() => post.carry(whole, wait))
+    const answer = session.queue.then(() => post.carry(whole, Math.min(within, STARTING_MS)))
     session.queue = answer.then(() => undefined)
-    return answer
+    return soon(answer, within)
   }
 
   const meet = (id, source) => {
     const session = { queue: Promise.resolve(), brief: "" }
     sessions.set(id, session)
-    if (source) void send(id, { hook_event_name: "SessionStart", source })
+    void send(id, { hook_event_name: "SessionStart", source })
     return session
   }
 
@@ -123,6 +125,13 @@ function harmless(hook) {
   }
 }
 
+// What is promised, or nothing where it is not there in time.
+function soon(promised, wait) {
+  let late
+  const nothing = new Promise((resolve) => (late = setTimeout(resolve, wait, NOTHING)))
+  return Promise.race([promised, nothing]).finally(() => clearTimeout(late))
+}
+
 function typed(parts) {
   const texts = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
   return texts.join("\n")
@@ -147,13 +156,18 @@ class Post {
 
   async carry(letter, wait) {
     const body = Buffer.from(JSON.stringify(letter))
-    if (body.length > LETTER_LIMIT) return { text: "", heard: false }
+    if (body.length > LETTER_LIMIT) return NOTHING
     try {
-      const answer = await this.#ask(body, Math.min(wait, ANSWER_MS))
-      return { text: textIn(answer), heard: true }
-    } catch {
-      // Nobody is there, or is stuck: the hook spools the letter, and starts a daemon where there is none.
+      return { text: textIn(await this.#ask(body, Math.min(wait, ANSWER_MS))), heard: true }
+    } catch (problem) {
+      // One that was let in has the letter, and will read it when it can.
+      if (problem.late) return NOTHING
+    }
+    try {
+      // Nobody is there: the hook spools the letter, and starts a daemon.
       return { text: textIn(await this.#call(body, wait)), heard: false }
+    } catch {
+      return NOTHING
     }
   }
 
@@ -211,10 +225,12 @@ function exchange(place, request, wait) {
       line.destroy()
       settle(value)
     }
-    const late = setTimeout(() => end(reject, new Error("no answer in time")), wait)
+    let letIn = false
+    const late = setTimeout(() => end(reject, Object.assign(new Error("no answer in time"), { late: letIn })), wait)
     line.on("error", (error) => end(reject, error))
     line.on("close", () => end(reject, new Error("no answer")))
-    line.on("connect", () => line.end(request))
+    // Our end stays open until the answer is there: not every runtime reads on behind one that it closed.
+    line.on("connect", () => line.write(request, () => (letIn = true)))
     line.on("data", (chunk) => {
       chunks.push(chunk)
       const answer = whole(Buffer.concat(chunks))
