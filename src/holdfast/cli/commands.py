@@ -57,8 +57,10 @@ COMMANDS: Final = {
     "models": Entry("models", "models", "Look at the models that Holdfast asks by itself."),
     "session": Entry("session", "session", "Keep a project's working state as Markdown that you can edit."),
     "run": Entry("run", "run", "Start a harness with its continuity, and save it when the harness ends."),
-    "exec": Entry("run", "exec_", "The same for one prompt, without a terminal."),
-    "resume": Entry("run", "resume", "The same to go on with an earlier session."),
+    "exec": Entry("run", "exec_", "Have a harness answer one prompt, with its continuity as for `run`."),
+    "resume": Entry(
+        "run", "resume", "Go on with a harness's earlier session, with its continuity as for `run`."
+    ),
     "dream": Entry("dream", "group", "Review what of the continuity is worth keeping for good."),
     "ledger": Entry("ledger", "ledger", "Keep a worktree's state in a file that you and the agent edit."),
     "handoff": Entry("handoff", "handoff", "Pass work on to another session, on purpose."),

@@ -49,7 +49,7 @@ def run(*, name: str, words: tuple[str, ...]) -> None:
 @click.argument("name", metavar="HARNESS")
 @click.argument("words", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def exec_(*, name: str, words: tuple[str, ...]) -> None:
-    """The same for one prompt, without a terminal."""
+    """Have a harness answer one prompt, with its continuity as for `run`."""
     _wrapped(name, Way.EXEC, words)
 
 
@@ -57,7 +57,7 @@ def exec_(*, name: str, words: tuple[str, ...]) -> None:
 @click.argument("name", metavar="HARNESS")
 @click.argument("words", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def resume(*, name: str, words: tuple[str, ...]) -> None:
-    """The same to go on with an earlier session.
+    """Go on with a harness's earlier session, with its continuity as for `run`.
 
     Without more words, with the last one.
     """
