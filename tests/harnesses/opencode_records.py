@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from holdfast.harnesses.fields import milliseconds
+
 FOLDER: Final = "/home/you/project"
 NOON: Final = 1_800_000_000_000
 SCHEMA: Final = """
@@ -172,3 +174,20 @@ def database(session: str) -> bytes:
     """The bytes of a database with that story."""
     with tempfile.TemporaryDirectory() as folder:
         return story(session, Path(folder, "opencode.db")).path.read_bytes()
+
+
+def message(*whole: Json, id: str) -> Json:
+    """A message as an export has it: what is said of it, and its parts."""
+    info, *parts = whole
+    numbered = [{"id": f"{id}-{nth}"} | part for nth, part in enumerate(parts)]
+    return {"info": {"id": id} | info, "parts": numbered}
+
+
+def exported(messages: Iterable[Json], folder: str = FOLDER) -> bytes:
+    """An export of these messages, each written at its `timestamp`."""
+    stamped: list[Json] = []
+    for each in messages:
+        at = milliseconds(each["timestamp"])
+        stamped.append(each | {"info": each["info"] | {"time": {"created": at, "completed": at}}})
+    session = {"id": "ses_1", "directory": folder, "time": {"created": NOON}}
+    return json.dumps({"info": session, "messages": stamped}, indent=2).encode()

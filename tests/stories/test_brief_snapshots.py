@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -23,6 +24,7 @@ from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex
 from tests.harnesses import gemini_records as gemini
 from tests.harnesses import openclaw_records as openclaw
+from tests.harnesses import opencode_records as opencode
 
 BRIEFS: Final = Path(__file__).parent / "briefs"
 RENEW: Final = "HOLDFAST_RENEW"
@@ -248,6 +250,28 @@ def told_by_gemini(step: Step, call: str) -> Iterator[Json]:
             yield gemini.answer("", id=call, toolCalls=[gemini.ran(command, output, status, id=call)])
 
 
+def told_by_opencode(step: Step, call: str) -> Iterator[Json]:
+    match step:
+        case Asks(text):
+            yield opencode.message(*opencode.asked({"type": "text", "text": text}), id=call)
+        case Says(text):
+            yield opencode.message(*opencode.answered({"type": "text", "text": text}), id=call)
+        case Plans(todos):
+            plan = [{"content": text, "status": status, "priority": "high"} for text, status in todos]
+            yield opencode.message(*opencode.answered(opencode.tool("todowrite", {"todos": plan})), id=call)
+        case Reads(path, content):
+            read = opencode.tool("read", {"filePath": f"{PROJECT}/{path}"}, content)
+            yield opencode.message(*opencode.answered(read), id=call)
+        case Edits(path, before, after):
+            given = {"filePath": f"{PROJECT}/{path}", "oldString": before, "newString": after}
+            edit = opencode.tool("edit", given, "Edit applied successfully.")
+            yield opencode.message(*opencode.answered(edit), id=call)
+        case Runs(command, output, status):
+            said = output or "(no output)"
+            ran = opencode.tool("bash", {"command": command}, said, metadata={"exit": status})
+            yield opencode.message(*opencode.answered(ran), id=call)
+
+
 @dataclass(frozen=True, slots=True)
 class Telling:
     """How a harness writes a session down: what stands first, what it makes of a step, and a compaction."""
@@ -255,6 +279,7 @@ class Telling:
     opening: tuple[Json, ...]
     step: Callable[[Step, str], Iterator[Json]]
     compaction: Json
+    written: Callable[[list[Json]], bytes] = claude.jsonl
 
 
 TELLINGS: Final[Mapping[str, Telling]] = {
@@ -272,6 +297,12 @@ TELLINGS: Final[Mapping[str, Telling]] = {
         openclaw.record("compaction", "boundary", summary="Pruning.", firstKeptEntryId="call-16"),
     ),
     "gemini": Telling((gemini.header(), gemini.context()), told_by_gemini, gemini.compacted()),
+    "opencode": Telling(
+        (),
+        told_by_opencode,
+        opencode.message(*opencode.compacted("Pruning.", by_itself=False)[1], id="boundary"),
+        partial(opencode.exported, folder=PROJECT),
+    ),
 }
 
 
@@ -316,8 +347,8 @@ def scenes(tmp_path: Path) -> dict[str, Scene]:
     lines = transcript.read_text(encoding="utf-8").splitlines()
     compacted = next(number for number, line in enumerate(lines, 1) if "compact_boundary" in line)
     tellings = {
-        f"story-{harness}": claude.written(tmp_path, claude.jsonl(told(harness)), f"{harness}.jsonl")
-        for harness in TELLINGS
+        f"story-{harness}": claude.written(tmp_path, telling.written(told(harness)), f"{harness}.jsonl")
+        for harness, telling in TELLINGS.items()
     }
     return {
         "demo": Scene("claude-code", transcript, session),
