@@ -16,6 +16,7 @@ from holdfast.core.brief import Reason
 from holdfast.engine.preview import preview
 from holdfast.errors import TranscriptUnreadable
 from tests.cli.conftest import HARNESS, Person
+from tests.harnesses.opencode_records import NOON, asked, story, text
 
 CLAUDE = harnesses.get(HARNESS)
 TOOL = {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/src/lexer.py"}}
@@ -180,3 +181,35 @@ def test_a_person_hears_of_it_as_of_any_error(person: Person, tmp_path: Path) ->
     done = person.types("brief", "--harness", HARNESS, "--transcript", str(tmp_path))
     assert (done.status, done.out) == (1, "")
     assert done.err.startswith(f"error: `{tmp_path}` is a directory\n\nhint: ")
+
+
+class TestFromADatabase:
+    """Many sessions in one file: one is named, or the one that changed last is meant."""
+
+    @pytest.fixture
+    def database(self, tmp_path: Path) -> Path:
+        kept = story("ses_1", tmp_path / "opencode.db")
+        kept.session("ses_2", at=NOON - 1)
+        kept.message("ses_2", *asked(text("Paint the boat.")))
+        return kept.path
+
+    def brief(self, path: Path, session: str = "", until_line: int | None = None) -> str:
+        return preview(harnesses.reader("opencode"), path, session, until_line).brief.text
+
+    def test_of_a_session_that_is_named(self, database: Path) -> None:
+        assert "Paint the boat." in self.brief(database, "ses_2")
+
+    def test_of_the_one_that_changed_last(self, database: Path) -> None:
+        told = self.brief(database)
+        assert "Never touch legacy.py." in told
+        assert "Round half up" in told
+        assert "Paint the boat." not in told
+
+    def test_it_has_no_lines_to_stop_at(self, database: Path) -> None:
+        with pytest.raises(TranscriptUnreadable) as refused:
+            self.brief(database, "ses_1", 3)
+        assert "--until-line" in refused.value.hint
+
+    def test_of_a_session_that_is_not_in_it(self, database: Path) -> None:
+        with pytest.raises(TranscriptUnreadable):
+            self.brief(database, "ses_9")

@@ -14,6 +14,7 @@ from tests.cli.conftest import Person
 from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex
 from tests.harnesses import openclaw_records as openclaw
+from tests.harnesses import opencode_records as opencode
 
 
 def keeps(person: Person, key: str, asked: str, answered: str, age_days: float = 1) -> Path:
@@ -126,6 +127,23 @@ def test_sessions_in_a_database_are_imported_once_and_read_on(person: Person) ->
     assert again["imported"]["passages"] == 1
     (found,) = person.types("recall", "crane index", "--json", "--limit", "1").json
     assert "crane index" in found["text"]
+
+
+def test_the_sessions_in_a_database_of_opencode_are_imported(person: Person) -> None:
+    started = int(datetime.fromisoformat(day(1)).timestamp() * 1000)
+    folder = _made(person.user_home / ".local" / "share" / "opencode")
+    kept = opencode.Written(folder / "opencode.db", iter(range(started, started + 99_000, 1_000)))
+    for key, asked in (("ses_1", "Why is the harbour slow?"), ("ses_2", "Where do the cranes stand?")):
+        kept.session(key, at=started, folder=str(person.project))
+        kept.message(key, *opencode.asked(opencode.text(asked)))
+    content = kept.path.read_bytes()
+    look = person.types("import", "--dry-run", "--json").json
+    assert [(row["harness"], row["sessions"]) for row in look["found"]] == [("opencode", 2)]
+    assert person.types("import", "opencode", "--yes").out.startswith("imported: 2 sessions, 2 passages")
+    assert person.types("import", "--yes", "--json").json["left_out"] == {"done": 2}
+    assert kept.path.read_bytes() == content
+    (found,) = person.types("recall", "cranes stand", "--json", "--limit", "1").json
+    assert "cranes" in found["text"]
 
 
 def test_packed_rollouts_are_imported(person: Person) -> None:

@@ -56,11 +56,11 @@ class Written:
             for statement, given in statements:
                 database.execute(statement, given)
 
-    def session(self, id: str, parent: str | None = None, at: int = NOON) -> None:
+    def session(self, id: str, parent: str | None = None, at: int = NOON, folder: str = FOLDER) -> None:
         self.run(
             (
                 "insert into session values (?, ?, ?, 'A title', '1.18.33', ?, ?)",
-                (id, parent, FOLDER, at, at),
+                (id, parent, folder, at, at),
             )
         )
 

@@ -61,6 +61,8 @@ def test_only_allowed_fields_are_kept_and_only_if_they_are_plain(harness: Harnes
     ("transcript", "is_kept"),
     [
         ("there.jsonl", False),
+        ("there.jsonl/ses_1", False),
+        ("link.jsonl/ses_1", True),
         ("missing.jsonl", True),
         ("folder", True),
         ("link.jsonl", True),
