@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import stat
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -17,6 +19,7 @@ from holdfast.daemon import client, wire
 from holdfast.errors import DaemonAway
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until
+from tests.harnesses import opencode_records as opencode
 
 
 def prompt(text: str, session: str = "s1") -> str:
@@ -221,3 +224,29 @@ def test_a_letter_is_answered_when_all_of_it_came_though_the_line_stays_open(lod
     lodging.start()
     letter = request(json.dumps({"session_id": "s1", "cwd": "/", "hook_event_name": "Stop"}), "1")
     assert wire.answered(lodging.send(letter, hang_up=False)) == b""
+
+
+def test_a_session_in_a_database_that_grows_is_followed_too(lodging: Lodging) -> None:
+    lodging.start()
+    folder = lodging.root / ".local" / "share" / "opencode"
+    folder.mkdir(parents=True)
+    kept = opencode.Written(folder / "opencode.db")
+    kept.session("s1")
+    letter = {
+        "session_id": "s1",
+        "cwd": "/",
+        "hook_event_name": "Stop",
+        "transcript_path": f"{kept.path}/s1",
+    }
+    with closing(sqlite3.connect(kept.path)) as writer:
+        # As the program itself does: what is written stands in a log beside the database.
+        writer.execute("pragma journal_mode = wal")
+        lodging.letter(json.dumps(letter), "1", harness="opencode", process=f"{os.getpid()} 0")
+        kept.message("s1", *opencode.asked(opencode.text("typed later")))
+
+        def grown() -> bool:
+            writer.execute("update session set title = title || '.'")
+            writer.commit()
+            return prompts_kept(lodging) == 1
+
+        wait_until(grown)

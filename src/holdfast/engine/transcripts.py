@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -44,7 +44,7 @@ class Refused:
 Found: TypeAlias = Readable | Missing | Refused
 
 
-def find(path: str, roots: Collection[Path]) -> Found:
+def find(path: str, roots: Iterable[Path]) -> Found:
     """Whether the path that a letter named may be opened."""
     if not path:
         return Refused("no transcript was named")
@@ -54,20 +54,22 @@ def find(path: str, roots: Collection[Path]) -> Found:
     if not any(_under(real, root) for root in roots):
         return Refused("the transcript is outside the harness's own directories")
     try:
-        mode = os.lstat(path).st_mode
+        file = _file_of(Path(path))
+        mode = file.lstat().st_mode
     except FileNotFoundError:
         return Missing(Path(path))
-    except NotADirectoryError:
-        # The path of a session in a database: it leads on behind the file.
-        above = find(str(Path(path).parent), roots)
-        return above if isinstance(above, Refused) else Readable(Path(path))
     except OSError as error:
         return Refused(f"the transcript cannot be looked at: {error.strerror}")
     if not stat.S_ISREG(mode):
         return Refused("the transcript is not a regular file")
-    if not os.access(path, os.R_OK):
+    if not os.access(file, os.R_OK):
         return Refused("the transcript may not be read")
     return Readable(Path(path))
+
+
+def _file_of(path: Path) -> Path:
+    """The file that a transcript is in; the path of a session in a database leads on behind the file."""
+    return path.parent if path.parent.is_file() else path
 
 
 def _under(real: str, root: Path) -> bool:

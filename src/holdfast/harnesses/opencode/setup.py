@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
 from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedEntry, WantedMember
 
+_SOURCE: Final = Path(__file__).parent / "plugin" / "holdfast.js"
 _HOME: Final = "const HOME = null"
 
 
@@ -26,8 +26,7 @@ def wanted(hook_command: str, folder: Path) -> tuple[WantedEntry, ...]:
 
 def wanted_plugin(holdfast: Path, folder: Path) -> tuple[WantedCopy, ...]:
     """The plugin itself. It lies with OpenCode's files: where ours are gone, it is there and finds nobody."""
-    source = resources.files(__package__).joinpath("plugin", "holdfast.js").read_text(encoding="utf-8")
-    told = source.replace(_HOME, f"const HOME = {json.dumps(str(holdfast))}", 1)
+    told = _SOURCE.read_text(encoding="utf-8").replace(_HOME, f"const HOME = {json.dumps(str(holdfast))}", 1)
     return (WantedCopy(_plugin(folder), told.encode()),)
 
 
