@@ -1,0 +1,162 @@
+"""What one can do on the dashboard, done with a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.browser.conftest import NEWEST, Visit
+from tests.daemon.api.served import Caller, Furnished
+from tests.daemon.conftest import wait_until
+from tests.stores.contract import checkpoint, session
+
+
+def texts(site: Furnished) -> list[str]:
+    rows = Caller(site.lodging).get("/api/memories", limit=200)["items"]
+    return [row["text"] for row in rows]
+
+
+class TestComingIn:
+    def test_nobody_is_let_in_without_a_link(self, visits: Callable[..., Visit]) -> None:
+        outside = visits(inside=False)
+        answer = outside.page.goto(f"{outside.base}/memory")
+        assert answer.status == 401
+        assert "holdfast dashboard" in outside.page.content()
+
+    def test_a_link_works_once_and_its_cookie_is_for_us_alone(self, visits: Callable[..., Visit]) -> None:
+        first, second = visits(), visits(inside=False)
+        (cookie,) = (one for one in first.page.context.cookies() if one["name"] == "holdfast")
+        assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Strict", "/")
+        assert first.page.evaluate("document.cookie") == ""
+        answer = second.page.goto(f"{second.base}/open?key=guessed")
+        assert answer.status == 403
+        assert "holdfast dashboard" in second.page.content()
+
+    def test_another_site_cannot_use_the_cookie(self, visit: Visit) -> None:
+        page = visit.page
+        page.route("http://evil.example/", lambda route: route.fulfill(body="<p>", content_type="text/html"))
+        page.goto("http://evil.example/")
+        asked = f"fetch('{visit.base}/api/memories', {{credentials: 'include'}})"
+        tried = f"{asked}.then(() => 'read', () => 'refused')"
+        assert page.evaluate(tried) == "refused"
+
+
+class TestMemory:
+    def test_what_is_typed_is_looked_for_at_once(self, visit: Visit) -> None:
+        page = visit.go("/memory")
+        page.keyboard.press("/")
+        page.keyboard.type("fact 3")
+        page.wait_for_url("**/memory?q=fact+3")
+        assert page.locator(".memory .text").first.text_content() == "Fact 3."
+
+    def test_one_is_remembered_changed_pinned_and_forgotten(self, visit: Visit, site: Furnished) -> None:
+        page = visit.go("/memory")
+        page.get_by_label("What is to be remembered, in every project").fill("The lantern is green")
+        page.get_by_role("button", name="Remember").click()
+        card = page.locator(".memory", has_text="The lantern is green")
+        card.wait_for()
+        card.get_by_role("button", name="Pin").click()
+        card.get_by_role("button", name="Unpin").wait_for()
+        card.get_by_text("Edit").click()
+        card.get_by_label("Text").fill("The lantern is blue")
+        card.get_by_role("button", name="Save").click()
+        page.locator(".memory.pinned", has_text="The lantern is blue").wait_for()
+        assert "The lantern is blue" in texts(site)
+        page.locator(".memory", has_text="lantern").get_by_role("button", name="Forget").click()
+        # Whoever leaves has decided.
+        page.goto(f"{visit.base}/health")
+        wait_until(lambda: "The lantern is blue" not in texts(site))
+
+    def test_forgetting_can_be_undone(self, visit: Visit, site: Furnished) -> None:
+        page = visit.go("/memory")
+        card = page.locator(".memory", has_text="Fact 2.")
+        card.get_by_role("button", name="Forget").click()
+        page.get_by_role("button", name="Undo").click()
+        page.locator(".going").wait_for(state="detached")
+        page.goto(f"{visit.base}/health")
+        assert "Fact 2." in texts(site)
+
+    def test_what_cannot_be_done_is_said(self, visit: Visit) -> None:
+        page = visit.go("/memory")
+        page.get_by_label("What is to be remembered, in every project").fill(" ")
+        page.get_by_role("button", name="Remember").click()
+        page.locator(".toast", has_text="nothing to remember").wait_for()
+
+
+SHARED = "Shared by all worktrees"
+
+
+class TestFiles:
+    def test_continuity_is_previewed_and_saved(self, visit: Visit, site: Furnished) -> None:
+        page = visit.go(f"/continuity?project={site.project.project_id}")
+        card, field = page.get_by_role("region", name=SHARED), page.get_by_role("textbox", name=SHARED)
+        field.fill(field.input_value().replace("Sell things", "Sell <b>more</b> things"))
+        card.get_by_text("Preview").click()
+        assert card.locator(".preview li").first.text_content() == "Sell <b>more</b> things"
+        card.get_by_role("button", name="Save").click()
+        card.get_by_text("Saved.").wait_for()
+        page.reload()
+        assert "Sell <b>more</b> things" in page.get_by_role("textbox", name=SHARED).input_value()
+
+    def test_what_somebody_else_changed_is_kept(self, visits: Callable[..., Visit], site: Furnished) -> None:
+        path = f"/continuity?project={site.project.project_id}"
+        first, second = (visits().go(path) for _ in range(2))
+        for page in (first, second):
+            field = page.get_by_role("textbox", name=SHARED)
+            field.fill(f"{field.input_value()}\n- One more\n")
+            page.get_by_role("region", name=SHARED).get_by_role("button", name="Save").click()
+            (page.get_by_text("Saved.") if page is first else page.locator(".toast")).wait_for()
+        assert "somebody else" in str(second.locator(".toast").text_content())
+
+
+class TestReview:
+    def test_candidates_are_decided_on_by_keyboard(self, visit: Visit, site: Furnished) -> None:
+        page = visit.go(f"/review?project={site.project.project_id}")
+        page.get_by_role("button", name="Put up candidates").click()
+        page.locator(".candidate").first.wait_for()
+        assert page.locator(".candidate ins", has_text="Never touch the ledger table").count() == 1
+        one = page.locator(".candidate", has_text="The cart adds up")
+        while "The cart adds up" not in page.evaluate("document.activeElement.textContent"):
+            page.keyboard.press("j")
+        page.keyboard.press("a")
+        one.locator(".badge.approved").wait_for()
+        wait_until(lambda: "The cart adds up" in page.evaluate("document.activeElement.textContent"))
+        page.keyboard.press("p")
+        one.locator(".badge.promoted").wait_for()
+        assert "The cart adds up" in texts(site)
+
+
+class TestSession:
+    def test_a_point_of_the_timeline_opens_its_detail(self, visit: Visit) -> None:
+        page = visit.go("/sessions/s1")
+        page.get_by_role("link", name="compaction: the context was compacted").click()
+        page.wait_for_url("**point=r4#detail")
+        assert "What was" in str(page.locator("#detail pre").text_content())
+
+    def test_two_checkpoints_are_compared(self, visit: Visit) -> None:
+        page = visit.go("/sessions/s1")
+        page.get_by_role("button", name="Compare").click()
+        assert page.locator("#difference ins").first.text_content() == "+## Step 4\n"
+
+    def test_what_a_compaction_would_keep_is_shown_when_asked_for(self, visit: Visit) -> None:
+        page = visit.go("/")
+        card = page.locator(".session", has_text="elsewhere")
+        card.get_by_text("What a compaction now would keep").click()
+        card.get_by_text("Of session").wait_for()
+
+
+class TestLive:
+    def test_what_is_new_shows_up_by_itself(self, visit: Visit, site: Furnished) -> None:
+        page = visit.go("/")
+        with site.store() as store, store.writing():
+            new = session("brand-new-one", project=site.project, last_event_at=site.at + 10**7)
+            store.put_session(new, NEWEST)
+        page.locator("#recent", has_text="brand-new-one").wait_for()
+
+    def test_what_one_is_typing_is_left_alone(self, visit: Visit, site: Furnished) -> None:
+        page = visit.go("/memory")
+        card = page.locator(".memory", has_text="Fact 1.")
+        card.get_by_text("Edit").click()
+        card.get_by_label("Text").fill("half a sentence")
+        with page.expect_response("**/memory"), site.store() as store, store.writing():
+            store.add_checkpoint(checkpoint("c-live", session="s2", created_at=site.at + 10**7), NEWEST)
+        assert card.get_by_label("Text").input_value() == "half a sentence"
