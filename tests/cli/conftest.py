@@ -66,14 +66,14 @@ class Person:
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "holdfast.cli", *words]
 
-    def types(self, *words: str, given: str | bytes = b"") -> Done:
+    def types(self, *words: str, given: str | bytes = b"", cwd: Path | None = None) -> Done:
         stdin = given.encode() if isinstance(given, str) else given
         done = subprocess.run(
             self.command(*words),
             input=stdin,
             capture_output=True,
             env=self.environment,
-            cwd=self.project,
+            cwd=cwd or self.project,
             timeout=TIME_LIMIT,
             check=False,
         )

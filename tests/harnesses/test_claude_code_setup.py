@@ -1,6 +1,6 @@
 """What Claude Code is asked to call, and how it is found."""
 
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +10,7 @@ COMMAND = "python -c 'hook' claude-code"
 
 
 def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
-    entries = setup.wanted(COMMAND, Path("/home/you"))
+    entries = setup.wanted(COMMAND, Path("/home/you/.claude/settings.json"))
     assert {one.path: one.value for one in entries} == {
         ("hooks", event): {"hooks": [{"type": "command", "command": COMMAND, "timeout": seconds}]}
         for event, seconds in {
@@ -31,8 +31,7 @@ def test_each_event_has_one_hook_with_its_timeout_in_seconds() -> None:
     [("", "/home/you/.claude/settings.json"), ("/etc/claude", "/etc/claude/settings.json")],
 )
 def test_the_settings_are_in_the_home_or_where_the_variable_says(config_dir: str, file: str) -> None:
-    entries = setup.wanted(COMMAND, Path("/home/you"), config_dir)
-    assert {one.file for one in entries} == {PurePath(file)}
+    assert setup.settings_of_user(Path("/home/you"), config_dir) == Path(file)
 
 
 def test_its_folder_shows_that_it_is_there(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from holdfast.cli.mcp import relay_command
 from holdfast.cli.mend import mended
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, working
+from holdfast.cli.project_scope import in_project
 from holdfast.core.text import one_line
 from holdfast.daemon import client
 from holdfast.engine import connections
@@ -65,15 +66,23 @@ def _findings(home: Path) -> Iterator[Finding]:
     search_path = os.environ.get("PATH", "")
     for harness in every:
         if harness.present(Path.home(), search_path) or connections.installed(home, harness):
-            yield from _connected(home, harness, search_path)
+            yield from _connected(home, harness, Path(project.root), search_path)
     if home.is_dir():
         yield from _inside(home, every)
 
 
-def _connected(home: Path, harness: Harness, search_path: str) -> Iterator[Finding]:
+def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> Iterator[Finding]:
     """What can be said of a harness that is here."""
-    command = command_for(harness, home)
     yield connections.check_version(harness, search_path)
+    projects = connections.projects(home, harness)
+    if projects and not connections.is_for_user(home, harness):
+        if root not in projects:
+            yield fine(
+                f"hooks of {harness.name}", f"in other projects alone: {', '.join(map(str, projects))}"
+            )
+            return
+        (harness,) = in_project([harness], root)
+    command = command_for(harness, home)
     hooks = connections.check_hooks(home, harness, harness.wanted(command, Path.home()))
     yield hooks
     if hooks.ok:

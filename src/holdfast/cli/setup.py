@@ -6,16 +6,17 @@ Which entries a harness wants is its own knowledge; merging them into its files 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from holdfast import config, harnesses, relay, skills
 from holdfast import hook as carrier
-from holdfast.cli import access
+from holdfast.cli import access, project_scope
 from holdfast.cli.heritage import say_what_could_be_inherited
 from holdfast.cli.hook import command_for, status_command_for
 from holdfast.cli.mcp import relay_command, relay_path
@@ -23,6 +24,7 @@ from holdfast.cli.options import command
 from holdfast.cli.printing import give, say
 from holdfast.core.wanted import Wanted, WantedCopy
 from holdfast.engine import connections
+from holdfast.engine.excluded import settings_exclusions, spare_exclusions
 from holdfast.errors import HoldfastError
 from holdfast.files import install
 from holdfast.files.install import Plan, Report, Role, Verb
@@ -34,9 +36,11 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
     """What setup and unsetup both take."""
     folder = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
     whose = "The user's home directory, if not yours."
+    alone = "Only in the project that you are in, in settings that are yours and not the project's."
     for decorate in (
         click.option("--yes", is_flag=True, help="Do it without asking."),
         click.option("--dry-run", is_flag=True, help="Only print what would change, as a diff."),
+        click.option("--project", "scoped", is_flag=True, help=alone),
         click.option("--home", "user_home", type=folder, metavar="DIR", help=whose),
         click.argument("names", metavar="[HARNESS]...", nargs=-1),
     ):
@@ -44,73 +48,119 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@command("holdfast setup --dry-run", "holdfast setup", "holdfast setup HARNESS --yes")
+@command(
+    "holdfast setup --dry-run", "holdfast setup", "holdfast setup HARNESS --yes", "holdfast setup --project"
+)
 @click.option("--no-mcp", is_flag=True, help="Only the hooks: no tools for agents, and no word of them.")
 @_options
-def setup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool, no_mcp: bool) -> None:
+def setup(
+    *,
+    names: tuple[str, ...],
+    user_home: Path | None,
+    scoped: bool,
+    dry_run: bool,
+    yes: bool,
+    no_mcp: bool,
+) -> None:
     """Connect the harnesses on this machine to Holdfast.
 
     Adds our hooks and the server of our tools to the settings of each harness named, or of each one found,
     and leaves everything else in them as it is; skills and a short file tell agents when to use the tools. A
     backup is kept; `holdfast unsetup` undoes it. Doing it twice is the same as once.
+
+    With --project only sessions in this project are kept: hooks and tools go into settings of the project
+    that are yours alone, and git is told to leave them alone. A file that is committed is refused.
     """
     home, theirs = access.home(), user_home or Path.home()
-    chosen = _chosen(names, theirs, _environment(user_home))
+    root = project_scope.root_here(theirs) if scoped else None
+    found = _chosen(names, theirs, _environment(user_home), scoped=scoped)
+    project_scope.refuse_to_tell_twice(home, found, root)
+    chosen = project_scope.in_project(found, root) if root else found
     tooled = [] if no_mcp else chosen
     entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
     brought = [*copies(home), *_plugins(chosen, home, theirs), *_guidance(tooled, theirs)]
-    plan = install.plan_setup(entries, brought, home, access.now())
+    plan = _planned(entries, brought, home, root)
     if dry_run:
         _show(plan)
         return
     _agree(plan, "setup", beforehand=yes)
     _tell(install.apply(plan))
-    titles = " and ".join(one.title for one in chosen)
-    say(f"\n{titles}: sessions that start from now on are kept, and get their work back when a context dies.")
-    for one in chosen:
-        hurdle = one.hurdle(theirs, command_for(one, home))
-        if hurdle:
-            say(f"\n{one.title}: {hurdle.reason}; {hurdle.remedy}")
+    _say_what_holds_now(chosen, tooled, home, theirs, root)
     say_what_could_be_inherited()
-    say("next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup` takes it away")
+    option = " --project" if root else ""
+    say(f"next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup{option}` undoes it")
 
 
 def renew(home: Path) -> None:
     """Write once more what setup wrote for the harnesses it was run for, tools only where they had them."""
+    every = [harnesses.here(name, os.environ) for name in harnesses.names()]
+    for_user = [one for one in every if connections.is_for_user(home, one)]
+    if for_user:
+        _renew(for_user, home, None)
+    roots = dict.fromkeys(root for one in every for root in connections.projects(home, one))
+    # A project that is gone is not made again for the sake of our settings.
+    for root in filter(Path.is_dir, roots):
+        there = [one for one in every if root in connections.projects(home, one)]
+        _renew(project_scope.in_project(there, root), home, root)
+
+
+def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
     theirs = Path.home()
     placed = {(record.path, one.path) for record in read_manifest(home).edited for one in record.placed}
-    every = [harnesses.here(name, os.environ) for name in harnesses.names()]
-    chosen = [one for one in every if connections.installed(home, one)]
     tooled = [
         one for one in chosen if any((want.file, want.path) in placed for want in _tools([one], home, theirs))
     ]
     entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
-    whole = [*copies(home), *_guidance(tooled, theirs)]
-    _tell(install.apply(install.plan_setup(entries, whole, home, access.now())))
+    _tell(install.apply(_planned(entries, [*copies(home), *_guidance(tooled, theirs)], home, root)))
+
+
+def _planned(entries: Sequence[Wanted], brought: Iterable[WantedCopy], home: Path, root: Path | None) -> Plan:
+    """What is to be written: for all projects, or in the one with this root."""
+    if root is None:
+        return install.plan_setup(entries, brought, home, access.now())
+    files = dict.fromkeys(Path(entry.file) for entry in entries)
+    exclusions = settings_exclusions(root, files)
+    return install.plan_setup(entries, brought, home, access.now(), project=root, exclusions=exclusions)
+
+
+def _say_what_holds_now(
+    chosen: Sequence[Harness], tooled: Iterable[Harness], home: Path, theirs: Path, root: Path | None
+) -> None:
+    titles = " and ".join(one.title for one in chosen)
+    where = f" in {root}" if root else ""
+    kept = "are kept, and get their work back when a context dies."
+    say(f"\n{titles}: sessions that start from now on{where} {kept}")
+    for one in chosen:
+        hurdle = one.hurdle(theirs, command_for(one, home))
+        if hurdle:
+            say(f"\n{one.title}: {hurdle.reason}; {hurdle.remedy}")
+    for one in tooled:
+        if isinstance(one, Tooled) and not _tools([one], home, theirs):
+            server = shlex.join(relay_command(one, home))
+            say(f"\n{one.title}: its agents get no tools of ours here; to add them by hand, run `{server}`")
 
 
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
 @_options
-def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, yes: bool) -> None:
+def unsetup(
+    *, names: tuple[str, ...], user_home: Path | None, scoped: bool, dry_run: bool, yes: bool
+) -> None:
     """Undo setup: every file is again what it was.
 
-    Without names, everything that setup did, and the lines that keep our files out of git's sight. What was
-    recorded so far stays in the Holdfast home.
+    Without names, everything that setup did, in all projects, and the lines that keep our files out of git's
+    sight; with --project, what it did in this one. What was recorded so far stays in the Holdfast home.
     """
     home, theirs = access.home(), user_home or Path.home()
+    root = project_scope.root_here(theirs) if scoped else None
     manifest = read_manifest(home)
     files = [record.path for record in manifest.edited]
-    if names or user_home:
-        environment = _environment(user_home)
-        chosen = [harnesses.here(name, environment) for name in names or harnesses.names()]
-        brought = (*_plugins(chosen, home, theirs), *_guidance(chosen, theirs))
-        wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *brought)
-        own = {Path(one.file).absolute() for one in wanted}
+    if names or user_home or root:
+        own = _own_files(names, home, theirs, _environment(user_home), root)
         files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
-    if not files and (names or user_home or not (manifest.copied or manifest.excluded)):
+    if not files and (names or user_home or root or not (manifest.copied or manifest.excluded)):
         say("nothing to undo: setup has not been run for this")
         return
-    plan = install.plan_unsetup(home, files)
+    plan = install.plan_unsetup(home, files, spare_exclusions(manifest, root, files) if root else ())
     if dry_run:
         _show(plan)
         return
@@ -120,19 +170,40 @@ def unsetup(*, names: tuple[str, ...], user_home: Path | None, dry_run: bool, ye
     say(f"\nwhat was recorded is still in {home}; `holdfast down` stops the daemon if it runs")
 
 
+def _own_files(
+    names: Iterable[str], home: Path, theirs: Path, environment: Mapping[str, str], root: Path | None
+) -> set[Path]:
+    """Every file in which setup puts something for these harnesses, or for all if none is named."""
+    chosen = [harnesses.here(name, environment) for name in names]
+    if not chosen:
+        every = [harnesses.here(name, environment) for name in harnesses.names()]
+        chosen = [one for one in every if root is None or project_scope.can_be_scoped(one)]
+    if root:
+        chosen = project_scope.in_project(chosen, root)
+    brought = (*_plugins(chosen, home, theirs), *_guidance(chosen, theirs))
+    wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *brought)
+    return {Path(one.file).absolute() for one in wanted}
+
+
 def _environment(user_home: Path | None) -> Mapping[str, str]:
     """What tells harnesses to keep their files elsewhere; ours says nothing of another user's."""
     return {} if user_home else os.environ
 
 
-def _chosen(names: Iterable[str], theirs: Path, environment: Mapping[str, str]) -> list[Harness]:
-    """The harnesses named, or those that are there."""
+def _chosen(
+    names: Iterable[str], theirs: Path, environment: Mapping[str, str], *, scoped: bool
+) -> list[Harness]:
+    """The harnesses named, or those that are there and, for one project, can be set up in it."""
     named = [harnesses.here(name, environment) for name in dict.fromkeys(names)]
     if named:
         return named
     search_path = os.environ.get("PATH", "")
     every = [harnesses.here(name, environment) for name in harnesses.names()]
-    present = [one for one in every if one.present(theirs, search_path)]
+    present = [
+        one
+        for one in every
+        if one.present(theirs, search_path) and (not scoped or project_scope.can_be_scoped(one))
+    ]
     if not present:
         known = " or ".join(f"`holdfast setup {name}`" for name in harnesses.names())
         raise HoldfastError("no harness was found on this machine", f"name the one you use: {known}")

@@ -54,8 +54,10 @@ def check_version(harness: Harness, search_path: str) -> Finding:
 
 def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Finding:
     """What setup wrote for this harness is still in its files, and is what it would write today."""
-    check, fix = f"hooks of {harness.name}", f"run `holdfast setup {harness.name}`"
-    if not _records(home, harness):
+    records = _records(home, harness)
+    scope = "--project " if records and all(record.project for record in records) else ""
+    check, fix = f"hooks of {harness.name}", f"run `holdfast setup {scope}{harness.name}`"
+    if not records:
         return wrong(check, f"{harness.title} is here, but setup was not run for it", fix)
     files = {Path(one.file): _texts_in(Path(one.file)) for one in wanted}
     for file, texts in files.items():
@@ -96,6 +98,18 @@ def installed(home: Path, harness: Harness) -> str:
     """The command line that setup gave to this harness; empty if it gave none."""
     identities = [placed.identity for record in _records(home, harness) for placed in record.placed]
     return identities[0] if identities else ""
+
+
+def is_for_user(home: Path, harness: Harness) -> bool:
+    """Whether setup was run for this harness in all projects."""
+    return any(record.project is None for record in _records(home, harness))
+
+
+def projects(home: Path, harness: Harness) -> tuple[Path, ...]:
+    """The tops of the projects in whose settings for this harness setup put us."""
+    return tuple(
+        dict.fromkeys(record.project for record in _records(home, harness) if record.project is not None)
+    )
 
 
 def _records(home: Path, harness: Harness) -> list[EditedFile]:

@@ -6,7 +6,8 @@ again and leave the bytes that were there.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.files import atomic
@@ -14,17 +15,57 @@ from holdfast.files.manifest import ExcludedLine, Manifest, manifest_bytes, mani
 from holdfast.files.together import locked
 
 
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """What git shall leave alone, and the file in which it is told so."""
+
+    file: Path
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exclude:
+    """A file of exclusions before and after ours, and a record of each line that is new."""
+
+    file: Path
+    before: bytes | None
+    after: bytes | None
+    lines: tuple[ExcludedLine, ...]
+
+
 def add(home: Path, exclude: Path, pattern: str) -> bool:
     """Have git leave this alone in all worktrees; whether that was not so before."""
     with locked(home / "run" / "manifest"):
-        before = atomic.read(exclude)
-        if before is not None and pattern.encode() in before.splitlines():
-            return False
-        cut = before is not None and before != b"" and not before.endswith(b"\n")
-        line = ExcludedLine(exclude, pattern, before is None, cut, atomic.missing_folders(exclude))
-        _note(home, line)
-        atomic.write(exclude, (before or b"") + (b"\n" if cut else b"") + pattern.encode() + b"\n")
-    return True
+        after, lines = with_patterns(exclude, atomic.read(exclude), [pattern])
+        for line in lines:
+            _note(home, line)
+            atomic.write(exclude, after or b"")
+    return bool(lines)
+
+
+def with_patterns(
+    exclude: Path, content: bytes | None, patterns: Iterable[str]
+) -> tuple[bytes | None, tuple[ExcludedLine, ...]]:
+    """The file with these patterns in it, and a record of each line that is new."""
+    lines: list[ExcludedLine] = []
+    for pattern in patterns:
+        if content is not None and pattern.encode() in content.splitlines():
+            continue
+        cut = bool(content) and not (content or b"").endswith(b"\n")
+        folders = atomic.missing_folders(exclude) if content is None else ()
+        lines.append(ExcludedLine(exclude, pattern, content is None, cut, folders))
+        content = (content or b"") + (b"\n" if cut else b"") + pattern.encode() + b"\n"
+    return content, tuple(lines)
+
+
+def planned(exclusions: Iterable[Exclusion]) -> Iterator[Exclude]:
+    """Each file in which git is told, as it is and as it would be."""
+    patterns: dict[Path, list[str]] = {}
+    for one in exclusions:
+        patterns.setdefault(one.file, []).append(one.pattern)
+    for file, wanted in patterns.items():
+        before = atomic.read(file)
+        yield Exclude(file, before, *with_patterns(file, before, wanted))
 
 
 def without(content: bytes | None, line: ExcludedLine) -> bytes | None:

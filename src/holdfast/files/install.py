@@ -14,6 +14,7 @@ from pathlib import Path
 from holdfast.core.wanted import KeyPath, Mark, Wanted, WantedCopy, mark_of
 from holdfast.errors import HoldfastError, SettingsUnreadable
 from holdfast.files import atomic, exclude, settings_text
+from holdfast.files.exclude import Exclusion
 from holdfast.files.manifest import (
     CopiedFile,
     EditedFile,
@@ -93,9 +94,21 @@ def unsetup(home: Path) -> Report:
     return apply(plan_unsetup(home, [record.path for record in read_manifest(home).edited]))
 
 
-def plan_setup(entries: Iterable[Wanted], copies: Iterable[WantedCopy], home: Path, now_ms: int) -> Plan:
-    """What setup would do; settings that cannot be read are refused here, before anything is written."""
+def plan_setup(
+    entries: Iterable[Wanted],
+    copies: Iterable[WantedCopy],
+    home: Path,
+    now_ms: int,
+    *,
+    project: Path | None = None,
+    exclusions: Iterable[Exclusion] = (),
+) -> Plan:
+    """What setup would do; settings that cannot be read are refused here, before anything is written.
+
+    With a project the settings are that project's, and git is told to leave them alone.
+    """
     manifest = read_manifest(home)
+    unseen = tuple(exclude.planned(exclusions))
     wanted = _by_file(entries)
     mark = _mark(home, manifest, [entry.identity for group in wanted.values() for entry in group])
     records = {record.path: record for record in manifest.edited}
@@ -106,19 +119,20 @@ def plan_setup(entries: Iterable[Wanted], copies: Iterable[WantedCopy], home: Pa
     known_copies = {one.path: one for one in manifest.copied}
     copied = [_copy(one, known_copies.get(Path(one.file)), home) for one in copies]
     updated = Manifest(
-        tuple((records | {one.record.path: one.record for one in merges}).values()),
+        tuple((records | {one.record.path: replace(one.record, project=project) for one in merges}).values()),
         tuple((known_copies | {one.record.path: one.record for one in copied if one.record}).values()),
-        manifest.excluded,
+        (*manifest.excluded, *(line for one in unseen for line in one.lines)),
     )
     # The manifest is written before what it tells of: after a crash it may say too much, never too little.
     kept = (*(change for merge in merges for change in merge.backup), _manifest_change(home, updated))
+    hidden = (Change(one.file, Role.SETTINGS, one.before, one.after) for one in unseen)
     ours = (copy.file for copy in copied if copy.record)
     left = tuple(copy.file.path for copy in copied if not copy.record)
-    return Plan((*kept, *ours, *(merge.settings for merge in merges)), left=left)
+    return Plan((*kept, *hidden, *ours, *(merge.settings for merge in merges)), left=left)
 
 
-def plan_unsetup(home: Path, files: Iterable[Path]) -> Plan:
-    """What unsetup would do for these files; all else that is ours goes with the last settings."""
+def plan_unsetup(home: Path, files: Iterable[Path], exclusions: Collection[Exclusion] = ()) -> Plan:
+    """What unsetup would do for these files and exclusions; all else of ours goes with the last settings."""
     manifest = read_manifest(home)
     chosen = frozenset(file.absolute() for file in files)
     undone = [record for record in manifest.edited if record.path in chosen]
@@ -132,12 +146,14 @@ def plan_unsetup(home: Path, files: Iterable[Path]) -> Plan:
     spare = tuple(change for change, can_go in removals if can_go)
     left = tuple(change.path for change, can_go in removals if not can_go)
     emptied = () if others else (hook_path(home).parent, home / "backups")
-    lines = () if others else manifest.excluded
+    lines = tuple(
+        line for line in manifest.excluded if not others or Exclusion(line.path, line.pattern) in exclusions
+    )
     unexcluded = tuple(_unexcluded(lines))
     remaining = Manifest(
         others,
         tuple(one for one in manifest.copied if one not in copies),
-        manifest.excluded if others else (),
+        tuple(line for line in manifest.excluded if line not in lines),
     )
     made = [
         *(record.folders for record in undone),

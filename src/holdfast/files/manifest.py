@@ -39,6 +39,8 @@ class EditedFile:
     folders: tuple[Path, ...]
     placed: tuple[Placed, ...]
     hollows: tuple[Hollow, ...]
+    # The top of the project whose settings these are; None if they are a user's, for all projects.
+    project: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -267,6 +267,18 @@ class Movable(Protocol):
 
 
 @runtime_checkable
+class InProject(Protocol):
+    """A harness with settings for a single project that are its user's own, and not the project's."""
+
+    def in_project(self, root: Path) -> Harness:
+        """The same harness, with the settings of the project whose top this is.
+
+        It wants its hooks there, and our tools if there is a place for them; nothing else.
+        """
+        ...
+
+
+@runtime_checkable
 class StatusLine(Protocol):
     """A harness that shows a line which a command writes."""
 

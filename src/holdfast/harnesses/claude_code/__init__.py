@@ -23,7 +23,8 @@ from holdfast.harnesses.fields import text
 class ClaudeCode:
     """The contract, kept for Claude Code.
 
-    `config_dir` is the folder that it was told to keep its files in; empty for the usual one.
+    `config_dir` is the folder that it was told to keep its files in; empty for the usual one. With a `root`
+    its settings are those of the project there.
     """
 
     name: str = "claude-code"
@@ -40,11 +41,20 @@ class ClaudeCode:
     stores_injected_text: bool = True
     takes_text: bool = True
 
-    def __init__(self, config_dir: str = "") -> None:
+    def __init__(self, config_dir: str = "", root: Path | None = None) -> None:
         self._config_dir = config_dir
+        self._root = root
 
     def moved(self, environment: Mapping[str, str]) -> Harness:
         return ClaudeCode(environment.get("CLAUDE_CONFIG_DIR", ""))
+
+    def in_project(self, root: Path) -> Harness:
+        return ClaudeCode(self._config_dir, root)
+
+    def _settings(self, home: Path) -> Path:
+        if self._root:
+            return setup.settings_in_project(self._root)
+        return setup.settings_of_user(home, self._config_dir)
 
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
@@ -108,10 +118,11 @@ class ClaudeCode:
         return status.parse_status(letter)
 
     def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted_mid_turn(hook_command, home, self._config_dir)
+        return setup.wanted_mid_turn(hook_command, self._settings(home))
 
     def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
-        return setup.wanted_status_line(command, home, self._config_dir)
+        # That of a project would hide the one which the user has for all.
+        return () if self._root else setup.wanted_status_line(command, self._settings(home))
 
     def present(self, home: Path, search_path: str) -> bool:
         return setup.present(home, search_path, self._config_dir)
@@ -123,13 +134,14 @@ class ClaudeCode:
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted(hook_command, home, self._config_dir)
+        return setup.wanted(hook_command, self._settings(home))
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        return setup.wanted_tools(relay, home, self._config_dir)
+        # For one project it keeps servers in its own state, in which many projects stand, and writes often.
+        return () if self._root else setup.wanted_tools(relay, home, self._config_dir)
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        return setup.guidance(home, skills, self._config_dir)
+        return () if self._root else setup.guidance(home, skills, self._config_dir)
 
     def plugin(
         self, hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str

@@ -22,12 +22,21 @@ _TIMEOUTS = (
 )
 
 
-def wanted(hook_command: str, harness_home: Path, config_dir: str = "") -> tuple[WantedEntry, ...]:
-    """One hook for each event; without a matcher it is called for every source.
+def settings_of_user(harness_home: Path, config_dir: str = "") -> Path:
+    """The user's settings, for all projects.
 
     `config_dir` is the value of CLAUDE_CONFIG_DIR where it applies; empty means the usual folder in the home.
     """
-    settings = _folder(harness_home, config_dir) / "settings.json"
+    return _folder(harness_home, config_dir) / "settings.json"
+
+
+def settings_in_project(root: Path) -> Path:
+    """The user's settings for one project, which Claude Code itself keeps out of git."""
+    return root / ".claude" / "settings.local.json"
+
+
+def wanted(hook_command: str, settings: Path) -> tuple[WantedEntry, ...]:
+    """One hook for each event; without a matcher it is called for every source."""
     return tuple(
         WantedEntry(
             file=settings,
@@ -39,17 +48,15 @@ def wanted(hook_command: str, harness_home: Path, config_dir: str = "") -> tuple
     )
 
 
-def wanted_mid_turn(hook_command: str, harness_home: Path, config_dir: str = "") -> tuple[WantedEntry, ...]:
+def wanted_mid_turn(hook_command: str, settings: Path) -> tuple[WantedEntry, ...]:
     """One more hook, behind every batch of tools."""
     entry: Json = {"hooks": [{"type": "command", "command": hook_command, "timeout": 5}]}
-    settings = _folder(harness_home, config_dir) / "settings.json"
     return (WantedEntry(settings, ("hooks", "PostToolBatch"), entry, hook_command),)
 
 
-def wanted_status_line(command: str, harness_home: Path, config_dir: str = "") -> tuple[WantedMember, ...]:
+def wanted_status_line(command: str, settings: Path) -> tuple[WantedMember, ...]:
     """The status line; a command that the user has there already still runs, and its output stands first."""
     value: dict[str, Json] = {"type": "command", "command": command}
-    settings = _folder(harness_home, config_dir) / "settings.json"
     return (WantedMember(settings, ("statusLine",), value, command, wraps="command"),)
 
 

@@ -26,7 +26,8 @@ from holdfast.harnesses.lines import files_below
 class Codex:
     """The contract, kept for Codex.
 
-    `folder` is where it was told to keep its files; empty for the usual place.
+    `folder` is where it was told to keep its files; empty for the usual place. With a `root` its settings are
+    those of the project there.
     """
 
     name: str = "codex"
@@ -42,11 +43,19 @@ class Codex:
     stores_injected_text: bool = True
     takes_text: bool = True
 
-    def __init__(self, folder: str = "") -> None:
+    def __init__(self, folder: str = "", root: Path | None = None) -> None:
         self._folder = folder
+        self._root = root
 
     def moved(self, environment: Mapping[str, str]) -> Harness:
         return Codex(environment.get("CODEX_HOME", ""))
+
+    def in_project(self, root: Path) -> Harness:
+        return Codex(self._folder, root)
+
+    def _settings(self, home: Path) -> Path:
+        """The folder of the settings that are meant: the user's, or those of one project."""
+        return self._root / ".codex" if self._root else self._in(home)
 
     def _in(self, home: Path) -> Path:
         return Path(self._folder) if self._folder else home / ".codex"
@@ -117,16 +126,19 @@ class Codex:
         return Opening((self.program, prompt), (self.program, "exec", prompt))
 
     def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
-        return trust.hurdle(self._in(home), hook_command)
+        config = self._in(home) / "config.toml"
+        untrusted = trust.untrusted(config, self._root) if self._root else None
+        return untrusted or trust.hurdle(self._settings(home) / "hooks.json", config, hook_command)
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted(hook_command, self._in(home))
+        return setup.wanted(hook_command, self._settings(home))
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        return setup.wanted_tools(relay, self._in(home))
+        server = setup.wanted_server(relay, self._settings(home))
+        return (server,) if self._root else (server, setup.wanted_word(self._in(home)))
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        return setup.guidance(self._in(home), skills)
+        return () if self._root else setup.guidance(self._in(home), skills)
 
 
 HARNESS: Harness = Codex()

@@ -19,6 +19,7 @@ from holdfast.harnesses.base import Hurdle
 from holdfast.harnesses.fields import items, mapping, read_object, text
 
 _REMEDY = "start `codex`, look at the hooks in its review dialog (or by `/hooks`) and trust them"
+_TRUST = "start `codex` there and say that you trust the folder"
 _ENABLE = "start `codex` and turn them on again by `/hooks`"
 _SHORT = ("session_end", "interrupt")
 """Events to which Codex gives three seconds at most."""
@@ -33,11 +34,11 @@ class _Handler:
     """Empty where somebody gave it fields of which we cannot tell how they count."""
 
 
-def hurdle(folder: Path, command: str) -> Hurdle | None:
-    """What keeps Codex from calling our hooks; None if nothing does."""
-    states = _states(folder / "config.toml")
+def hurdle(hooks: Path, config: Path, command: str) -> Hurdle | None:
+    """What keeps Codex from calling our hooks in this file; None if nothing does."""
+    states = {key: mapping(state) for key, state in mapping(_table(config, "hooks").get("state")).items()}
     unknown = changed = off = 0
-    for handler in _handlers(folder / "hooks.json", command):
+    for handler in _handlers(hooks, command):
         state = mapping(next((states[key] for key in handler.keys if key in states), None))
         trusted = text(state, "trusted_hash")
         off += state.get("enabled") is False
@@ -47,6 +48,26 @@ def hurdle(folder: Path, command: str) -> Hurdle | None:
         what = f"{unknown} of our hooks wait" if unknown else f"{changed} of our hooks changed and wait again"
         return Hurdle(f"{what} for a review, and until then Codex passes them over in silence", _REMEDY)
     return Hurdle(f"{off} of our hooks are turned off", _ENABLE) if off else None
+
+
+def untrusted(config: Path, root: Path) -> Hurdle | None:
+    """What keeps Codex from reading the settings of this project at all; None if nothing does."""
+    projects = _table(config, "projects")
+    known = (mapping(projects.get(str(one))) for one in (root, root.resolve(), _main_worktree(root)))
+    if any(text(project, "trust_level") == "trusted" for project in known):
+        return None
+    return Hurdle(f"it does not trust {root}, and reads no settings there until it does", _TRUST)
+
+
+def _main_worktree(root: Path) -> Path:
+    """The worktree beside whose git directory this one's is kept: who trusts that one trusts all."""
+    try:
+        pointer = (root / ".git").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return root
+    # It says `gitdir: MAIN/.git/worktrees/NAME`.
+    git_dir = Path(pointer.removeprefix("gitdir:").strip())
+    return git_dir.parents[2] if len(git_dir.parents) > 2 else root
 
 
 def _handlers(file: Path, command: str) -> Iterator[_Handler]:
@@ -80,11 +101,10 @@ def _hash(label: str, group: Mapping[str, object], handler: Mapping[str, object]
     return f"sha256:{hashlib.sha256(whole.encode(errors='replace')).hexdigest()}"
 
 
-def _states(file: Path) -> Mapping[str, Mapping[str, object]]:
-    """What Codex keeps of each hook, by its key."""
+def _table(file: Path, name: str) -> Mapping[str, object]:
+    """One table of Codex's settings; an empty one if it cannot be read."""
     try:
         settings = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return {}
-    states = mapping(mapping(settings.get("hooks")).get("state"))
-    return {key: mapping(state) for key, state in states.items()}
+    return mapping(settings.get(name))

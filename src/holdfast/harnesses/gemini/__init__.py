@@ -22,7 +22,8 @@ from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
 class Gemini:
     """The contract, kept for Gemini CLI.
 
-    `home` is what it was told to take for the user's; empty for the user's own.
+    `home` is what it was told to take for the user's; empty for the user's own. With a `root` its settings
+    are those of the project there.
     """
 
     name: str = "gemini"
@@ -38,11 +39,19 @@ class Gemini:
     stores_injected_text: bool = True
     takes_text: bool = False
 
-    def __init__(self, home: str = "") -> None:
+    def __init__(self, home: str = "", root: Path | None = None) -> None:
         self._home = home
+        self._root = root
 
     def moved(self, environment: Mapping[str, str]) -> Harness:
         return Gemini(environment.get("GEMINI_CLI_HOME", ""))
+
+    def in_project(self, root: Path) -> Harness:
+        return Gemini(self._home, root)
+
+    def _settings(self, home: Path) -> Path:
+        """The folder of the settings that are meant: the user's, or those of one project."""
+        return _folder(self._root) if self._root else self._in(home)
 
     def _in(self, home: Path) -> Path:
         return _folder(Path(self._home) if self._home else home)
@@ -112,13 +121,14 @@ class Gemini:
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        return setup.wanted(hook_command, self._in(home))
+        return setup.wanted(hook_command, self._settings(home))
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        return setup.wanted_tools(relay, self._in(home))
+        server = setup.wanted_server(relay, self._settings(home))
+        return (server,) if self._root else (server, setup.wanted_word(self._in(home)))
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        return setup.guidance(self._in(home), skills)
+        return () if self._root else setup.guidance(self._in(home), skills)
 
 
 def _folder(home: Path) -> Path:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
-from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.wanted import Json, WantedBlock, WantedCopy, WantedEntry, WantedMember
 
 # Milliseconds. The hook itself gives up sooner; these only bound a machine that cannot even start it.
 TIMEOUTS = (
@@ -39,14 +39,16 @@ def wanted(hook_command: str, folder: Path) -> tuple[WantedEntry, ...]:
     )
 
 
-def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:
-    """The server of our tools, and a word about them in the instructions that every session gets."""
+def wanted_server(relay: Sequence[str], folder: Path) -> WantedMember:
+    """The server of our tools."""
     program, *words = relay
     value: dict[str, Json] = {"command": program, "args": [*words]}
-    return (
-        WantedMember(folder / "settings.json", ("mcpServers", "holdfast"), value, identity=relay[3]),
-        WantedBlock(folder / "GEMINI.md", INSTRUCTIONS),
-    )
+    return WantedMember(folder / "settings.json", ("mcpServers", "holdfast"), value, identity=relay[3])
+
+
+def wanted_word(folder: Path) -> WantedBlock:
+    """A word about the tools in the instructions that every session gets."""
+    return WantedBlock(folder / "GEMINI.md", INSTRUCTIONS)
 
 
 def guidance(folder: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
