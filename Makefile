@@ -6,11 +6,14 @@ PYTHON ?= python3
 ARGS ?=
 # Which real harnesses `make test-clients` installs, all if none is named; without one its tests are skipped.
 CLIENTS ?=
+# How long `make fuzz` goes on, in all.
+SECONDS ?= 600
 
 VENV := .venv
 BIN := $(VENV)/bin
 # Newer than its prerequisites when there is nothing to install.
 STAMP := $(VENV)/.installed
+FUZZ_STAMP := $(VENV)/.installed-fuzz
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 
 # pyright's wrapper would otherwise ask the network whether there is a newer one.
@@ -18,7 +21,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-clients test-browser chaos check format bench clean
+.PHONY: help setup run test test-clients test-browser chaos fuzz check format bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +46,10 @@ test-browser: $(STAMP) ## Use the dashboard in a real browser, every page and ev
 chaos: $(STAMP) ## Kill the daemon 200 times while two hundred sessions talk, and compare
 	@HOLDFAST_KILLS=200 $(BIN)/python -m pytest --quiet tests/chaos $(ARGS)
 
+fuzz: $(FUZZ_STAMP) ## Feed every parser and every route of the API with anything, for SECONDS in all
+	@$(BIN)/python -m tests.fuzz.parsers --seconds $$(($(SECONDS) / 2))
+	@$(BIN)/python -m tests.fuzz.api --seconds $$(($(SECONDS) / 2))
+
 check: $(STAMP) ## Check style and types: ruff, mypy, pyright
 	@echo "ruff check"    && $(BIN)/ruff check --quiet .
 	@echo "ruff format"   && $(BIN)/ruff format --quiet --check .
@@ -60,10 +67,15 @@ clean: ## Remove everything that make and the tools made
 	@rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(STAMP): $(BIN)/python pyproject.toml $(wildcard requirements/*.txt)
+$(STAMP): $(BIN)/python pyproject.toml requirements/dev.txt requirements/runtime.txt
 	@echo "installing into $(VENV)"
 	@$(PIP) install --requirement requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(FUZZ_STAMP): $(STAMP) requirements/fuzz.txt
+	@echo "installing what fuzzing needs"
+	@$(PIP) install --requirement requirements/fuzz.txt
 	@touch $@
 
 # Runs when there is no working interpreter there: none yet, or the one it was made with is gone.

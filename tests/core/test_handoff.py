@@ -89,6 +89,13 @@ def test_what_is_no_handoff_is_none(text: str) -> None:
     assert checks_in(text) == ()
 
 
+def test_what_was_picked_up_is_consumed_also_where_its_status_stands_twice() -> None:
+    text = "# Handoff: mine\n\n- Status: open\n- Branch: `a`\n- Status: open\n- Branch: `b`\n"
+    head = head_of(consumed(text, "2026-02-01T09:00:00Z", "a person"))
+    assert head is not None
+    assert (head.is_open, head.branch) == (False, "a")
+
+
 def test_a_head_ends_where_the_first_section_begins() -> None:
     text = "# Handoff: mine\n\n- Branch: `a`\n\n## Notes\n- Branch: `b`\n- Status: consumed\n"
     head = head_of(text)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.core.wanted import WantedBlock
@@ -20,7 +20,7 @@ texts = st.builds(
     lambda parts, newline, end: newline.join(parts) + end,
     st.lists(lines, max_size=6),
     st.sampled_from(("\n", "\r\n")),
-    st.sampled_from(("", "\n", "\n\n", "\r\n")),
+    st.sampled_from(("", "\n", "\n\n", "\r\n", "\r")),
 )
 
 
@@ -33,6 +33,7 @@ def removed(text: str) -> str:
 
 
 @given(texts)
+@example("# Mine\r")
 def test_taking_out_leaves_the_very_text_from_before(text: str) -> None:
     assert inserted(text).startswith(text)
     assert removed(inserted(text)) == text

@@ -86,7 +86,8 @@ def head_of(text: str) -> Head | None:
     title = _TITLE.search(text)
     if title is None:
         return None
-    said = dict(_FIELD.findall(text[slice(*_head_span(text))]))
+    # Of a field that stands there twice, the first counts: it is the one that `consumed` rewrites.
+    said = dict(reversed(_FIELD.findall(text[slice(*_head_span(text))])))
     bare = {name.lower(): value.strip().strip("`") for name, value in said.items()}
     return Head(
         purpose=title[1].strip(),

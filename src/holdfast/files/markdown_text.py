@@ -19,7 +19,8 @@ _BLOCK = re.compile(
 
 def insert(text: str, wanted: WantedBlock) -> str:
     """The text with the block in it exactly once; one that is there is renewed in place."""
-    newline = "\r\n" if "\r\n" in text else "\n"
+    # Behind a line that ends in CR alone, LF would make one end of line of both.
+    newline = "\r\n" if "\r\n" in text or text.endswith("\r") else "\n"
     block = f"{_BEGIN}\n{wanted.text.strip()}\n{_END}\n".replace("\n", newline)
     found = _BLOCK.search(text)
     if found:

@@ -1,0 +1,77 @@
+"""Ask a real daemon everything that its OpenAPI allows, and much that it does not, with schemathesis.
+
+    python -m tests.fuzz.api [--seconds 60]
+
+The daemon has a home of its own with something in it. No answer may be a 5xx, or other than the document says
+that it is; without a key nothing may be answered. `/api/live` has no end and is left to tests/daemon/api.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from tests.daemon.api.served import Caller, furnish, write_continuity
+from tests.daemon.conftest import Lodging
+
+CHECKS: Final = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "ignored_auth",
+    "unsupported_method",
+    "use_after_free",
+)
+PATIENCE_S: Final = 25
+"""For one answer: the daemon itself gives up after 20 seconds."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=int, default=60, help="how long to ask")
+    seconds = parser.parse_args().seconds
+    # A socket's path must be short.
+    root = Path(tempfile.mkdtemp(prefix="hf-")).resolve()
+    lodging = Lodging(root)
+    try:
+        furnished = furnish(lodging)
+        write_continuity(lodging.home, furnished.project, "## Goal\n- Ship it\n")
+        lodging.start()
+        caller = Caller(lodging)
+        caller.get("/api/health")  # The first request has the API loaded.
+        return subprocess.run(_command(caller, seconds), cwd=root, check=False).returncode
+    finally:
+        lodging.end()
+        shutil.rmtree(root)
+
+
+def _command(caller: Caller, seconds: int) -> list[str]:
+    return [
+        str(Path(sys.executable).with_name("schemathesis")),
+        "run",
+        f"http://127.0.0.1:{caller.port}/api/openapi.json",
+        f"--header=Authorization: Bearer {caller.token}",
+        f"--checks={','.join(CHECKS)}",
+        f"--max-time={seconds}",
+        f"--request-timeout={PATIENCE_S}",
+        "--rate-limit=auto",
+        "--exclude-path=/api/live",
+        "--generation-database=none",
+        "--suppress-health-check=all",
+        "--warnings=off",
+        "--no-color",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""What people, repositories and models write for us to read: settings, Markdown, logs, answers, secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from holdfast.core import agents_yml, continuity, continuity_merge, handoff, ledger, ledger_merge
+from holdfast.core.patches import patched
+from holdfast.core.records import path_to, read_log
+from holdfast.core.redact import redact, redact_parts
+from holdfast.core.redact_stream import redact_stream
+from holdfast.core.sections import sections
+from holdfast.core.summary import object_in
+from holdfast.core.wanted import WantedBlock
+from holdfast.engine.redactor import redact_as_seen
+from holdfast.errors import SettingsUnreadable
+from holdfast.files import json_text, markdown_text, toml_text
+from tests.files import settings_texts, toml_texts
+from tests.fuzz.target import Target, text_of
+
+SALT = b"salt"
+BLOCK = WantedBlock(Path("/home/you/AGENTS.md"), "Use the tools.\n")
+JSON = (
+    b'{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}, "a": [1, -2.5e3, null]}\n',
+    b"// mine\n{\n  hooks: { 'Stop': [ /* none */ ], },\n  b: 0x1F, \"c\\u0041\": true,\n}\n",
+)
+TOML = (
+    b'a = 1 #\n[servers.ours]\ncommand = "x"\nargs = ["-I", """\nmany\n"""]\n[[list]]\nb.c = 07:00:00\n',
+    b"[a]\r\n'k' = { x = 1, y = 'z' }\r\n",
+)
+MARKDOWN = (
+    b"# Mine\n\n<!-- holdfast:begin -->\nx\n<!-- holdfast:end -->\nbelow",
+    b"---\nupdated: 2026-11-15\n---\n## Goal\n- ship it\n\n## Next Steps\n1. one\n   more\n* [ ] two\n",
+    b"# Session Ledger\nUpdated: 2026-11-15\n\n## Goal\nShip (UNCONFIRMED)\n\n## State\n- Done:\n  - a\n",
+    b"# Handoff: x\n\n- Status: open\n- Branch: `main`\n\n## Verification\n- `a` holds `x`\n- `b` exists\n",
+    b"memory:\n  ledger: {path: 'x.md'}\n",
+)
+LOG = (
+    b'{"type":"session","version":3,"id":"x","timestamp":"2026-11-15T10:00:00Z","cwd":"/p"}\n',
+    b'{"type":"message","id":"1","parentId":null,"message":{"role":"user","content":"hi"}}\n' * 2,
+)
+SECRETS = (
+    b"curl -u me:hunter2hunter2 https://a:b@example.org?token=abcdef0123456789abcdef",
+    b"export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzzzz password: 'correct horse'",
+    b"-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA75\n-----END RSA PRIVATE KEY-----\n\x1b[31mghp_\x1b[0m"
+    + b"a1" * 18,
+    "密码是 hunter2hunter2，别告诉别人".encode(),
+)
+PATCHES = (
+    b"*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n@@\n-x\n+y\n*** End Patch",
+    b'diff --git "a/\\303\\244" b/x\nrename from a\nrename to b\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n',
+)
+
+
+def targets() -> Iterator[Target]:
+    """One for each language that is read."""
+    yield Target("settings-json", JSON, _json)
+    yield Target("settings-toml", TOML, _toml)
+    yield Target("settings-markdown", MARKDOWN, _markdown)
+    yield Target("continuity", MARKDOWN, _continuity)
+    yield Target("ledger", MARKDOWN, _ledger)
+    yield Target("handoff", MARKDOWN, _handoff)
+    yield Target("agents-yml", MARKDOWN, lambda content: _ignore(agents_yml.asked(text_of(content))))
+    yield Target("sections", MARKDOWN, lambda content: _ignore(sections(text_of(content))))
+    yield Target("patches", PATCHES, lambda content: _ignore(patched(text_of(content))))
+    yield Target("logs", LOG, _log)
+    yield Target("model-answers", JSON, lambda content: _ignore(object_in(text_of(content))))
+    yield Target("redactor", SECRETS, _redact)
+
+
+def _ignore(_: object) -> None:
+    """That it was made at all is what counts."""
+
+
+def _json(content: bytes) -> None:
+    """What is put in comes out, and all else is as it was; or the text is refused and nothing done."""
+    text = content.decode("utf-8", "replace")
+    if str(settings_texts.HOOK) in text:
+        return  # Ours was there before: it is taken out with the rest.
+    with suppress(SettingsUnreadable):
+        edited = json_text.insert(text, settings_texts.WANTED[0], settings_texts.MARK)
+        given = (settings_texts.PATHS, edited.hollows, settings_texts.MARK, settings_texts.FILE)
+        assert json_text.remove(edited.text, *given) == text
+
+
+def _toml(content: bytes) -> None:
+    text = text_of(content)
+    with suppress(SettingsUnreadable):
+        edited = toml_text.insert(text, toml_texts.OURS, toml_texts.MARK)
+        assert toml_text.insert(edited, toml_texts.OURS, toml_texts.MARK) == edited
+        toml_text.remove(edited, [toml_texts.OURS.path], toml_texts.MARK, toml_texts.FILE)
+
+
+def _markdown(content: bytes) -> None:
+    text = text_of(content)
+    with suppress(SettingsUnreadable):
+        edited = markdown_text.insert(text, BLOCK)
+        assert markdown_text.insert(edited, BLOCK) == edited
+        taken_out = markdown_text.remove(edited, BLOCK.file)
+        assert taken_out == text or "<!-- holdfast:begin -->" in text
+
+
+def _continuity(content: bytes) -> None:
+    text = text_of(content)
+    document = continuity.parse(text)
+    if isinstance(document, continuity.Document):
+        assert continuity.render(document) == text
+        said = continuity.summary_of(document)
+        continuity_merge.merged(document, said, continuity_merge.Written())
+
+
+def _ledger(content: bytes) -> None:
+    text = text_of(content)
+    document = ledger.parse(text)
+    assert ledger.render(document) == text
+    ledger.is_ledger(text), ledger.conflict(text), ledger.updated(document)
+    said = ledger.read(document)
+    ledger_merge.merged(document, ledger_merge.Known(found=said), "2026-11-15 10:00")
+
+
+def _handoff(content: bytes) -> None:
+    text = text_of(content)
+    _ignore((handoff.checks_in(text), handoff.pasted(text, "n", "/p/n.md", "Some harness")))
+    if handoff.head_of(text):
+        taken = handoff.consumed(text, "2026-11-15 10:00", "me")
+        head = handoff.head_of(taken)
+        assert head is not None
+        assert head.status.startswith("consumed")
+
+
+def _log(content: bytes) -> None:
+    log = read_log(text_of(content).splitlines())
+    path_to(log.records)
+
+
+def _redact(content: bytes) -> None:
+    """What went through it once comes through a second time as it is, in one piece, in parts and streamed."""
+    text = text_of(content)
+    once = redact_as_seen(text, SALT)
+    assert redact_as_seen(once, SALT) == once
+    middle = len(text) // 2
+    parts = redact_parts((text[:middle], text[middle:]), SALT)
+    assert redact_parts(parts, SALT) == parts
+    streamed = "".join(redact_stream([text[:middle], text[middle:]]))
+    assert redact(streamed) == streamed
