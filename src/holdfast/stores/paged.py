@@ -67,11 +67,10 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """How many checkpoints of one day are kept, and how many characters they have."""
+    """How many checkpoints of one day are kept."""
 
     day: str
     checkpoints: int
-    characters: int
 
 
 class Paged(Protocol):

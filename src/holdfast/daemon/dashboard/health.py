@@ -126,13 +126,12 @@ def _store(figures: Figures) -> Html:
 
 def _by_day(taken: Sequence[Taken]) -> Iterator[Bar]:
     """A bar for each of the last days, also for those on which nothing was kept."""
-    of_day = {one.day: one for one in taken}
+    of_day = {one.day: one.checkpoints for one in taken}
     last = date.fromisoformat(taken[-1].day)
     for number in reversed(range(DAYS)):
         day = (last - timedelta(days=number)).isoformat()
-        one = of_day.get(day, Taken(day, 0, 0))
-        said = f"{one.checkpoints} checkpoints, {one.characters / 1000:,.0f}k characters"
-        yield Bar(day, one.characters, said)
+        count = of_day.get(day, 0)
+        yield Bar(day, count, f"{count:,} checkpoints")
 
 
 def _models(figures: Figures) -> Html:

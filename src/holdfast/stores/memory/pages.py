@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -105,13 +105,9 @@ class Pages(Found):
         ]
 
     def taken_since(self, at: int) -> list[Taken]:
-        of_day = defaultdict[str, list[Checkpoint]](list)
-        for checkpoint in self._tables.checkpoints.values():
-            if checkpoint.created_at >= at:
-                of_day[to_iso(checkpoint.created_at)[:10]].append(checkpoint)
-        return [
-            Taken(day, len(own), sum(len(each.digest) for each in own)) for day, own in sorted(of_day.items())
-        ]
+        every = self._tables.checkpoints.values()
+        of_day = Counter(to_iso(each.created_at)[:10] for each in every if each.created_at >= at)
+        return [Taken(day, count) for day, count in sorted(of_day.items())]
 
 
 def _taken(checkpoint: Checkpoint) -> Mark:
