@@ -274,6 +274,15 @@ def test_a_secret_does_not_get_into_the_files(person: Person, transcript: Path) 
     assert [path for path in everything if token.encode() in path.read_bytes()] == []
 
 
+def test_what_the_home_keeps_of_it_is_for_its_owner_only(person: Person, transcript: Path) -> None:
+    saved(person, transcript)
+    person.types("dream", "build")
+    (person.project / ".agents.yml").write_text("session: {ledger: true}\n")
+    person.types("ledger", "save")
+    kept = [path for path in person.home.rglob("*") if person.home / "bin" not in path.parents]
+    assert [path for path in (person.home, *kept) if path.lstat().st_mode & 0o077] == []
+
+
 def test_an_unreadable_transcript_is_named(person: Person) -> None:
     (person.root / "odd.txt").write_text("hello\n")
     done = person.types("session", "save", "--transcript", str(person.root / "odd.txt"))

@@ -15,6 +15,7 @@ import click
 from holdfast import config, harnesses
 from holdfast import hook as carrier
 from holdfast.cli.options import command
+from holdfast.files import atomic
 from holdfast.files.install import hook_path
 from holdfast.harnesses.base import Harness
 
@@ -63,7 +64,7 @@ def prepare(home: Path) -> None:
 
     A hook makes none, since the user may have deleted it; a person who calls one by hand wants it to work.
     """
-    (home / "bin").mkdir(mode=0o700, parents=True, exist_ok=True)
+    atomic.make_folder(home / "bin")
     note = home / "bin" / "interpreter"
     if not note.exists():
         note.write_text(f"{sys.executable}\n", encoding="utf-8")

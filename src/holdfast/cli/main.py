@@ -119,7 +119,9 @@ def _keep_traceback(redacted: Callable[[str], str]) -> str:
 
 
 def _append(log: Path, text: str) -> None:
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    from holdfast.files import atomic
+
+    atomic.make_folder(log.parent)
     if log.exists() and log.stat().st_size > LOG_BYTES:
         log.replace(log.with_name(f"{log.name}.1"))
     log.touch(mode=0o600)

@@ -124,7 +124,7 @@ def _command(desk: Desk, config: Config, schema: str, environment: Mapping[str, 
     if desk.home is None:
         raise ModelError("there is no directory to run a command in")
     directory = Path(desk.home) / FOLDER
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    atomic.make_folder(directory)
     # Each in a file of its own: two sessions may be asked about at once.
     shape = directory / f"schema-{blake2s(schema.encode(), digest_size=4).hexdigest()}.json"
     if SCHEMA_WORD in settings.command:

@@ -33,8 +33,7 @@ def write(path: Path, content: bytes) -> None:
     with _told(path, "write"):
         real = _behind(path)
         replaced = _status(real)
-        for folder in reversed(missing_folders(real)):
-            folder.mkdir(_NEW_FOLDER, exist_ok=True)
+        make_folder(real.parent)
         draft = _draft(real.parent, content, replaced)
         try:
             draft.replace(real)
@@ -50,6 +49,13 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
         if path.parent.is_dir():
             _sync_folder(path.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Have the folder there; each that is made for it, too, is for its owner alone."""
+    # With `parents=True` only the innermost would be.
+    for missing in reversed(missing_folders(folder / "file")):
+        missing.mkdir(_NEW_FOLDER, exist_ok=True)
 
 
 def missing_folders(path: Path) -> tuple[Path, ...]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from holdfast.errors import HoldfastError
+from holdfast.files import atomic
 
 LARGEST: Final = 1 << 20
 """A log of that size is put aside; one earlier log is kept."""
@@ -21,7 +22,7 @@ TAIL: Final = 1 << 18
 def append(path: Path, line: Mapping[str, Any]) -> None:
     """One more line, on the disk before this returns."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        atomic.make_folder(path.parent)
         if path.exists() and path.stat().st_size > LARGEST:
             path.replace(_earlier(path))
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)

@@ -80,7 +80,7 @@ def write_together(journal: Path, changes: Sequence[Change]) -> None:
 @contextlib.contextmanager
 def locked(journal: Path) -> Generator[None]:
     """Alone with the files of this journal, and with nothing of an earlier process left to be done."""
-    journal.mkdir(mode=0o700, parents=True, exist_ok=True)
+    atomic.make_folder(journal)
     descriptor = os.open(journal / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _wait_for(descriptor)

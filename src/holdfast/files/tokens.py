@@ -10,6 +10,8 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from holdfast.files import atomic
+
 LEAST: Final = 32
 """A shorter text is no secret."""
 
@@ -32,7 +34,7 @@ def read_or_make(path: Path) -> str:
 def renew(path: Path) -> str:
     """A new token in place of the one in the file, whole or not at all: somebody may be reading."""
     token = secrets.token_urlsafe(32)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    atomic.make_folder(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.touch(mode=0o600)
     beside.write_text(f"{token}\n", encoding="ascii")
