@@ -60,6 +60,11 @@ def opencode_binary() -> Path:
 
 
 @pytest.fixture(scope="session")
+def openclaw_binary() -> Path:
+    return _binary(install.OPENCLAW)
+
+
+@pytest.fixture(scope="session")
 def codex_models(codex_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Json]:
     return models_of(codex_binary, tmp_path_factory.mktemp("models"))
 

@@ -34,6 +34,8 @@ class Client:
     binary: str
     also: tuple[str, ...] = ()
     """What is installed with it, each at its version."""
+    node: str = ""
+    """The Node.js that is installed first, where it takes no other to be installed and run by."""
 
     def prefix(self) -> Path:
         """Where it lives: each version in its own directory, so that pins never mix."""
@@ -59,6 +61,8 @@ class Client:
         with tempfile.TemporaryDirectory(prefix=".installing-", dir=target.parent) as scratch:
             fresh = Path(scratch) / "fresh"
             fresh.mkdir()
+            if self.node:
+                _run_npm(npm, fresh, f"node@{self.node}")
             _run_npm(npm, fresh, f"{self.package}@{self.version}", *self.also)
             self._check_version(self._binary(fresh), home=Path(scratch))
             self._move_into_place(fresh, target)
@@ -74,7 +78,7 @@ class Client:
         try:
             answer = subprocess.run(
                 [binary, "--version"],
-                env={"PATH": "/usr/bin:/bin", "HOME": str(home)},
+                env={"PATH": f"{own_node(binary)}:/usr/bin:/bin", "HOME": str(home)},
                 capture_output=True,
                 encoding="utf-8",
                 timeout=60,
@@ -135,7 +139,16 @@ OPENCODE = Client(
     "1.18.33",
     f"node_modules/opencode-*-{MACHINES.get(platform.machine().lower(), '*')}/bin/opencode",
 )
-CLIENTS = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE, MCP_CHECKS, PI)
+OPENCLAW = Client(
+    "openclaw", "OpenClaw", "openclaw", "2026.9.6", "node_modules/openclaw/openclaw.mjs", node="24.21.0"
+)
+CLIENTS = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE, OPENCLAW, MCP_CHECKS, PI)
+
+
+def own_node(binary: Path) -> Path:
+    """The directory of the Node.js that was installed with a client; there may be none."""
+    inside = next(folder for folder in binary.parents if folder.name == "node_modules")
+    return inside / "node" / "bin"
 
 
 def _run_npm(npm: str, root: Path, *packages: str) -> None:
@@ -144,6 +157,10 @@ def _run_npm(npm: str, root: Path, *packages: str) -> None:
         done = subprocess.run(
             command,
             cwd=root,
+            env={
+                **os.environ,
+                "PATH": f"{root / 'node_modules' / 'node' / 'bin'}:{os.environ.get('PATH', '')}",
+            },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from tests.clients.install import CLAUDE_CODE, CODEX, GEMINI, OPENCODE
+from tests.clients.install import CLAUDE_CODE, CODEX, GEMINI, OPENCLAW, OPENCODE
 
-HARNESSES: Final = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE)
+HARNESSES: Final = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE, OPENCLAW)
 NOT_OFFERED: Final = "not offered"
 """The harness has no such thing, or takes no words of ours there."""
 NOT_SHOWN: Final = "not shown"
@@ -28,10 +28,11 @@ class Promise:
     codex: str
     gemini: str
     opencode: str
+    openclaw: str
 
     @property
     def shown(self) -> tuple[str, ...]:
-        return self.claude_code, self.codex, self.gemini, self.opencode
+        return self.claude_code, self.codex, self.gemini, self.opencode, self.openclaw
 
 
 PROMISES: Final = (
@@ -41,6 +42,7 @@ PROMISES: Final = (
         f"test_codex.py::{_CUT}::test_manual",
         NOT_SHOWN,
         f"test_opencode.py::{_CUT}::test_manual",
+        openclaw="test_openclaw.py::test_after_a_compaction_the_brief_goes_with_every_request",
     ),
     Promise(
         "brief after an automatic compaction",
@@ -48,6 +50,7 @@ PROMISES: Final = (
         f"test_codex.py::{_CUT}::test_automatic_in_the_middle_of_a_turn",
         "test_gemini.py::test_after_a_compaction_the_brief_comes_with_the_next_tool",
         f"test_opencode.py::{_CUT}::test_automatic_in_the_middle_of_a_turn_and_the_same_bytes_from_then_on",
+        openclaw="test_openclaw.py::test_neither_notes_nor_a_summary_are_given_a_brief_when_it_compacts_by_itself",
     ),
     Promise(
         "brief where the summary can be read by the vendor alone",
@@ -55,6 +58,7 @@ PROMISES: Final = (
         f"test_codex.py::{_CUT}::test_by_the_vendor_with_a_summary_that_only_it_can_read",
         NOT_OFFERED,
         NOT_OFFERED,
+        openclaw=NOT_OFFERED,
     ),
     Promise(
         "checkpoint before the summary is written",
@@ -62,6 +66,7 @@ PROMISES: Final = (
         f"test_codex.py::{_CUT}::test_the_checkpoint_is_there_before_the_summary_is_asked_for",
         NOT_OFFERED,
         f"test_opencode.py::{_CUT}::test_manual",
+        openclaw=NOT_SHOWN,
     ),
     Promise(
         "its own summary is told what to keep",
@@ -69,6 +74,7 @@ PROMISES: Final = (
         NOT_OFFERED,
         NOT_OFFERED,
         f"test_opencode.py::{_CUT}::test_manual",
+        openclaw="test_openclaw.py::test_after_a_crash_the_window_is_given_the_same_and_our_summary_costs_no_request",
     ),
     Promise(
         "brief with the next prompt where a hook did not fire",
@@ -76,6 +82,7 @@ PROMISES: Final = (
         f"test_codex.py::{_CUT}::test_with_the_next_prompt_if_its_start_hook_never_fired",
         NOT_SHOWN,
         NOT_SHOWN,
+        openclaw=NOT_SHOWN,
     ),
     Promise(
         "resume: nothing is repeated",
@@ -83,6 +90,7 @@ PROMISES: Final = (
         f"test_codex.py::{_RESUME}::test_nothing_is_repeated",
         "test_gemini.py::test_a_new_session_is_given_the_last_and_a_resumed_one_nothing",
         f"test_opencode.py::{_PROCESS}::test_resumed_it_is_told_nothing_twice_and_killed_it_is_continued",
+        openclaw="test_openclaw.py::test_after_a_crash_the_window_is_given_the_same_and_our_summary_costs_no_request",
     ),
     Promise(
         "fork: knows its parent",
@@ -90,6 +98,7 @@ PROMISES: Final = (
         f"test_codex.py::{_RESUME}::test_a_fork_gets_nothing_and_knows_its_parent",
         NOT_OFFERED,
         NOT_SHOWN,
+        openclaw=NOT_SHOWN,
     ),
     Promise(
         "new session: brief of the last",
@@ -97,6 +106,7 @@ PROMISES: Final = (
         f"test_codex.py::{_NEW}::test_after_the_first_ended",
         "test_gemini.py::test_a_new_session_is_given_the_last_and_a_resumed_one_nothing",
         f"test_opencode.py::{_PROCESS}::test_resumed_it_is_told_nothing_twice_and_killed_it_is_continued",
+        openclaw="test_openclaw.py::test_a_new_session_is_given_the_last_and_one_elsewhere_nothing",
     ),
     Promise(
         "brief after a crash",
@@ -104,6 +114,7 @@ PROMISES: Final = (
         f"test_codex.py::{_NEW}::test_after_codex_was_killed",
         "test_gemini.py::test_after_a_crash_a_new_session_is_given_the_last",
         f"test_opencode.py::{_PROCESS}::test_resumed_it_is_told_nothing_twice_and_killed_it_is_continued",
+        openclaw="test_openclaw.py::test_after_a_crash_the_window_is_given_the_same_and_our_summary_costs_no_request",
     ),
     Promise(
         "brief after `/clear`",
@@ -111,6 +122,7 @@ PROMISES: Final = (
         f"test_codex.py::{_NEW}::test_in_the_same_process",
         NOT_SHOWN,
         f"test_opencode.py::{_NEW}::test_after_the_first_and_its_subagents_without",
+        openclaw="test_openclaw.py::test_after_new_the_session_is_given_what_it_was_and_may_ignore_it",
     ),
     Promise(
         "nothing bleeds from a session at work",
@@ -118,6 +130,7 @@ PROMISES: Final = (
         f"test_codex.py::{_NEW}::test_beside_one_that_is_at_work_in_the_same_process_nothing_bleeds",
         NOT_SHOWN,
         f"test_opencode.py::{_NEW}::test_beside_one_that_is_at_work_nothing_bleeds",
+        openclaw=NOT_SHOWN,
     ),
     Promise(
         "session that is never written down",
@@ -125,6 +138,7 @@ PROMISES: Final = (
         f"test_codex.py::{_NEW}::test_after_one_that_was_never_written_down",
         NOT_OFFERED,
         NOT_OFFERED,
+        openclaw=NOT_OFFERED,
     ),
     Promise(
         "nothing lost when the daemon is killed",
@@ -132,6 +146,7 @@ PROMISES: Final = (
         "test_codex.py::TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
         NOT_SHOWN,
         "test_opencode.py::TestTheDaemon::test_killed_in_mid_session_nothing_is_lost",
+        openclaw="test_openclaw.py::test_nothing_is_lost_when_the_daemon_is_killed",
     ),
     Promise(
         "nobody notices that hook or Python is gone",
@@ -139,6 +154,7 @@ PROMISES: Final = (
         "test_codex.py::TestWhatIsGone::test_nobody_notices",
         "test_gemini.py::test_whatever_is_gone_nobody_notices",
         f"test_opencode.py::{_PROCESS}::test_whatever_is_gone_nobody_notices",
+        openclaw="test_openclaw.py::test_nobody_notices_that_everything_is_gone",
     ),
     Promise(
         "the agent's own digest comes back",
@@ -147,6 +163,7 @@ PROMISES: Final = (
         "test_codex_tools.py::test_what_the_agent_said_is_in_the_first_request_after_a_compaction",
         "test_gemini.py::test_its_agent_has_our_tools_and_is_told_of_them",
         "test_opencode.py::TestTools::test_a_digest_is_kept_for_the_session_that_gave_it",
+        openclaw="test_openclaw.py::test_its_agent_has_our_tools_and_what_it_says_is_kept_with_its_session",
     ),
     Promise(
         "continues what another harness began",
@@ -154,6 +171,7 @@ PROMISES: Final = (
         "test_across_harnesses.py::test_what_claude_code_began_codex_continues",
         NOT_SHOWN,
         NOT_SHOWN,
+        openclaw=NOT_SHOWN,
     ),
 )
 

@@ -280,3 +280,12 @@ def test_the_intervals_are_the_policys() -> None:
     for n in range(2):
         now, _ = advance(now, prompt(f"step {n}", f"p{n}"), eager)
     assert now.due is not None
+
+
+def test_a_session_that_is_emptied_and_goes_on_under_its_own_key_has_a_new_window() -> None:
+    session = advance(worked(), ended("clear", NOON + MINUTE), Policy())[0]
+    again = replace(started(Source.CLEAR, NOON + 2 * MINUTE), previous=session.key)
+    after = advance(session, again, Policy())[0]
+    assert (after.phase, after.window, after.trail) == (Phase.LIVE, session.window + 1, session.trail)
+    other = replace(again, previous="another")
+    assert advance(session, other, Policy())[0].window == session.window

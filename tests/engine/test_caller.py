@@ -229,3 +229,9 @@ class TestByWhoWaits:
         self.rang(two, "a")
         self.rang(two, "b")
         assert taken(two, Call(process=ONE, tool="recall", cwd=two.project("app")))[1] == caller.NEWEST
+
+    def test_a_server_that_the_harness_started_by_another_process_is_its_own(self, stage: Stage) -> None:
+        play(stage, "a", OTHER)
+        self.rang(stage, "a")
+        play(stage, "b", None)
+        assert taken(stage, Call(process=ONE, tool="recall")) == ("a", caller.SHOWN)

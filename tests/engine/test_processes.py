@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engine.processes import Sighting, alive, command_of, from_proc, from_ps, start_of
+from holdfast.engine.processes import Sighting, above, alive, command_of, from_proc, from_ps, start_of
 
 CAT = shutil.which("cat") or "/bin/cat"
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc here")
@@ -122,3 +122,9 @@ def test_a_line_of_ps_is_read_or_refused(line: str, expected: Sighting | None) -
 def test_any_bytes_are_at_worst_unknown(text: bytes) -> None:
     for seen in (from_proc(text), from_ps(text.decode("latin-1"))):
         assert seen is None or isinstance(seen.start, int)
+
+
+@NEEDS_PROC
+def test_the_processes_above_one_are_seen_from_the_nearest_on(child: subprocess.Popen[bytes]) -> None:
+    assert above(child.pid)[:2] == (os.getpid(), os.getppid())
+    assert above(0) == ()

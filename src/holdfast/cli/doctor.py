@@ -87,6 +87,9 @@ def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> It
     yield hooks
     if hooks.ok:
         yield connections.check_hurdle(harness, Path.home(), command)
+    search = connections.check_search(harness, Path.home(), root)
+    if search:
+        yield search
 
 
 def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:

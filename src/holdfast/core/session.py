@@ -340,12 +340,12 @@ def _worked(session: Session, event: Event) -> Session:
 
 
 def _started(session: Session, event: SessionStarted) -> Session:
-    return replace(
-        _revived(session, event.at),
-        model=event.model or session.model,
-        pressure=switched(session.pressure, event.model),
-        unanswered=event.source,
-    )
+    pressure, model = switched(session.pressure, event.model), event.model or session.model
+    started = replace(_revived(session, event.at), model=model, pressure=pressure, unanswered=event.source)
+    if event.source is not Source.CLEAR or event.previous != session.key:
+        return started
+    # It goes on under the same key: what its last window was given is gone with that.
+    return _emptied(replace(started, window=started.window + 1))
 
 
 def _revived(session: Session, at: int) -> Session:

@@ -17,6 +17,7 @@ from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
+from holdfast.engine.processes import above, start_of
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import HarnessUnknown, HoldfastError
 from holdfast.harnesses.base import Reader
@@ -157,10 +158,19 @@ def _waiting(desk: Desk, call: Call) -> _Taken | None:
     """The one session of the calling process that was seen to call this tool, and waits for it still."""
     if call.process is None or not call.tool:
         return None
-    sessions = desk.store.sessions_of_process(call.process, SESSIONS_LOOKED_AT)
+    sessions = _at_home(desk, call.process)
     live = [session for session in sessions if session.phase is Phase.LIVE]
     waiting = [session for session in live if _waits(desk, session, call.tool)]
     return _Taken(waiting[0], SHOWN) if len(waiting) == 1 else None
+
+
+def _at_home(desk: Desk, process: Process) -> list[Session]:
+    """The sessions of a process, or of the nearest one above it: a harness may start servers by another."""
+    for each in (process, *(Process(pid, start_of(pid)) for pid in above(process.pid))):
+        sessions = desk.store.sessions_of_process(each, SESSIONS_LOOKED_AT)
+        if sessions:
+            return sessions
+    return []
 
 
 def _waits(desk: Desk, session: Session, tool: str) -> bool:

@@ -20,8 +20,9 @@ from holdfast.core.wanted import Wanted
 from holdfast.engine.doctor import Finding, Mend, fine, wrong
 from holdfast.engine.round_trip import trial_reason
 from holdfast.errors import ManifestUnreadable
+from holdfast.files import memory_files
 from holdfast.files.manifest import EditedFile, read_manifest
-from holdfast.harnesses.base import Harness
+from holdfast.harnesses.base import Harness, Searching
 
 VERSION_TIME = 10.0
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
@@ -74,6 +75,27 @@ def check_hurdle(harness: Harness, user_home: Path, command: str) -> Finding:
     check = f"trust of {harness.name}"
     hurdle = harness.hurdle(user_home, command)
     return wrong(check, hurdle.reason, hurdle.remedy) if hurdle else fine(check, "its hooks may run")
+
+
+def check_search(harness: Harness, user_home: Path, root: Path) -> Finding | None:
+    """Whether the harness makes the memory files of this project findable too; None if it never does."""
+    if not isinstance(harness, Searching):
+        return None
+    theirs = harness.searched(user_home)
+    both = [
+        str(root / state.path) for state in memory_files.found(root) if _is_below(root / state.path, theirs)
+    ]
+    if not both:
+        return fine(
+            f"memory of {harness.name}", "its own search and `holdfast recall` look at different files"
+        )
+    more = f" and {len(both) - 1} more" if len(both) > 1 else ""
+    detail = f"its own search looks at {both[0]}{more}, as `holdfast recall` does: agents may be told twice"
+    return fine(f"memory of {harness.name}", detail)
+
+
+def _is_below(file: Path, places: Iterable[Path]) -> bool:
+    return any(file == place or place in file.parents for place in places)
 
 
 def check_interpreters(home: Path, harness: Harness) -> Finding:

@@ -18,6 +18,7 @@ _PROC: Final = Path("/proc")
 _PS: Final = "/bin/ps"
 _PS_SECONDS: Final = 2.0
 _DEAD: Final = frozenset("ZX")
+_GENERATIONS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,21 @@ def command_of(pid: int) -> tuple[str, ...]:
     except OSError:
         return tuple(_ps(pid, "args=").split()) if not _PROC.is_dir() else ()
     return tuple(os.fsdecode(word) for word in words.split(b"\0") if word)
+
+
+def above(pid: int) -> tuple[int, ...]:
+    """The process that started this one, and those above it, the nearest first, as far as they are seen."""
+    found: list[int] = []
+    while len(found) < _GENERATIONS and (pid := _parent_of(pid)) > 1:
+        found.append(pid)
+    return tuple(found)
+
+
+def _parent_of(pid: int) -> int:
+    try:
+        return int((_PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
 
 
 def from_proc(text: bytes) -> Sighting | None:

@@ -145,7 +145,7 @@ def _related(desk: Desk, session: Session, heard: Heard) -> Session:
     parent, kind = heard.previous, "previous"
     if not parent and session.unanswered is Source.FORK:
         parent, kind = _forked_from(desk, session), "fork"
-    if not parent or desk.store.lineage(session.key) is not None:
+    if parent in ("", session.key) or desk.store.lineage(session.key) is not None:
         return session
     with desk.store.writing():
         desk.store.add_lineage(Lineage(session.key, parent, kind, session.last_event_at))

@@ -127,7 +127,8 @@ def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
         case Ask.START:
             return _told_at_start(desk, heard, session, heard.source)
         case Ask.REQUEST if brief_owed(session) and not _given(desk, session):
-            return _own(desk, session, Reason.COMPACT)
+            cleared = session.unanswered is Source.CLEAR
+            return _own(desk, session, Reason.CLEAR if cleared else Reason.COMPACT)
         case Ask.REQUEST if session.unanswered in (Source.STARTUP, Source.CLEAR, Source.RESUME):
             return _told_at_start(desk, heard, session, session.unanswered)
         case Ask.TOOLS if brief_owed(session) and not _given(desk, session):
@@ -184,7 +185,9 @@ def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
     """
     given = _given(desk, session)
     shown = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
-    lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown
+    # What a harness does not keep is in no transcript, and goes with the next request again.
+    keeps = desk.harness(session.harness).stores_injected_text
+    lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown and keeps
     if given and not lost:
         return None
     told = Told(reason, session, desk.clock(), kept=desk.harness(session.harness).kept)

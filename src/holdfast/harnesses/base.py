@@ -47,8 +47,7 @@ class Ask(StrEnum):
     STOP = "stop"
     """The agent stopped: it may be asked to go on."""
     REQUEST = "request"
-    """A request goes to the model, in a harness that keeps nothing of ours: what its window was given goes
-    along again."""
+    """A request goes to the model, and the harness keeps nothing: what the window was given goes along."""
     TOOLS = "tools"
     """In the middle of a turn tools have returned: something may be said to the agent beside their output."""
 
@@ -234,8 +233,8 @@ class Harness(Reader, Protocol):
         """What its user has to do in the harness itself before our hooks run; None if nothing."""
         ...
 
-    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        """The entries that setup puts into the harness's own files."""
+    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry | WantedMember, ...]:
+        """The entries that setup puts into the harness's own files, first one that holds the command."""
         ...
 
 
@@ -275,6 +274,15 @@ class InProject(Protocol):
 
         It wants its hooks there, and our tools if there is a place for them; nothing else.
         """
+        ...
+
+
+@runtime_checkable
+class Searching(Protocol):
+    """A harness that makes memory files findable by itself."""
+
+    def searched(self, home: Path) -> tuple[Path, ...]:
+        """The files and directories that it looks through; none if that is off."""
         ...
 
 

@@ -1,35 +1,73 @@
 """OpenClaw, and pi on which it is built, as the rest of Holdfast sees them.
 
 Both keep a session as a file of JSON lines, newer versions of OpenClaw in a database; `transcript` reads what
-they tell, `logs` the records themselves. Hooks and setup are not here yet.
+they tell, `logs` the records themselves. `hooks` knows the letters of our plugin (`plugin/`), which runs in
+OpenClaw's gateway, and `setup` what has it loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from holdfast.core.events import Event
+from holdfast.core.events import Event, Skipped
+from holdfast.core.guidance import Skill
 from holdfast.core.pressure import AutoCompact
 from holdfast.core.records import Log, Record
 from holdfast.core.told import NOTHING_KEPT, Kept
-from holdfast.harnesses.base import Batch, Extent, FoundLog, LogReader
-from holdfast.harnesses.openclaw import logs, transcript
+from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.harnesses import letters
+from holdfast.harnesses.base import Batch, Envelope, Extent, FoundLog, Harness, Heard, Hurdle, Opening
+from holdfast.harnesses.openclaw import hooks, logs, settings, setup, transcript
 
 
 class OpenClaw:
-    """The contract of a reader, kept for OpenClaw."""
+    """The contract, kept for OpenClaw; and that of a reader of logs, for pi too.
+
+    `folder` is where it was told to keep its files; empty for the usual place.
+    """
 
     name: str = "openclaw"
     title: str = "OpenClaw"
     kept: Kept = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
+    program: str = "openclaw"
+    recorded_with: str = "2026.9.6"
+    carried: tuple[str, ...] = hooks.CARRIED
+    quiet: tuple[str, ...] = ()
+    answer_limit: int = hooks.ANSWER_LIMIT
+    stores_injected_text: bool = False
     log_formats: tuple[str, ...] = logs.FORMATS
 
+    def __init__(self, folder: str = "") -> None:
+        self._folder = folder
+
+    def moved(self, environment: Mapping[str, str]) -> Harness:
+        return OpenClaw(environment.get("OPENCLAW_STATE_DIR", ""))
+
+    def _in(self, home: Path) -> Path:
+        return Path(self._folder) if self._folder else home / ".openclaw"
+
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+        return hooks.parse_hook(letter, envelope)
+
+    def render_reply(self, heard: Heard, brief: str) -> bytes:
+        return hooks.render_reply(heard, brief)
+
+    def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+        return letters.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
+
+    def answer_size(self, answer: str) -> int:
+        return len(answer)
+
+    def is_shared(self, command: Sequence[str]) -> bool:  # noqa: ARG002 - whatever it was started as
+        """Always: the gateway is at home to all sessions of all agents."""
+        return True
+
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-        state = Path(environment.get("OPENCLAW_STATE_DIR") or home / ".openclaw")
         pi = Path(environment.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent")
+        state = Path(environment.get("OPENCLAW_STATE_DIR") or self._in(home))
         return state / "agents", pi / "sessions"
 
     def transcripts(self, folder: Path) -> Iterator[Path]:
@@ -66,15 +104,41 @@ class OpenClaw:
         return transcript.events_of(session, record)
 
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - nothing tells
-        """Nobody: neither the environment nor a call says which session it comes from."""
+        """Nobody: neither the environment nor a call says whose it is; the plugin rings just before."""
         return ""
 
     def call_id(self, meta: Mapping[str, object]) -> str:  # noqa: ARG002 - the same for every call
         return ""
 
-    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:  # noqa: ARG002 - no hook of theirs reaches us
+    def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:  # noqa: ARG002 - nobody sets it
         """As both do where nobody set anything else: so many tokens are left to the answer."""
         return AutoCompact(margin=16_384)
 
+    def present(self, home: Path, search_path: str) -> bool:
+        return setup.present(self._in(home), search_path)
 
-HARNESS: LogReader = OpenClaw()
+    def opening(self, prompt: str) -> Opening:
+        return Opening(
+            (self.program, "tui", "--message", prompt), (self.program, "agent", "--message", prompt)
+        )
+
+    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it has to do with the plugin alone
+        return settings.hurdle(self._in(home))
+
+    def searched(self, home: Path) -> tuple[Path, ...]:
+        return settings.searched(self._in(home))
+
+    def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry | WantedMember, ...]:
+        return setup.wanted(hook_command, self._in(home))
+
+    def wanted_plugin(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
+        return setup.wanted_plugin(holdfast, self._in(home))
+
+    def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
+        return setup.wanted_tools(relay, self._in(home))
+
+    def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
+        return setup.guidance(self._in(home), skills)
+
+
+HARNESS: OpenClaw = OpenClaw()

@@ -1,0 +1,94 @@
+"""Hooks: the letters of our plugin in, its replies out.
+
+OpenClaw calls no program. A plugin in its gateway writes a letter for what happens in a session, and carries
+the answer into the request: so letters are in our own words, and what they name is in the agent's database.
+OpenClaw keeps nothing of what is put into a request, so that one comes before each. Nothing here looks at a
+file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from holdfast.core.events import (
+    Action,
+    CompactionImminent,
+    Event,
+    Origin,
+    Prompt,
+    Skipped,
+    ToolCalled,
+    TurnEnded,
+)
+from holdfast.core.fence import is_own_tool
+from holdfast.harnesses import letters
+from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.frame import Frame
+from holdfast.harnesses.letters import Letter, Said
+from holdfast.harnesses.openclaw import prompts
+
+CARRIED = ("OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH")
+ANSWER_LIMIT = 10_000
+"""Characters. There is no limit; a brief that is longer would be read by nobody."""
+_MOMENTS: Final[Mapping[Ask, str]] = {
+    Ask.START: "SessionStart",
+    Ask.PROMPT: "UserPromptSubmit",
+    Ask.REQUEST: "Request",
+    Ask.COMPACTION: "PreCompact",
+}
+
+
+def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
+    opened = letters.opened(letter, envelope)
+    if isinstance(opened, Skipped):
+        return opened
+    return letters.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
+
+
+def render_reply(heard: Heard, brief: str) -> bytes:
+    """What the plugin gets, and puts where the moment allows."""
+    return letters.context(heard, brief, _MOMENTS)
+
+
+def _said(letter: Letter) -> Said:
+    match letter.event:
+        case "SessionStart":
+            return letters.started(letter)
+        case "UserPromptSubmit":
+            return Said(Ask.PROMPT, stand_ins=_prompt(letter))
+        case "Request":
+            return Said(Ask.REQUEST)
+        case "PreCompact":
+            return Said(Ask.COMPACTION, events=(_imminent(letter),))
+        case "PreToolUse":
+            return Said(events=_calling(letter))
+        case "Stop":
+            return Said(events=(TurnEnded(**letter.common("stop")),))
+        case "SessionEnd":
+            return letters.session_ended(letter)
+        case _:
+            return Said()
+
+
+def _imminent(letter: Letter) -> CompactionImminent:
+    """A compaction is announced twice where OpenClaw compacts by itself; its size makes it one."""
+    size = letter.text("prompt_id")
+    frame = Frame(letter.session, letter.envelope.id, letter.envelope.at)
+    common = frame.told(Origin.HARNESS, f"imminent:{size}") if size else letter.common("imminent")
+    return CompactionImminent(**common, trigger=letter.text("trigger"))
+
+
+def _prompt(letter: Letter) -> tuple[Event, ...]:
+    prompt = prompts.typed(letter.text("prompt"))
+    return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
+
+
+def _calling(letter: Letter) -> tuple[Event, ...]:
+    """The call of one of our own tools, before it reaches us; the database will show how it ended."""
+    tool, call = letter.text("tool_name"), letter.text("tool_use_id")
+    if not call or not is_own_tool(tool):
+        return ()
+    common = letter.common("calling", Origin.ASSISTANT)
+    return (ToolCalled(**common, call=call, tool=tool, action=Action.OTHER),)

@@ -1,0 +1,120 @@
+// Post: carries letters to the daemon of a Holdfast home, and brings back what it answers.
+//
+// It interprets nothing and writes no file. It never throws, and each letter takes a bounded time. Where nobody
+// answers, the hook's own command line is called: it spools the letter, and starts a daemon where there is none.
+
+import { spawn } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import { createConnection } from "node:net"
+import path from "node:path"
+
+const ANSWER_MS = 1_000
+const LETTER_LIMIT = 16 * 1024 * 1024
+
+export class Post {
+  #harness
+  #carried
+  #home
+  #command
+  #sent = 0
+
+  // Of the environment only the variables named in `carried` travel.
+  constructor({ harness, carried, home, command }) {
+    this.#harness = harness
+    this.#carried = carried
+    this.#home = home
+    this.#command = command
+  }
+
+  // The text that the model is to be given, and whether the daemon itself was heard.
+  async carry(letter, wait) {
+    const body = Buffer.from(JSON.stringify(letter))
+    if (body.length > LETTER_LIMIT) return { text: "", heard: false }
+    try {
+      return { text: textIn(await this.#ask(body, Math.min(wait, ANSWER_MS))), heard: true }
+    } catch {
+      return { text: textIn(await this.#call(body, wait)), heard: false }
+    }
+  }
+
+  async #ask(body, wait) {
+    const door = (await readFile(path.join(this.#home, "run", "door"), "utf8")).trim()
+    const kind = door.split(" ", 1)[0]
+    const place = door.slice(kind.length + 1)
+    if (kind !== "tcp") return exchange({ path: place }, this.#written(body, {}), wait)
+    const token = (await readFile(path.join(this.#home, "run", "token"), "utf8")).trim()
+    return exchange({ host: "127.0.0.1", port: Number(place) }, this.#written(body, { token }), wait)
+  }
+
+  #written(body, proof) {
+    const told = this.#carried.filter((name) => process.env[name])
+    const fields = {
+      id: `${Date.now()}-${process.pid}-${++this.#sent}`,
+      harness: this.#harness,
+      at: Date.now(),
+      process: `${process.pid} 0`,
+      ...Object.fromEntries(told.map((name) => [`env.${name}`, process.env[name]])),
+      ...proof,
+      length: body.length,
+    }
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`.replace(/[\x00-\x1f\x7f]/g, " "))
+    return Buffer.concat([Buffer.from(`HOLDFAST/1 letter\n${lines.join("\n")}\n\n`), body])
+  }
+
+  #call(body, wait) {
+    if (!this.#command) return ""
+    return new Promise((resolve) => {
+      const hook = spawn("/bin/sh", ["-c", this.#command], { stdio: ["pipe", "pipe", "ignore"] })
+      const chunks = []
+      const done = (answer) => {
+        clearTimeout(late)
+        resolve(answer)
+      }
+      const late = setTimeout(() => done(""), wait) // it goes on by itself, and ends in bounded time
+      hook.on("error", () => done(""))
+      hook.on("close", () => done(Buffer.concat(chunks).toString()))
+      hook.stdout.on("data", (chunk) => chunks.push(chunk))
+      hook.stdin.on("error", () => {}) // it ended without reading
+      hook.stdin.end(body)
+    })
+  }
+}
+
+// The daemon's whole answer to a request; rejected where there is none, or not all of it.
+function exchange(place, request, wait) {
+  return new Promise((resolve, reject) => {
+    const chunks = []
+    const line = createConnection(place)
+    const end = (settle, value) => {
+      clearTimeout(late)
+      line.destroy()
+      settle(value)
+    }
+    const late = setTimeout(() => end(reject, new Error("no answer in time")), wait)
+    line.on("error", (error) => end(reject, error))
+    line.on("close", () => end(reject, new Error("no answer")))
+    line.on("connect", () => line.end(request))
+    line.on("data", (chunk) => {
+      chunks.push(chunk)
+      const answer = whole(Buffer.concat(chunks))
+      if (answer !== undefined) end(resolve, answer)
+    })
+  })
+}
+
+function whole(received) {
+  const gap = received.indexOf("\n")
+  if (gap < 0) return undefined
+  const status = received.subarray(0, gap).toString()
+  const body = received.subarray(gap + 1)
+  return status === `HOLDFAST/1 ok ${body.length}` ? body.toString() : undefined
+}
+
+function textIn(answer) {
+  try {
+    const text = JSON.parse(answer).hookSpecificOutput?.additionalContext
+    return typeof text === "string" ? text : ""
+  } catch {
+    return "" // nothing was answered, or nothing that is for the model
+  }
+}
