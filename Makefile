@@ -21,7 +21,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-clients test-browser chaos fuzz check format bench clean
+.PHONY: help setup run test test-clients test-browser pictures chaos fuzz check format bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,10 @@ test-clients: $(STAMP) ## Install the real harnesses and keep the same promises 
 test-browser: $(STAMP) ## Use the dashboard in a real browser, every page and every action
 	@$(BIN)/python tests/browser/install.py
 	@$(BIN)/python -m pytest --quiet tests/browser $(ARGS)
+
+pictures: $(STAMP) ## Take the pictures of the dashboard that the README shows
+	@$(BIN)/python tests/browser/install.py
+	@$(BIN)/python scripts/take_pictures.py
 
 chaos: $(STAMP) ## Kill the daemon 200 times while two hundred sessions talk, and compare
 	@HOLDFAST_KILLS=200 $(BIN)/python -m pytest --quiet tests/chaos $(ARGS)

@@ -51,6 +51,7 @@ def _chromium() -> str:
     if chromium():
         return ""
     if os.geteuid() == 0 and shutil.which("apt-get"):
+        _run(["apt-get", "-qq", "update"])
         _run(["apt-get", "install", "--yes", "--no-install-recommends", "chromium"])
     return (
         "" if chromium() else "there is no chromium, so the browser tests are skipped; `apt install chromium`"
