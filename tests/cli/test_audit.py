@@ -28,6 +28,15 @@ def test_what_is_found_is_counted_and_not_shown(person: Person) -> None:
     assert (told.status, told.json) == (1, [{"place": "logs/cli.log", "kind": "github-token", "count": 2}])
 
 
+def test_the_keys_to_our_own_doors_are_no_leak(person: Person) -> None:
+    for key in ("http/token", "http/token-read", "run/token"):
+        (person.home / key).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (person.home / key).write_text(f"{TOKEN}\n")
+    assert person.types("audit", "secrets").status == 0
+    (person.home / "http" / "token-copy").write_text(f"{TOKEN}\n")
+    assert person.types("audit", "secrets").status == 1
+
+
 def test_looking_makes_no_home(person: Person) -> None:
     assert person.types("audit", "secrets").status == 0
     assert not person.home.exists()

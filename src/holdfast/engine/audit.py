@@ -67,10 +67,12 @@ def _in_copy(copy: Path) -> Iterator[Text]:
 
 
 def _files(home: Path) -> Iterator[Path]:
-    """Every regular file of the home, but for the program that setup put there."""
+    """Every regular file of the home, but for the program that setup put there and the keys to our doors."""
     for folder, folders, files in os.walk(home):
         folders[:] = sorted(name for name in folders if Path(folder, name) != home / "bin")
-        yield from (file for name in sorted(files) if (file := Path(folder, name)).is_file())
+        own = _KEYS.get(str(Path(folder).relative_to(home)), ())
+        names = (name for name in sorted(files) if name not in own)
+        yield from (file for name in names if (file := Path(folder, name)).is_file())
 
 
 def _in_file(file: Path) -> Iterable[str]:
@@ -84,4 +86,5 @@ def _in_file(file: Path) -> Iterable[str]:
         return
 
 
+_KEYS: Final = {"http": ("token", "token-read"), "run": ("token",)}
 _LEGIBLE = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]{8,}")
