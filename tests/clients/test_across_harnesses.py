@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.clients.claude import Claude
 from tests.clients.codex import Codex, Json
+from tests.clients.gemini import Gemini
 from tests.clients.model_server import ModelServer, call, say
 from tests.clients.product import TITLE, Product
 
@@ -71,6 +73,24 @@ def test_what_codex_began_claude_code_continues(
     claude.prompt("Where were we?")
     brief = brief_in(server)
     assert f"Holdfast's record of Codex session {began[:8]}" in brief
+    assert all(fact in brief for fact in FACTS), brief
+
+
+def test_what_claude_code_began_gemini_continues(
+    claude: Claude, gemini_binary: Path, tmp_path: Path, server: ModelServer
+) -> None:
+    gemini = Gemini(gemini_binary, tmp_path, server)
+    product = Product(claude)
+    try:
+        product.run("setup", "claude-code", "gemini", "--yes")
+        server.script(call("Bash", command=FAILING, description="Check"), say(DECISION))
+        began = claude.prompt(f"Fix the totals. {RULE}", "--allowedTools", "Bash").session
+        server.script(say("ok"))
+        gemini.prompt("Where were we?")
+    finally:
+        product.end()
+    brief = html.unescape(brief_in(server))
+    assert f"Holdfast's record of Claude Code session {began[:8]}" in brief
     assert all(fact in brief for fact in FACTS), brief
 
 

@@ -92,6 +92,85 @@ def test_after_a_compaction_the_brief_comes_with_the_next_tool(
     assert html.unescape(server.last().text).count(TITLE) == 1
 
 
+def test_after_a_compaction_by_hand_the_brief_comes_with_the_next_prompt(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    wrote, ran, _ = work(gemini.project)
+    server.script(wrote, ran, say(f"{DECISION}\n\n{FILLER}", usage=EMPTY))
+    gemini.prompt(f"Fix the totals. {RULE}")
+    with gemini.at_terminal("--resume", "latest") as terminal:
+        terminal.enter("/compress", lambda: "<state_snapshot>" in gemini.chats()[-1].read_text())
+        assert server.compactions()
+        server.script(say("ok", usage=EMPTY))
+        turns = len(server.turns())
+        terminal.enter("Go on", lambda: len(server.turns()) > turns)
+    assert_holds_the_facts(server.last())
+
+
+def test_after_clear_the_brief_comes_with_the_first_prompt(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    server.script(*work(gemini.project))
+    gemini.prompt(f"Fix the totals. {RULE}")
+    with gemini.at_terminal("--resume", "latest") as terminal:
+        terminal.enter("/clear", lambda: len(gemini.chats()) == 2)
+        server.script(say("ok"))
+        turns = len(server.turns())
+        terminal.enter("Hello", lambda: len(server.turns()) > turns)
+    assert_holds_the_facts(server.last())
+    assert "The context was just cleared." in brief_in(server.last())
+
+
+def test_where_no_hook_fires_behind_tools_the_brief_comes_with_the_next_prompt(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    gemini.take_hook_away("AfterTool")
+    wrote, ran, _ = work(gemini.project)
+    server.script(wrote, ran, say(f"{DECISION}\n\n{FILLER}", usage=EMPTY))
+    gemini.prompt(f"Fix the totals. {RULE}")
+    gemini.compact_early()
+    server.script(call("run_shell_command", command="echo go", usage=EMPTY), say("ok", usage=EMPTY))
+    gemini.prompt("Go on.", resume=True)
+    assert server.compactions()
+    assert TITLE not in server.last().text
+    server.script(say("ok", usage=EMPTY))
+    gemini.prompt("And now?", resume=True)
+    assert_holds_the_facts(server.last())
+
+
+def test_killed_in_mid_session_the_daemon_loses_nothing(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    gate = threading.Event()
+    wrote, ran, _ = work(gemini.project)
+    server.script(wrote, Held(gate, ran), say(DECISION))
+    with gemini.start(f"Fix the totals. {RULE}") as running:
+        server.wait_until(lambda: len(server.turns()) == 2, 2 * LIMIT_S)
+        product.kill_daemon()
+        gate.set()
+        running.communicate(timeout=2 * LIMIT_S)
+    server.script(say("ok"))
+    gemini.prompt("Where were we?")
+    assert_holds_the_facts(server.last())
+
+
+def test_beside_a_session_at_work_nothing_bleeds(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    gate = threading.Event()
+    wrote, ran, _ = work(gemini.project)
+    server.script(wrote, ran, Held(gate, say("never said")))
+    with gemini.start(f"Fix the totals. {RULE}") as running:
+        server.wait_until(lambda: len(server.turns()) == 3, 2 * LIMIT_S)
+        server.script(say("ok"))
+        gemini.prompt("Hello.")
+        beside = html.unescape(server.last().text)
+        end(running)
+    gate.set()
+    assert "Hello." in beside
+    assert not [fact for fact in (RULE, "TotalsMismatch", DECISION) if fact in beside]
+
+
 def test_after_a_crash_a_new_session_is_given_the_last(
     gemini: Gemini, server: ModelServer, product: Product
 ) -> None:

@@ -52,10 +52,10 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
         *(
             (
                 letter("SessionStart", source=source),
-                Ask.START,
+                ask,
                 (SessionStarted(**common("start:e1"), source=Source(source)),),
             )
-            for source in ("startup", "resume", "clear")
+            for source, ask in (("startup", Ask.START), ("resume", Ask.START), ("clear", Ask.NOTHING))
         ),
         (letter("BeforeAgent", prompt="Fix it."), Ask.PROMPT, ()),
         (letter("AfterTool", tool_name="glob", tool_response={}), Ask.TOOLS, ()),

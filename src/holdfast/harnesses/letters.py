@@ -141,10 +141,17 @@ def session_ended(letter: Letter) -> Said:
     return Said(events=(SessionEnded(**letter.common("end"), reason=letter.text("reason") or "other"),))
 
 
-def rehearsal(prompted: str, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+def prompted(event: str, session: str, cwd: str, prompt: str) -> bytes:
+    """A prompt's letter, of a harness that calls it by this name."""
+    return msgspec.json.encode(
+        {"hook_event_name": event, "session_id": session, "cwd": cwd, "prompt": prompt}
+    )
+
+
+def rehearsal(event: str, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
     """Letters such as a harness writes that calls a prompt by this name, over a `/clear`."""
     return (
-        msgspec.json.encode({"hook_event_name": prompted, "session_id": first, "cwd": cwd, "prompt": prompt}),
+        prompted(event, first, cwd, prompt),
         msgspec.json.encode(
             {"hook_event_name": "SessionEnd", "session_id": first, "cwd": cwd, "reason": "clear"}
         ),

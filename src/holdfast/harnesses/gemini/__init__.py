@@ -63,7 +63,7 @@ class Gemini:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
-        return letters.rehearsal("BeforeAgent", first, second, cwd, prompt)
+        return hooks.rehearsal(first, second, cwd, prompt)
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:  # noqa: ARG002 - it has no place for one
         match way:

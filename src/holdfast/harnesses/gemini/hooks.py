@@ -8,6 +8,7 @@ Nothing here looks at a file.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core.events import (
@@ -17,6 +18,7 @@ from holdfast.core.events import (
     Origin,
     Prompt,
     Skipped,
+    Source,
     TurnEnded,
 )
 from holdfast.harnesses import letters
@@ -48,8 +50,17 @@ def render_reply(heard: Heard, brief: str) -> bytes:
     return letters.context(heard, brief, _MOMENTS)
 
 
+def rehearsal(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
+    """A session with this prompt that is cleared, and the one that follows up to its first prompt."""
+    next_prompt = letters.prompted("BeforeAgent", second, cwd, "Go on.")
+    return (*letters.rehearsal("BeforeAgent", first, second, cwd, prompt), next_prompt)
+
+
 def _said(letter: Letter) -> Said:
     match letter.event:
+        case "SessionStart" if letter.text("source") == Source.CLEAR:
+            # What is said now it drops: the brief goes with the first prompt.
+            return replace(letters.started(letter), ask=Ask.NOTHING)
         case "SessionStart":
             return letters.started(letter)
         case "BeforeAgent":
