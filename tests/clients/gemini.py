@@ -1,7 +1,7 @@
 """Drive the real Gemini CLI against a scripted model server, each test in a home of its own.
 
-Headless prompts, and a terminal for what can only be typed. Every wait has a limit, and every process that was
-started is ended and reaped.
+Headless prompts, and a terminal for what can only be typed. Every wait has a limit, and every process that
+was started is ended and reaped.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.wanted import Json, Mark, WantedMember
+from holdfast.core.wrapped import wrapped
 from holdfast.errors import SettingsUnreadable
-from holdfast.files import settings_text
+from holdfast.files import install, settings_text
 from tests.files.settings_texts import LAYOUTS, Members, Tree, rendered, trees, value_of
 
 FILE = Path("/home/you/.some.json")
@@ -62,6 +63,67 @@ def test_taking_it_out_leaves_the_very_text_from_before(text: str) -> None:
 def test_twice_is_once(text: str) -> None:
     once = put(text).text
     assert put(once).text == once
+
+
+LINE = "python3 -c 'status' '/home/you/.holdfast/bin/hook.py'"
+STATUS = WantedMember(FILE, ("statusLine",), {"type": "command", "command": LINE}, LINE, wraps="command")
+
+
+@st.composite
+def texts_with_a_status_line(draw: st.DrawFn) -> tuple[str, str]:
+    """The text of settings in every layout, comments too, with a status line of the user; and its command."""
+    command = draw(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20))
+    line = Members([("type", "command"), ("command", command), ("padding", 2)])
+    others = draw(st.lists(st.tuples(_words.filter(lambda word: word != "statusLine"), trees), max_size=3))
+    at = draw(st.integers(0, len(others)))
+    settings = Members([*others[:at], ("statusLine", line), *others[at:]])
+    random = draw(st.randoms(use_true_random=False))
+    return rendered(settings, draw(st.sampled_from(LAYOUTS)), random), command
+
+
+@given(texts_with_a_status_line())
+def test_a_status_line_of_the_user_stays_inside_of_ours_and_is_given_back(
+    given_line: tuple[str, str],
+) -> None:
+    text, command = given_line
+    edited = put(text, STATUS)
+    ours = value_of(edited.text)["statusLine"]
+    assert ours["command"] == wrapped(command, LINE)
+    assert ours["padding"] == 2
+    assert put(edited.text, STATUS).text == edited.text
+    # In its own spelling a backup gives it back; without one, what it says.
+    left = settings_text.remove(edited.text, [STATUS.path], edited.hollows, MARK, FILE)
+    assert value_of(left) == value_of(text)
+
+
+@given(texts_with_a_status_line())
+def test_setup_and_unsetup_leave_a_status_line_byte_for_byte(
+    tmp_path_factory: pytest.TempPathFactory, given_line: tuple[str, str]
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    file, line = home / "settings.json", f"python3 '{install.hook_path(home / 'ours')}'"
+    before = given_line[0].encode()
+    file.write_bytes(before)
+    wanted = WantedMember(file, STATUS.path, {"type": "command", "command": line}, line, wraps="command")
+    install.setup([wanted], [], home / "ours", 1)
+    assert file.read_bytes() != before
+    install.unsetup(home / "ours")
+    assert file.read_bytes() == before
+
+
+@given(texts_with_a_status_line())
+def test_edited_in_between_only_ours_goes_out_of_a_status_line(given_line: tuple[str, str]) -> None:
+    text, _ = given_line
+    edited = put(text, STATUS)
+    later = value_of(edited.text)
+    later["statusLine"]["padding"] = 3
+    later["model"] = "later"
+    rewritten = json.dumps(later, indent=4)
+    expected = value_of(text)
+    expected["statusLine"]["padding"] = 3
+    expected["model"] = "later"
+    left = settings_text.remove(rewritten, [STATUS.path], edited.hollows, MARK, FILE)
+    assert value_of(left) == expected
 
 
 @pytest.mark.parametrize(

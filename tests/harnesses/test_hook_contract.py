@@ -48,7 +48,12 @@ def test_fields_of_any_kind_are_heard(name: str, event: str, fields: dict[str, o
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork"])
 def test_a_start_asks_for_a_brief_and_carries_it_back(name: str, source: str) -> None:
     start = heard(name, hook_event_name="SessionStart", source=source)
-    assert (start.ask, start.source) == (Ask.START, source)
+    assert start.source == source
+    if start.ask is Ask.NOTHING:
+        # A harness that drops what is said then: its first prompt asks.
+        assert get(name).render_reply(start, "the “brief”") == b""
+        return
+    assert start.ask is Ask.START
     assert json.dumps("the “brief”", ensure_ascii=False).encode() in get(name).render_reply(
         start, "the “brief”"
     )
