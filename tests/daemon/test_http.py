@@ -142,7 +142,7 @@ class TestDoor:
             ("/mcp", "POST", LIST, {"Authorization": "Bearer wrong"}, 401),
             ("/mcp", "POST", LIST, {"Origin": "http://evil.example"}, 403),
             ("/mcp", "POST", LIST, {"Host": "evil.example"}, 421),
-            ("/", "GET", b"", {}, 404),
+            ("/nothing", "GET", b"", {}, 404),
             ("/../run/token", "GET", b"", {}, 404),
             ("/mcp", "GET", b"", {}, 405),
             ("/mcp", "DELETE", b"", {}, 405),
