@@ -6,6 +6,7 @@ Assertions are on the request bodies that reach the model, and never on a positi
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -311,11 +312,14 @@ class TestTheDaemon:
 class TestWhatIsGone:
     """Whatever is taken away from under the hook, the prompt goes through and nothing is shown."""
 
-    @pytest.mark.parametrize("gone", ["the hook", "the interpreter"])
+    @pytest.mark.parametrize("gone", ["the hook", "the home", "the interpreter"])
     def test_nobody_notices(self, codex: Codex, server: ModelServer, product: Product, gone: str) -> None:
         hooks = codex.folder / "hooks.json"
         if gone == "the hook":
             (product.home / "bin" / "hook.py").unlink()
+        elif gone == "the home":
+            # With it goes the server of our tools, which Codex starts as well.
+            shutil.rmtree(product.home)
         else:
             interpreter = product.run("hook-command", "codex").split()[0].strip("'\"")
             assert interpreter in hooks.read_text()

@@ -6,6 +6,7 @@ Assertions are on the request bodies that reach the model, and never on a positi
 from __future__ import annotations
 
 import html
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -202,11 +203,18 @@ def test_its_agent_has_our_tools_and_is_told_of_them(
     assert "PARSE-8" in brief_in(server.last())
 
 
-def test_whatever_is_gone_nobody_notices(gemini: Gemini, server: ModelServer, product: Product) -> None:
+@pytest.mark.parametrize("gone", ["the home", "the interpreter"])
+def test_whatever_is_gone_nobody_notices(
+    gemini: Gemini, server: ModelServer, product: Product, gone: str
+) -> None:
     interpreter = product.run("hook-command", "gemini").split()[0].strip("'\"")
     settings = gemini.settings.read_text()
     assert interpreter in settings
-    gemini.settings.write_text(settings.replace(interpreter, "/nonexistent/python3"))
+    if gone == "the home":
+        # With it goes the server of our tools, which Gemini CLI starts as well.
+        shutil.rmtree(product.home)
+    else:
+        gemini.settings.write_text(settings.replace(interpreter, "/nonexistent/python3"))
     server.script(say("went through"))
     done = gemini.prompt("Hello.")
     assert (done.code, done.stdout.strip()) == (0, "went through")
