@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -59,6 +60,20 @@ def test_the_printed_command_runs_and_says_nothing_even_when_its_file_is_gone(se
     done = subprocess.run(command, shell=True, capture_output=True, input=b"{}", check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not settled.home.exists()
+
+
+@pytest.mark.parametrize(
+    ("theirs", "shown"), [({}, b""), ({"statusLine": {"type": "command", "command": "echo mine"}}, b"mine\n")]
+)
+def test_a_status_line_outlives_holdfast_and_shows_what_the_users_own_does(
+    person: Person, theirs: Mapping[str, object], shown: bytes
+) -> None:
+    person.settings.write_text(json.dumps(theirs))
+    person.types("setup", HARNESS, "--yes")
+    command = json.loads(person.settings.read_text())["statusLine"]["command"]
+    shutil.rmtree(person.home)
+    done = subprocess.run(command, shell=True, capture_output=True, input=b"{}", check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, shown, b"")
 
 
 def test_a_dry_run_prints_the_difference_and_changes_nothing(settled: Person) -> None:
