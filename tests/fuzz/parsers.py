@@ -75,10 +75,15 @@ def _feed(atheris: Any, target: Any, seconds: int) -> None:  # noqa: ANN401
     corpus = Path(tempfile.mkdtemp(prefix="hf-"))
     for number, seed in enumerate(target.seeds):
         (corpus / str(number)).write_bytes(seed)
-    limits = (
-        f"-max_total_time={seconds} -timeout={SLOWEST_S} -rss_limit_mb={MEMORY_MB} -max_len={LONGEST_INPUT}"
-    )
-    words = [sys.argv[0], *limits.split(), f"-artifact_prefix={KEPT}/{target.name}-", str(corpus)]
+    limits = {
+        "max_total_time": seconds,
+        "timeout": SLOWEST_S,
+        "rss_limit_mb": MEMORY_MB,
+        "max_len": LONGEST_INPUT,
+        "print_final_stats": 1,
+        "artifact_prefix": f"{KEPT}/{target.name}-",
+    }
+    words = [sys.argv[0], *(f"-{name}={value}" for name, value in limits.items()), str(corpus)]
     try:
         atheris.Setup(words, target.feed)
         atheris.Fuzz()
