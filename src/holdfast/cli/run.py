@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -99,15 +100,23 @@ def _lived(command_line: Sequence[str]) -> int:
     """Run the harness until it ends; its exit status, as a shell would tell it."""
     # What a person types at the terminal is for the harness; a wish to end us is passed on to it. Functions,
     # since a signal that we ignore would be ignored by the harness too.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+    before = signal.signal(signal.SIGINT, _heard)
     try:
         with subprocess.Popen(command_line) as child:
-            signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+
+            def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+                child.terminate()
+
+            signal.signal(signal.SIGTERM, end)
             status = child.wait()
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, before)
     return status if status >= 0 else 128 - status
+
+
+def _heard(number: int, frame: FrameType | None) -> None:
+    """Nothing: the harness has heard it too."""
 
 
 def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_told: bool) -> None:

@@ -37,7 +37,7 @@ def wanted(hook_command: str, folder: Path) -> tuple[WantedMember | WantedEntry,
 
 def wanted_plugin(holdfast: Path, folder: Path) -> tuple[WantedCopy, ...]:
     """The plugin itself. It lies with OpenClaw's files: where ours are gone, it is there and finds nobody."""
-    source = resources.files(__package__).joinpath("plugin")
+    source = resources.files(__name__.rpartition(".")[0]).joinpath("plugin")
     files = {name: source.joinpath(name).read_text(encoding="utf-8") for name in _FILES}
     files[_MAIN] = files[_MAIN].replace(_HOME, f"const HOME = {json.dumps(str(holdfast))}", 1)
     return tuple(WantedCopy(_plugin(folder) / name, text.encode()) for name, text in files.items())
