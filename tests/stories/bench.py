@@ -5,7 +5,6 @@ The clock and the ids are set by hand, so that every file that is written is the
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -74,9 +73,8 @@ class Bench:
         for place, step in enumerate(steps):
             rows += telling.step(step, f"call-{place}")
         told = [stamped(row, f"2026-03-01T10:00:{at:02}.000Z") for at, row in enumerate(rows)]
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in told)
         path = self.root / f"{name}.jsonl"
-        path.write_text(text.replace(PROJECT, str(self.worktree)), encoding="utf-8")
+        path.write_bytes(telling.written(told).replace(PROJECT.encode(), str(self.worktree).encode()))
         return path
 
     def save(self, harness: str, *steps: Step, scope: Scope = Scope.BOTH, name: str = "s1") -> Outcome:
