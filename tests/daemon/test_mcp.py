@@ -46,6 +46,15 @@ def project_of(lodging: Lodging) -> Path:
     return lodging.root / "project"
 
 
+def record(id: str, role: str, content: object) -> str:
+    """A line of Claude Code's transcript."""
+    message = {"role": role, "content": content}
+    return (
+        json.dumps({"type": role, "uuid": id, "timestamp": "2026-11-15T12:00:00.000Z", "message": message})
+        + "\n"
+    )
+
+
 @asynccontextmanager
 async def connected(lodging: Lodging, way: Way, era: Era = "auto") -> AsyncIterator[Client]:
     if way == "http":
@@ -167,10 +176,34 @@ def test_a_handoff_tells_what_the_transcript_shows_up_to_now(lodging: Lodging) -
     path.parent.mkdir(parents=True)
     path.write_text("")
     begin(lodging, project_of(lodging), "s1", transcript_path=str(path))
-    message = {"role": "user", "content": "Port the report to PARSE-8."}
-    record = {"type": "user", "uuid": "u1", "timestamp": "2026-11-15T12:00:00.000Z", "message": message}
-    path.write_text(json.dumps(record) + "\n")
+    path.write_text(record("u1", "user", "Port the report to PARSE-8."))
     made = called(lodging, "stdio", "handoff", {"action": "create", "purpose": "Go on"})
+    assert "PARSE-8" in Path(made.structured_content["path"]).read_text()
+
+
+def test_a_handoff_waits_until_the_transcript_shows_the_call(lodging: Lodging) -> None:
+    """A harness writes its transcript a moment late: what came before the call is told all the same."""
+    lodging.start()
+    project_of(lodging).mkdir()
+    path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    begin(lodging, project_of(lodging), "s1", transcript_path=str(path))
+    block = {"type": "tool_use", "id": "toolu_7", "name": "mcp__holdfast__handoff", "input": {}}
+    late = [
+        record("u1", "user", "Port the report to PARSE-8."),
+        record("u2", "assistant", [block]),
+    ]
+
+    async def story(client: Client) -> CallToolResult:
+        meta: Any = {"claudecode/toolUseId": "toolu_7"}
+        arguments = {"action": "create", "purpose": "Go on"}
+        made = asyncio.create_task(client.call_tool("handoff", arguments, meta=meta))
+        await asyncio.sleep(0.3)
+        path.write_text("".join(late))
+        return await made
+
+    made = talk(lodging, "stdio", story)
     assert "PARSE-8" in Path(made.structured_content["path"]).read_text()
 
 
@@ -248,14 +281,8 @@ def test_over_http_the_session_is_found_by_the_call_in_its_transcript(standing: 
     path = standing.root / ".claude" / "projects" / "p" / "s5.jsonl"
     path.parent.mkdir(parents=True)
     block = {"type": "tool_use", "id": "toolu_5", "name": "mcp__holdfast__session_digest", "input": {}}
-    record = {
-        "type": "assistant",
-        "uuid": "u1",
-        "timestamp": "2026-11-15T12:00:00.000Z",
-        "message": {"role": "assistant", "content": [block]},
-    }
     begin(standing, project_of(standing), "s5", transcript_path=str(path))
-    path.write_text(json.dumps(record) + "\n")
+    path.write_text(record("u1", "assistant", [block]))
 
     async def story(client: Client) -> CallToolResult:
         meta: Any = {"claudecode/toolUseId": "toolu_5"}

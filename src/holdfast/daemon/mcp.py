@@ -26,7 +26,7 @@ from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
 
 SHOWN_WITHIN = 2.0
-"""A transcript shows a call some 100 ms late; where nothing else tells the session, we wait for that."""
+"""A transcript shows a call some 100 ms late; where it must be read up to the call, we wait for that."""
 LOOK_EVERY = 0.1
 FAILED = "Holdfast itself failed; go on without it, and tell the user of `holdfast logs`"
 
@@ -61,9 +61,8 @@ class Mcp:
         """What a tool answers; a failure of ours is one sentence to the model, and all of it to the log."""
         self._reception.last_letter_at = time.monotonic()
         try:
-            call = await self._seen(call)
-            if tools.looks_back(name):
-                await self._reception.catch_up()
+            if tools.looks_back(name) or not _tells_session(call):
+                call = await self._seen(call)
             return await self._reception.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
         except Exception:  # A door: one call that fails must neither end the connection nor go unanswered.
             self._log.exception("the tool %s failed", name)
@@ -78,17 +77,18 @@ class Mcp:
         return tools.call(desk, caller, name, arguments)
 
     async def _seen(self, call: Call) -> Call:
-        """The call with the session whose transcript shows it, where neither process nor call names one."""
-        if call.process or call.environment or any(one.caller({}, call.meta) for one in _readers()):
-            return call
+        """The call with the session whose transcript shows it, every transcript being read up to now."""
         id = next((id for one in _readers() if (id := one.call_id(call.meta))), "")
         until = time.monotonic() + SHOWN_WITHIN
-        while id and time.monotonic() < until:
+        while True:
             await self._reception.catch_up()
+            if not id:
+                return call
             if key := await self._reception.do(Urgency.CONTROL, partial(self._shown, id)):
                 return replace(call, seen=key)
+            if time.monotonic() >= until:
+                return call
             await asyncio.sleep(LOOK_EVERY)
-        return call
 
     def _shown(self, id: str) -> str:
         return seen_calling(self._reception.desk, id)
@@ -103,6 +103,10 @@ def call_of(greeting: wire.Request) -> Call:
         cwd=fields.get("cwd", ""),
         process=process_of(pid, start),
     )
+
+
+def _tells_session(call: Call) -> bool:
+    return bool(call.process or call.environment or any(one.caller({}, call.meta) for one in _readers()))
 
 
 def _readers() -> list[Reader]:

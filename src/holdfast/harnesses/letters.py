@@ -6,7 +6,7 @@ say; nothing here looks at a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -79,6 +79,14 @@ def opened(raw: bytes, envelope: Envelope) -> Letter | Skipped:
     return Letter(session, fields, envelope) if session else Skipped("no session id", "letter")
 
 
+def heard(raw: bytes, envelope: Envelope, said: Callable[[Letter], Said]) -> Heard | Skipped:
+    """What a letter says that names its own directory and transcript; `said` knows the harness's events."""
+    letter = opened(raw, envelope)
+    if isinstance(letter, Skipped):
+        return letter
+    return understood(letter, said(letter), letter.text("cwd"), letter.transcript)
+
+
 def understood(letter: Letter, said: Said, cwd: str, transcript: str) -> Heard:
     """The letter, understood."""
     return Heard(
@@ -100,6 +108,15 @@ MOMENTS: Final[Mapping[Ask, str]] = {
     Ask.TOOLS: "PostToolBatch",
 }
 """When something can be put before the model, and what most harnesses call that."""
+
+
+OUR_MOMENTS: Final[Mapping[Ask, str]] = {
+    Ask.START: "SessionStart",
+    Ask.PROMPT: "UserPromptSubmit",
+    Ask.REQUEST: "Request",
+    Ask.COMPACTION: "PreCompact",
+}
+"""The same for letters that a plugin of ours writes: it can put something into each request."""
 
 
 def context(heard: Heard, brief: str, moments: Mapping[Ask, str] = MOMENTS) -> bytes:

@@ -39,10 +39,7 @@ _MOMENTS: Final[Mapping[Ask, str]] = {
 
 def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    opened = letters.opened(letter, envelope)
-    if isinstance(opened, Skipped):
-        return opened
-    return letters.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
+    return letters.heard(letter, envelope, _said)
 
 
 def render_reply(heard: Heard, brief: str) -> bytes:

@@ -8,9 +8,6 @@ file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
-
 from holdfast.core.events import CompactionImminent, Event, Origin, Prompt, Skipped, TurnEnded
 from holdfast.core.fence import is_own_tool, without_ours
 from holdfast.harnesses import letters
@@ -22,25 +19,16 @@ from holdfast.harnesses.opencode import tools
 CARRIED = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB")
 ANSWER_LIMIT = 10_000
 """Characters. There is no limit; a brief that is longer would be read by nobody."""
-_MOMENTS: Final[Mapping[Ask, str]] = {
-    Ask.START: "SessionStart",
-    Ask.PROMPT: "UserPromptSubmit",
-    Ask.REQUEST: "Request",
-    Ask.COMPACTION: "PreCompact",
-}
 
 
 def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    opened = letters.opened(letter, envelope)
-    if isinstance(opened, Skipped):
-        return opened
-    return letters.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
+    return letters.heard(letter, envelope, _said)
 
 
 def render_reply(heard: Heard, brief: str) -> bytes:
     """What the plugin gets, and puts where the moment allows."""
-    return letters.context(heard, brief, _MOMENTS)
+    return letters.context(heard, brief, letters.OUR_MOMENTS)
 
 
 def _said(letter: Letter) -> Said:
