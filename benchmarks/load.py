@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -29,8 +29,9 @@ from holdfast.stores.base import NOBODY
 from holdfast.stores.sqlite import open_store
 from tests.stores.contract import checkpoint, ended
 
+PARTS: Final = ("held", "growth", "recovery")
 SESSIONS: Final = 200
-CLIENTS: Final = 4
+CLIENTS: Final = 8
 ANSWER_S: Final = 30.0
 SAMPLES: Final = 20
 PER_SESSION: Final = 50
@@ -104,40 +105,62 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True)
 class Report:
+    """What was asked for; of what was not, nothing."""
+
     held: list[Held]
-    growth: Growth
+    growth: Growth | None
     recovery: list[Recovery]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if none is named"
+    )
     parser.add_argument("--events", type=int, help="how many letters memory and store grow by")
     parser.add_argument("--full", action="store_true", help="a million letters, a million checkpoints; hours")
     parser.add_argument("--quick", action="store_true", help="little of everything, to see that it runs")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args()
+    if strange := set(options.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(strange))}")
     plan = FULL if options.full else QUICK if options.quick else USUAL
-    report = measured(replace(plan, events=options.events or plan.events))
+    report = measured(replace(plan, events=options.events or plan.events), options.parts or PARTS)
     if options.json:
         print(json.dumps(asdict(report), indent=2))
     else:
         show(report)
 
 
-def measured(plan: Plan) -> Report:
+def measured(plan: Plan, parts: Collection[str]) -> Report:
     # A socket's path must be short.
     with tempfile.TemporaryDirectory(prefix="hf-") as folder:
         place = Path(folder).resolve()
-        with floor(place / "floor") as bare, running_daemon(place / "up") as pid:
-            homes = {"floor": bare, "daemon": place / "up"}
-            held_at = [
-                held(name, home, rate, plan.seconds) for rate in plan.rates for name, home in homes.items()
-            ]
-            grown = growth(place / "up", pid, plan.events)
-        return Report(held_at, grown, recoveries(place, plan.checkpoints))
+        held_at = held_rates(place, plan) if "held" in parts else []
+        grown = None
+        if "growth" in parts:
+            with running_daemon(place / "grown") as pid:
+                grown = growth(place / "grown", pid, plan.events)
+        return Report(held_at, grown, recoveries(place, plan.checkpoints) if "recovery" in parts else [])
+
+
+def tell(line: str) -> None:
+    """How far it is: the whole takes hours."""
+    print(line, file=sys.stderr, flush=True)
 
 
 # ---------------------------------------------------------------- letters a second
+
+
+def held_rates(place: Path, plan: Plan) -> list[Held]:
+    """Every rate, with the floor beside the daemon."""
+    found: list[Held] = []
+    with floor(place / "floor") as bare, running_daemon(place / "up"):
+        for rate in plan.rates:
+            for name, home in (("floor", bare), ("daemon", place / "up")):
+                found.append(held(name, home, rate, plan.seconds))
+                tell(f"{name}, {rate or 'all'} a second: {found[-1].answered:.0f} answered")
+    return found
 
 
 def held(server: str, home: Path, rate: int, seconds: float) -> Held:
@@ -219,6 +242,7 @@ def growth(home: Path, pid: int, events: int) -> Growth:
     for first in range(0, events, step):
         send_all(home, range(MANY + first, MANY + min(first + step, events)))
         seen.append((float(first + step), memory_of(pid) * 1024))
+        tell(f"{first + step:,} letters: {seen[-1][1] / 1024:.1f} MB, store {store_size(home) / 1e6:.1f} MB")
     rate = events / (time.perf_counter() - began)
     spent = (processor_time(pid) - used) * 1000 / events
     sizes.append(store_size(home))
@@ -272,6 +296,7 @@ def recoveries(place: Path, counts: Sequence[int]) -> list[Recovery]:
             )
             ask(home, "past", {"hook_event_name": "SessionEnd", "reason": "exit"})
             fill(home, count)
+            tell(f"{count:,} checkpoints are there")
             waits = [brief(home, number) for number in range(BRIEFS)]
         p50 = statistics.median(waits[1:])
         base = found[0].p50 if found else p50
@@ -307,19 +332,33 @@ def brief(home: Path, number: int) -> float:
 
 
 def show(report: Report) -> None:
+    if report.held:
+        show_held(report.held)
+    if report.growth:
+        show_growth(report.growth)
+    if report.recovery:
+        show_recovery(report.recovery)
+
+
+def show_held(rows: Sequence[Held]) -> None:
     print(f"{'letters a second, 200 sessions':32} {'offered':>8} {'answered':>9} {'p50 ms':>8} {'p99 ms':>8}")
-    for row in report.held:
+    for row in rows:
         offered = str(row.offered or "all")
         print(f"{row.server:32} {offered:>8} {row.answered:9.0f} {row.p50:8.1f} {row.p99:8.1f}")
-    grown = report.growth
+
+
+def show_growth(grown: Growth) -> None:
     print(f"\n{grown.events:,} letters without a pause: {grown.rate:.0f} a second, ", end="")
     print(f"{grown.processor_ms:.1f} ms of the processor each")
     print(f"memory: {grown.memory_mb[0]:.1f} MB before, {grown.memory_mb[1]:.1f} MB after, ", end="")
     print(f"{grown.slope_kb:+.1f} kB for each further thousand")
     print(f"store: {grown.store_per_session_kb:.1f} kB a session, ", end="")
     print(f"{grown.store_to_letters:.1f} times the bytes of the prompts")
+
+
+def show_recovery(rows: Sequence[Recovery]) -> None:
     print(f"\n{'time to a brief':32} {'first ms':>8} {'p50 ms':>8} {'x first row':>12} {'store MB':>9}")
-    for one in report.recovery:
+    for one in rows:
         name = f"{one.checkpoints:,} checkpoints"
         print(f"{name:32} {one.first:8.1f} {one.p50:8.1f} {one.to_one:12.2f} {one.store_mb:9.1f}")
 

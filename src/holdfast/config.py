@@ -23,6 +23,7 @@ from holdfast.settings_lists import checked_list, list_in_text, quoted, toml_lis
 __all__ = ["Config", "Loaded", "excluded", "home", "load", "reference"]
 
 _Table = TypeVar("_Table")
+_VARIABLES: Final[Mapping[str, Setting]] = {setting.variable: setting for setting in TABLE.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +132,14 @@ class _Loading:
         self.sources[key] = f"{self.sources[key]}, {source}" if key in self.sources else source
 
     def read_environment(self, environment: Mapping[str, str]) -> None:
-        for setting in TABLE.values():
-            if (text := environment.get(setting.variable)) is not None:
-                value = _checked(setting, _raw_of_text(setting, text))
-                if value is None:
-                    raise _out_of_bounds(f"${setting.variable}", setting, text)
-                self.values[setting.key] = value
-                self.sources[setting.key] = f"${setting.variable}"
+        # There are fewer variables than settings, and to ask for one that is not there costs an exception.
+        for variable in [name for name in environment if name in _VARIABLES]:
+            setting, text = _VARIABLES[variable], environment[variable]
+            value = _checked(setting, _raw_of_text(setting, text))
+            if value is None:
+                raise _out_of_bounds(f"${variable}", setting, text)
+            self.values[setting.key] = value
+            self.sources[setting.key] = f"${variable}"
 
 
 _LARGEST_FILE: Final = 1 << 20

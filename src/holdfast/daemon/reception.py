@@ -61,6 +61,8 @@ class Reception:
         self._log = log
         self._note = note
         self._desk: Desk | None = None
+        self._settings = dict[Project, Config]()
+        self._settings_of = 0
         self._writing = Writing(self.own_desk, log)
         self._opened_at = 0
         self.http = ""
@@ -192,7 +194,7 @@ class Reception:
         """A desk for another thread than the worker's."""
         path, backups = self.home / "store.db", self.home / "backups"
         with closing(open_store(path, backups, _now())) as store:
-            yield replace(self.desk, store=store)
+            yield replace(self.desk, store=store, config=self._loaded)
 
     async def prune_records(self) -> bool:
         """Remove some of what sessions said, if it has served its time; whether there may be more of it."""
@@ -284,7 +286,12 @@ class Reception:
                 read_on(self.desk, session.key, session.harness, session.project, path, lambda: True)
 
     def _config(self, project: Project) -> Config:
-        return self._loaded(project)
+        """The settings as the job at hand found them: read once for a letter, however often it asks."""
+        if self._settings_of != self._worker.begun:
+            self._settings, self._settings_of = {}, self._worker.begun
+        if project not in self._settings:
+            self._settings[project] = self._loaded(project)
+        return self._settings[project]
 
     def _loaded(self, project: Project | None) -> Config:
         """The settings; where they cannot be used, the defaults, because a hook must still be answered."""

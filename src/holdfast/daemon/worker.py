@@ -43,6 +43,8 @@ class Worker:
         self._loop = loop
         self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._numbers = itertools.count()
+        self.begun = 0
+        """How many jobs were begun: another number is another job."""
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
         self._thread.start()
 
@@ -62,6 +64,7 @@ class Worker:
             job = self._jobs.get()
             if job.work is None or job.done is None:
                 return
+            self.begun += 1
             try:
                 result = job.work()
             except BaseException as error:

@@ -37,7 +37,15 @@ class Pruned:
 
 def flush(desk: Desk, waited_ms: int = DEBOUNCE_MS) -> int:
     """Take the checkpoints that have been due for at least that long; how many were taken."""
-    return sum(_flushed(desk, session.key, waited_ms) for session in desk.store.live_sessions())
+    live = desk.store.live_sessions()
+    return sum(_flushed(desk, one.key, waited_ms) for one in live if _calls(desk, one, waited_ms))
+
+
+def _calls(desk: Desk, session: Session, waited_ms: int) -> bool:
+    """Whether there is something to do for it: most have nothing due, and need no transaction."""
+    now = desk.clock()
+    ticked = tick(session, desk.policy(session.project), now)
+    return ticked is not session or (ticked.due is not None and now - ticked.due.since >= waited_ms)
 
 
 def _flushed(desk: Desk, key: str, waited_ms: int) -> int:

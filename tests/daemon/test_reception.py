@@ -1,0 +1,57 @@
+"""The settings that a letter is answered by: the same all through one job, and those of now for the next."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from holdfast.core.world import Project
+from holdfast.daemon.reception import Reception
+from holdfast.daemon.worker import Urgency, Worker
+
+T = TypeVar("T")
+PROJECT = Project("/p", "/p", "p", "p", "/p")
+
+
+def in_turn(home: Path, *jobs: Callable[[Reception], T]) -> list[T]:
+    """What each of these jobs gives back, done by the worker one after the other."""
+
+    async def done() -> list[T]:
+        worker = Worker(asyncio.get_running_loop())
+        reception = Reception(home, worker, asyncio.Event(), logging.getLogger("test"), "")
+        await worker.do(Urgency.CONTROL, lambda: reception.open(0))
+        results = [await worker.do(Urgency.LETTER, lambda job=job: job(reception)) for job in jobs]  # type: ignore[misc]
+        await worker.do(Urgency.CONTROL, reception.close)
+        worker.stop()
+        return results
+
+    return asyncio.run(done())
+
+
+def interval(reception: Reception) -> int:
+    return reception.desk.config(PROJECT).continuity.prompt_interval
+
+
+def test_settings_that_change_count_for_the_next_job(tmp_path: Path) -> None:
+    def changed_meanwhile(reception: Reception) -> tuple[int, int]:
+        before = interval(reception)
+        (tmp_path / "config.toml").write_text("[continuity]\nprompt_interval = 3\n")
+        return before, interval(reception)
+
+    def later(reception: Reception) -> tuple[int, int]:
+        return interval(reception), interval(reception)
+
+    assert in_turn(tmp_path, changed_meanwhile, later) == [(10, 10), (3, 3)]
+
+
+def test_a_desk_for_another_thread_reads_them_itself(tmp_path: Path) -> None:
+    def beside(reception: Reception) -> tuple[int, int]:
+        before = interval(reception)
+        (tmp_path / "config.toml").write_text("[continuity]\nprompt_interval = 3\n")
+        with reception.own_desk() as desk:
+            return before, desk.config(PROJECT).continuity.prompt_interval
+
+    assert in_turn(tmp_path, beside) == [(10, 3)]
