@@ -141,7 +141,6 @@ def test_documents_that_hold_any_of_the_words_are_found(store: Store) -> None:
     hits = store.search(["parser", "line"], SHOP, ALL)
     assert _ids(hits) == ["both", "one"]
     assert hits[0].score > hits[1].score
-    assert (hits[1].kind, hits[1].text) == ("record", "A Parser for dates")
     assert _ids(store.search(["parser", "line"], SHOP, 1)) == ["both"]
     assert _ids(store.search(["parser"], OTHERS, ALL)) == ["elsewhere"]
     assert store.search(["absent"], SHOP, ALL) == []
@@ -153,9 +152,8 @@ def test_a_document_added_again_is_replaced_and_a_dropped_one_is_gone(store: Sto
         store.add_document(document("d1", "parser"))
         store.add_document(document("d1", "lexer", kind="note"))
     assert store.search(["parser"], SHOP, ALL) == []
-    assert [(hit.id, hit.kind, hit.text) for hit in store.search(["lexer"], SHOP, ALL)] == [
-        ("d1", "note", "lexer")
-    ]
+    assert _ids(store.search(["lexer"], SHOP, ALL)) == ["d1"]
+    assert [(each.kind, each.text) for each in store.documents(SHOP, ALL)] == [("note", "lexer")]
     with store.writing():
         store.drop_document("d1")
         store.drop_document("never there")
@@ -214,7 +212,6 @@ def test_the_nearest_vectors_come_first_whatever_their_length(store: Store) -> N
     hits = store.nearest((2.0, 0.0), SHOP, ALL)
     assert _ids(hits) == ["same way", "near", "opposite"]
     assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5), -1.0], abs=1e-6)
-    assert (hits[1].kind, hits[1].text) == ("record", "b")
     assert _ids(store.nearest((2.0, 0.0), SHOP, 1)) == ["same way"]
     assert store.nearest((), SHOP, ALL) == []
     assert store.nearest((0.0, 0.0), SHOP, ALL) == []

@@ -85,7 +85,7 @@ def test_the_index_and_the_vectors_follow_the_text(store: Store) -> None:
     rewritten(store, NEW)
     assert store.search(["hunter2"], SHOP, ALL) == []
     (hit,) = store.search(["with"], SHOP, ALL)
-    assert (hit.id, hit.text) == ("c1", "with [s1]")
+    assert [(each.id, each.text) for each in store.around([hit.id], 0, SHOP)] == [("c1", "with [s1]")]
     assert [hit.id for hit in store.nearest((1.0, 1.0), SHOP, ALL)] == ["d1"], "what changed has no vector"
     assert store.check() == ""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.stores.base import EVERYWHERE, Store
-from holdfast.stores.sqlite import vectors, words
+from holdfast.stores.sqlite import documents, vectors, words
 from holdfast.stores.sqlite.schema import shipped
 from holdfast.stores.sqlite.store import open_with
 from tests.stores.contract import ALL, NOON, SHOP, document
@@ -136,6 +136,7 @@ def test_a_process_that_looks_for_no_vector_loads_no_numpy(path: Path) -> None:
 def crowded(path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Twenty documents with a common word, where ten are too many to be scored."""
     monkeypatch.setattr(words, "SCORED_MOST", 10)
+    monkeypatch.setattr(documents, "NEWEST_MOST", 10)
     store = opened(path)
     with store.writing():
         for number in range(20):
@@ -152,6 +153,34 @@ def test_a_common_word_alone_is_looked_for(crowded: Store) -> None:
     assert len(crowded.search(["common"], SHOP, 10)) == 10
     assert len(crowded.search(["common", "plain"], SHOP, 10)) == 10
     assert crowded.search(["absent"], SHOP, 10) == []
+    crowded.close()
+
+
+def test_where_every_word_is_common_the_rarest_is_looked_for_in_the_newest(crowded: Store) -> None:
+    with crowded.writing():
+        for number in range(20, 35):
+            crowded.add_document(document(str(number), "common seldom"))
+    found = crowded.search(["common", "seldom"], SHOP, 10)
+    assert sorted(hit.id for hit in found) == [str(number) for number in range(25, 35)]
+    crowded.close()
+
+
+def test_how_common_a_word_is_is_asked_of_the_newest(crowded: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "SAMPLE", 5)
+    with crowded.writing():
+        for number in range(20, 25):
+            crowded.add_document(document(str(number), "plain" if number == 22 else "rare"))
+    found = crowded.search(["plain", "rare"], SHOP, 10)
+    assert "3" not in {hit.id for hit in found}, "of the newest, most say `rare`"
+    crowded.close()
+
+
+def test_a_word_that_only_older_documents_hold_is_a_rare_one(
+    crowded: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "SAMPLE", 2)
+    found = crowded.search(["common", "rare", "absent"], SHOP, 10)
+    assert sorted(hit.id for hit in found) == ["17", "3"]
     crowded.close()
 
 

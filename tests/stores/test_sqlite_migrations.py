@@ -51,7 +51,8 @@ def test_the_rows_of_the_first_schema_are_rewritten(path: Path) -> None:
     assert store.redaction("2") == Redaction(rows=5, stale=0)
     assert store.events("s1", ALL) == [prompt("r1", text="Mend it")]
     assert store.search(["fix"], SHOP, ALL) == []
-    assert [hit.text for hit in store.search(["mend"], SHOP, ALL)] == ["Mend it"]
+    (hit,) = store.search(["mend"], SHOP, ALL)
+    assert [each.text for each in store.around([hit.id], 0, SHOP)] == ["Mend it"]
     assert store.nearest((1.0,), SHOP, ALL) == []
     assert store.check() == ""
     store.close()

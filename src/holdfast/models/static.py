@@ -77,10 +77,8 @@ class StaticEmbedder:
 
     def _directions(self, words: Sequence[Pieces]) -> Floats:
         """A vector of length one for each word; of length nought for one that points nowhere."""
-        rows = self._rows([pieces[0] for pieces in words])
-        for place, pieces in enumerate(words):
-            if len(pieces) > 1:
-                rows[place] = self._rows(pieces).sum(axis=0)
+        starts = list(accumulate(map(len, words), initial=0))[:-1]
+        rows: Floats = np.add.reduceat(self._rows(list(chain.from_iterable(words))), starts, axis=0)
         lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
         lengths[lengths == 0] = 1
         return rows / lengths

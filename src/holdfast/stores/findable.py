@@ -59,9 +59,7 @@ class Hit:
     """A document that was found; the greater the score, the nearer."""
 
     id: str
-    kind: str
     score: float
-    text: str
 
 
 class Findable(Protocol):
@@ -93,7 +91,8 @@ class Findable(Protocol):
     def search(self, words: Sequence[str], within: Within, limit: int) -> list[Hit]:
         """Documents that hold any of the words, the best match first.
 
-        Among very many, a word that stands in most of them is not looked for beside rarer ones.
+        Among very many, a word that stands in most of them is not looked for beside rarer ones, and if all of
+        the words are common, then only among the newest.
         """
         ...
 

@@ -65,7 +65,7 @@ class Found(Keeper):
     def search(self, words: Sequence[str], within: Within, limit: int) -> list[Hit]:
         phrases = [phrase for word in words if (phrase := _phrase(word)).strip()]
         hits = [
-            Hit(document.id, document.kind, float(score), document.text)
+            Hit(document.id, float(score))
             for document in self._documents(within)
             if (score := sum(phrase in _phrase(document.text) for phrase in phrases))
         ]
@@ -74,7 +74,7 @@ class Found(Keeper):
     def nearest(self, vector: Sequence[float], within: Within, limit: int) -> list[Hit]:
         wanted = unit(vector)
         hits = [
-            Hit(document.id, document.kind, sum(map(mul, wanted, own)), document.text)
+            Hit(document.id, sum(map(mul, wanted, own)))
             for document in self._documents(within)
             if len(own := unit(document.vector)) == len(wanted) > 0
         ]

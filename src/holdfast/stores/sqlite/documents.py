@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.stores.base import NOBODY, Document, Hit, Within
 from holdfast.stores.codec import encode_texts, packed, unit
 from holdfast.stores.sqlite.database import Bindings, Database
-from holdfast.stores.sqlite.words import SCORED_MOST, Words, any_of
+from holdfast.stores.sqlite.words import NEWEST_MOST, SCORED_MOST, Words, any_of
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite.vectors import Vectors
@@ -65,8 +65,9 @@ class Documents:
     def search(self, words: Sequence[str], within: Within, limit: int) -> list[Hit]:
         if not words:
             return []
-        chosen = words if limit > SCORED_MOST else self._words.rarest(words)
-        wanted: Bindings = {"query": any_of(chosen), "limit": limit}
+        whole = limit > SCORED_MOST
+        chosen, scored = (words, _ALL) if whole else (self._words.rarest(words), NEWEST_MOST)
+        wanted: Bindings = {"query": any_of(chosen), "scored": scored, "limit": limit}
         return [Hit(*row) for row in self._database.rows(_SEARCH, {**where(within), **wanted})]
 
     def nearest(self, vector: Sequence[float], within: Within, limit: int) -> list[Hit]:
@@ -75,9 +76,8 @@ class Documents:
             return []
         found = self._held(len(wanted)).nearest(wanted, within, limit)
         numbers: Bindings = {"numbers": json.dumps([number for number, _ in found])}
-        there = {row[0]: row[1:] for row in self._database.rows(_OF_VECTORS, numbers)}
-        hits = [(there[number], cosine) for number, cosine in found if number in there]
-        return [Hit(id, kind, cosine, text) for (id, kind, text), cosine in hits[:limit]]
+        there: dict[int, str] = dict(self._database.rows(_OF_VECTORS, numbers))
+        return [Hit(there[number], cosine) for number, cosine in found if number in there][:limit]
 
     def without_vector(self, limit: int) -> list[Document]:
         return self._documents(_WITHOUT_VECTOR, {"limit": limit})
@@ -241,27 +241,28 @@ with wanted as (
  order by documents.number
 """  # noqa: S608 - all parts are ours
 
-# The texts are read when it is clear whose.
+_ALL = -1
+
+# The index gives them by their numbers, so that it stops when enough were scored.
 _SEARCH = f"""
-with best as (
-       select documents.number, bm25(documents_text) as score
+with scored as materialized (
+       select documents.number, documents.id, bm25(documents_text) as score
          from documents_text
-         join documents
+        cross join documents
            on documents.number = documents_text.rowid
         where documents_text match :query
           and {_WITHIN}
-        order by score, documents.number
-        limit :limit
+        order by documents_text.rowid desc
+        limit :scored
      )
-select documents.id, documents.kind, -best.score, documents.text
-  from best
-  join documents
-    on documents.number = best.number
- order by best.score, best.number
+select id, -score
+  from scored
+ order by score, number
+ limit :limit
 """  # noqa: S608 - all parts are ours
 
 _OF_VECTORS = """
-select vectors.number, documents.id, documents.kind, documents.text
+select vectors.number, documents.id
   from vectors
   join documents
     on documents.number = vectors.document

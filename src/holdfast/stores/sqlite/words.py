@@ -1,7 +1,8 @@
 """Words in SQLite: which of a query's words are looked for, where all of them would take too long.
 
 A word that stands in most documents tells them apart least and costs most: every document that holds it is
-scored. So the rarest words are looked for, as many as the time allows.
+scored. So the rarest words are looked for, as many as the time allows, and where even the rarest is common,
+the newest documents that hold it are scored.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from holdfast.stores.sqlite.database import Database
+from holdfast.stores.sqlite.database import Bindings, Database
 
 SCORED_MOST: Final = 1_000
-"""So many documents are scored for a query, or those of its rarest word; about 2 µs each."""
+"""The rarest words are looked for that stand in about so many documents together."""
+NEWEST_MOST: Final = 2_000
+"""Of those that hold them so many are scored, the newest: about is not always nearly. Some 3 µs each."""
+SAMPLE: Final = 2_000
+"""Among so many documents, the newest, it is asked how common a word is."""
 KNOWN_MOST: Final = 4_096
 GROWN: Final = 1.2
 """When the store has grown by so much, it is asked anew how common each word is."""
@@ -34,13 +39,13 @@ class Words:
         if not self._asked_among <= last <= self._asked_among * GROWN:
             self._known.clear()
             self._asked_among = last
-        chosen: list[str] = []
-        left = SCORED_MOST
+        chosen, held = list[str](), 0
+        most = SCORED_MOST * min(1.0, SAMPLE / last)
         for count, word in sorted((self._count(word), word) for word in words):
-            left -= count
-            if chosen and left < 0:
+            if held and held + count > most:
                 break
             chosen.append(word)
+            held += count
         return chosen
 
     def _last(self) -> int:
@@ -48,9 +53,10 @@ class Words:
         return int(row[0] or 0) if row else 0
 
     def _count(self, word: str) -> int:
-        """In how many documents a word stands; counted no further than to what would be too many."""
+        """In how many documents of the sample a word stands; one if only in others."""
         if word not in self._known:
-            row = self._database.row(_COUNT, {"query": any_of([word]), "most": SCORED_MOST})
+            asked: Bindings = {"query": any_of([word]), "before": self._asked_among - SAMPLE}
+            row = self._database.row(_COUNT, asked)
             if len(self._known) >= KNOWN_MOST:
                 self._known.clear()
             self._known[word] = int(row[0]) if row else 0
@@ -64,9 +70,11 @@ def any_of(words: Sequence[str]) -> str:
 
 
 _COUNT = """
-select count(*)
-  from (select 1
+select coalesce(nullif(newest, 0), exists (select 1
+                                             from documents_text
+                                            where documents_text match :query))
+  from (select count(*) as newest
           from documents_text
          where documents_text match :query
-         limit :most)
+           and rowid > :before)
 """
