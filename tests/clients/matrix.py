@@ -14,7 +14,6 @@ from tests.clients.install import CLAUDE_CODE, CODEX, GEMINI, OPENCLAW, OPENCODE
 HARNESSES: Final = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE, OPENCLAW)
 NOT_OFFERED: Final = "not offered"
 """The harness has no such thing, or takes no words of ours there."""
-NOT_SHOWN: Final = "not shown"
 _CUT, _RESUME, _NEW = "TestCompaction", "TestResume", "TestANewSession"
 _PROCESS = "TestItsOwnProcess"
 
@@ -66,7 +65,7 @@ PROMISES: Final = (
         f"test_codex.py::{_CUT}::test_the_checkpoint_is_there_before_the_summary_is_asked_for",
         NOT_OFFERED,
         f"test_opencode.py::{_CUT}::test_manual",
-        openclaw=NOT_SHOWN,
+        openclaw="test_openclaw.py::test_after_a_compaction_the_brief_goes_with_every_request",
     ),
     Promise(
         "its own summary is told what to keep",
@@ -81,8 +80,8 @@ PROMISES: Final = (
         f"test_claude_code.py::{_CUT}::test_with_the_next_prompt_if_its_start_hook_never_fired",
         f"test_codex.py::{_CUT}::test_with_the_next_prompt_if_its_start_hook_never_fired",
         "test_gemini.py::test_where_no_hook_fires_behind_tools_the_brief_comes_with_the_next_prompt",
-        NOT_SHOWN,
-        openclaw=NOT_SHOWN,
+        f"test_opencode.py::{_CUT}::test_with_the_next_prompt_if_no_hook_fired",
+        openclaw="test_openclaw.py::test_with_the_next_prompt_if_no_hook_fired",
     ),
     Promise(
         "resume: nothing is repeated",
@@ -97,8 +96,8 @@ PROMISES: Final = (
         f"test_claude_code.py::{_RESUME}::test_a_fork_gets_nothing_and_knows_its_parent",
         f"test_codex.py::{_RESUME}::test_a_fork_gets_nothing_and_knows_its_parent",
         NOT_OFFERED,
-        NOT_SHOWN,
-        openclaw=NOT_SHOWN,
+        "test_opencode.py::test_a_fork_is_given_nothing_and_knows_its_parent",
+        openclaw="test_openclaw.py::test_a_fork_is_given_nothing_and_knows_its_parent",
     ),
     Promise(
         "new session: brief of the last",
@@ -130,7 +129,7 @@ PROMISES: Final = (
         f"test_codex.py::{_NEW}::test_beside_one_that_is_at_work_in_the_same_process_nothing_bleeds",
         "test_gemini.py::test_beside_a_session_at_work_nothing_bleeds",
         f"test_opencode.py::{_NEW}::test_beside_one_that_is_at_work_nothing_bleeds",
-        openclaw=NOT_SHOWN,
+        openclaw="test_openclaw.py::test_beside_a_session_at_work_nothing_bleeds",
     ),
     Promise(
         "session that is never written down",
@@ -170,8 +169,8 @@ PROMISES: Final = (
         "test_across_harnesses.py::test_what_codex_began_claude_code_continues",
         "test_across_harnesses.py::test_what_claude_code_began_codex_continues",
         "test_across_harnesses.py::test_what_claude_code_began_gemini_continues",
-        NOT_SHOWN,
-        openclaw=NOT_SHOWN,
+        "test_across_harnesses.py::test_what_claude_code_began_opencode_continues",
+        openclaw="test_openclaw.py::test_what_claude_code_began_it_continues",
     ),
 )
 

@@ -162,6 +162,11 @@ class Session:
             {"parts": [{"type": "text", "text": text}]},
         )
 
+    def fork(self) -> Session:
+        """A new session that begins with all that was said in this one."""
+        told = self.server.ask("POST", f"/session/{self.id}/fork", self.project, {})
+        return Session(self.server, self.project, str(told["id"]))
+
     def compact(self) -> None:
         """As `/compact` does."""
         asked = {"providerID": "test", "modelID": "large"}

@@ -12,6 +12,7 @@ from tests.clients.claude import Claude
 from tests.clients.codex import Codex, Json
 from tests.clients.gemini import Gemini
 from tests.clients.model_server import ModelServer, call, say
+from tests.clients.opencode import OpenCode
 from tests.clients.product import TITLE, Product
 
 RULE = "Never touch legacy.py, it is frozen until the audit."
@@ -92,6 +93,26 @@ def test_what_claude_code_began_gemini_continues(
     brief = html.unescape(brief_in(server))
     assert f"Holdfast's record of Claude Code session {began[:8]}" in brief
     assert all(fact in brief for fact in FACTS), brief
+
+
+def test_what_claude_code_began_opencode_continues(
+    claude: Claude, opencode_binary: Path, tmp_path: Path, server: ModelServer
+) -> None:
+    opencode = OpenCode(opencode_binary, tmp_path, server)
+    product = Product(claude)
+    try:
+        product.run("setup", "claude-code", "opencode", "--yes")
+        server.script(call("Bash", command=FAILING, description="Check"), say(DECISION))
+        began = claude.prompt(f"Fix the totals. {RULE}", "--allowedTools", "Bash").session
+        server.script(say("ok"))
+        opencode.prompt("Where were we?")
+        rows = {row["session_key"]: row for row in product.json("sessions")}
+    finally:
+        product.end()
+    brief = brief_in(server)
+    assert f"Holdfast's record of Claude Code session {began[:8]}" in brief
+    assert all(fact in brief for fact in FACTS), brief
+    assert rows[server.last().session]["parent"] == began
 
 
 class TestHandedOver:

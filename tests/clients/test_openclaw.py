@@ -6,17 +6,36 @@ bodies that reach the model, and never on a position in them.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.clients.model_server import ModelServer, Reply, Request, Usage, call, plain_text, say
+from tests.clients.claude import Claude
+from tests.clients.model_server import (
+    AnthropicMessages,
+    Held,
+    ModelServer,
+    Reply,
+    Request,
+    Usage,
+    call,
+    plain_text,
+    say,
+)
 from tests.clients.openclaw import FULL, OpenClaw
 from tests.clients.openclaw_api import MEMORY, OpenClawMessages
+from tests.clients.person import LIMIT_S
 from tests.clients.product import TITLE, Product
 
-AGENTS = ("by-hand", "by-itself", "anew", "next", "tools", "daemon", "gone", "killed")
+DEAF = "unheard"
+"""An agent whose compactions our plugin is told nothing of."""
+AGENTS = (
+    *("by-hand", "by-itself", "anew", "next", "tools", "daemon", "gone", "killed"),
+    *("forked", "at-work", "across", DEAF),
+)
 RULE = "Never touch legacy.py, it is frozen until the audit."
 FAILING = "python3 -c 'raise SystemExit(\"TotalsMismatch: 41 != 42\")'"
 DECISION = "I decided to round half up in totals.py."
@@ -25,7 +44,7 @@ FACTS = (RULE, "totals.py", "TotalsMismatch", DECISION)
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ModelServer]:
-    with ModelServer(OpenClawMessages()) as running:
+    with ModelServer(OpenClawMessages(), AnthropicMessages()) as running:
         yield running
 
 
@@ -41,12 +60,23 @@ def product(openclaw: OpenClaw) -> Iterator[Product]:
     """Holdfast, set up for that person's OpenClaw, whose gateway runs."""
     installed = Product(openclaw)
     installed.run("setup", "openclaw", "--yes")
+    deafen(openclaw.state / "holdfast" / "index.js")
     try:
         openclaw.start()
         yield installed
     finally:
         openclaw.kill()
         installed.end()
+
+
+def deafen(plugin: Path) -> None:
+    """Have OpenClaw never say that it compacts, nor that it has, where one agent works."""
+    told = plugin.read_text()
+    heard = "api.on(name, harmless(hook))"
+    assert told.count(heard) == 1
+    unheard = f'name.endsWith("_compaction") && context.agentId === "{DEAF}"'
+    hook = f"(event, context) => {unheard} ? undefined : hook(event, context)"
+    plugin.write_text(told.replace(heard, f"api.on(name, harmless({hook}))"))
 
 
 def work(workspace: Path) -> tuple[Reply, Reply, Reply]:
@@ -60,6 +90,19 @@ def work(workspace: Path) -> tuple[Reply, Reply, Reply]:
 
 def brief_in(request: Request) -> str:
     return plain_text(request.body["system"]).partition(TITLE)[2]
+
+
+def sessions_in(product: Product, workspace: Path) -> list[dict[str, Any]]:
+    """What is kept of the sessions of an agent, the newest first."""
+    rows: list[dict[str, Any]] = product.json("sessions", cwd=workspace)
+    return [row for row in rows if row["project"] == str(workspace)]
+
+
+def pre_compaction(product: Product, workspace: Path) -> list[dict[str, Any]]:
+    """The checkpoints that were taken before a compaction, in the one session of an agent."""
+    (session,) = sessions_in(product, workspace)
+    kept = product.checkpoints(session["session_key"])
+    return [checkpoint for checkpoint in kept if checkpoint["trigger"] == "pre_compaction"]
 
 
 def assert_holds_the_facts(request: Request) -> None:
@@ -76,12 +119,80 @@ def test_after_a_compaction_the_brief_goes_with_every_request(
     assert TITLE not in server.last().text
     session.compact()
     assert TITLE not in server.compactions()[-1].text
+    (kept,) = pre_compaction(product, openclaw.workspace("by-hand"))
+    assert "totals.py" in kept["digest"]
     server.script(call("exec", command="echo on"), say("ok"), say("ok"))
     session.prompt("Go on.")
     session.prompt("And on.")
     briefs = [brief_in(request) for request in server.turns()[-3:]]
     assert_holds_the_facts(server.last())
     assert briefs[0] == briefs[1] == briefs[2]
+
+
+def test_with_the_next_prompt_if_no_hook_fired(
+    openclaw: OpenClaw, server: ModelServer, product: Product
+) -> None:
+    session = openclaw.session(DEAF)
+    server.script(*work(openclaw.workspace(DEAF)), say("ok"), say("ok"))
+    session.prompt(f"Fix the totals. {RULE}")
+    session.compact()
+    session.prompt("Go on.")
+    before = brief_in(server.last())
+    assert_holds_the_facts(server.last())
+    session.prompt("And on.")
+    assert brief_in(server.last()) == before
+
+
+def test_a_fork_is_given_nothing_and_knows_its_parent(
+    openclaw: OpenClaw, server: ModelServer, product: Product
+) -> None:
+    session = openclaw.session("forked")
+    server.script(*work(openclaw.workspace("forked")), say("ok"))
+    session.prompt(f"Fix the totals. {RULE}")
+    (parent,) = sessions_in(product, openclaw.workspace("forked"))
+    session.fork().prompt("Try it another way.")
+    assert DECISION in server.last().text
+    assert TITLE not in server.last().text
+    rows = sessions_in(product, openclaw.workspace("forked"))
+    assert {row["session_key"]: row["parent"] for row in rows if row["parent"]} == {
+        rows[0]["session_key"]: parent["session_key"]
+    }
+
+
+def test_beside_a_session_at_work_nothing_bleeds(
+    openclaw: OpenClaw, server: ModelServer, product: Product
+) -> None:
+    gate, before = threading.Event(), len(server.turns())
+    wrote, ran, _ = work(openclaw.workspace("at-work"))
+    server.script(wrote, ran, Held(gate, say("done")), say("ok"))
+    busy = openclaw.session("at-work")
+    at_work = threading.Thread(target=busy.prompt, args=(f"Fix the totals. {RULE}",))
+    at_work.start()
+    try:
+        server.wait_until(lambda: len(server.turns()) == before + 3, LIMIT_S)
+        (known,) = sessions_in(product, openclaw.workspace("at-work"))
+        openclaw.session("at-work", "beside").prompt("Something else.")
+        beside = server.last()
+    finally:
+        gate.set()
+        at_work.join()
+    assert not [fact for fact in FACTS if fact in beside.text]
+    assert f"Session {known['session_key'][:8]} is live" in beside.text
+
+
+def test_what_claude_code_began_it_continues(
+    openclaw: OpenClaw, claude_binary: Path, server: ModelServer, product: Product
+) -> None:
+    workspace = openclaw.workspace("across")
+    claude = Claude(claude_binary, openclaw.home.parent, server)
+    product.run("setup", "claude-code", "--yes")
+    server.script(call("Bash", command=FAILING, description="Check"), say(DECISION))
+    began = claude.prompt(f"Fix the totals. {RULE}", "--allowedTools", "Bash", cwd=workspace).session
+    server.script(say("ok"))
+    openclaw.session("across").prompt("Where were we?")
+    brief = brief_in(server.last())
+    assert f"Holdfast's record of Claude Code session {began[:8]}" in brief
+    assert all(fact in brief for fact in (RULE, "TotalsMismatch", DECISION)), brief
 
 
 def test_neither_notes_nor_a_summary_are_given_a_brief_when_it_compacts_by_itself(
@@ -135,15 +246,11 @@ def test_its_agent_has_our_tools_and_what_it_says_is_kept_with_its_session(
     other.prompt("I look at something else.")
     server.script(call("holdfast__session_digest", summary="Half is done, see PARSE-8."), say("ok"))
     one.prompt("Write down where you are. This is TAX-19.")
-    rows = product.json("sessions", cwd=openclaw.workspace("tools"))
-    kept = {
-        row["session_key"]: [
-            each["digest"] for each in product.checkpoints(row["session_key"]) if each["trigger"] == "agent"
-        ]
-        for row in rows
-        if row["project"] == str(openclaw.workspace("tools"))
-    }
-    assert sorted(kept.values()) == [[], ["Half is done, see PARSE-8."]]
+    kept = [
+        [each["digest"] for each in product.checkpoints(row["session_key"]) if each["trigger"] == "agent"]
+        for row in sessions_in(product, openclaw.workspace("tools"))
+    ]
+    assert sorted(kept) == [[], ["Half is done, see PARSE-8."]]
     one.compact()
     server.script(say("ok"))
     one.prompt("Where were we?")

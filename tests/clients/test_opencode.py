@@ -24,6 +24,8 @@ RULE = "Never touch legacy.py, it is frozen until the audit."
 FAILING = "python3 -c 'raise SystemExit(\"TotalsMismatch: 41 != 42\")'"
 DECISION = "I decided to round half up in totals.py."
 FACTS = (RULE, "totals.py", "TotalsMismatch", DECISION)
+DEAF = "unheard"
+"""A project in which our plugin is told of no compaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ def stage(opencode_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         opencode = OpenCode(opencode_binary, tmp_path_factory.mktemp("opencode"), server)
         product = Product(opencode)
         product.run("setup", "opencode", "--yes")
+        deafen(opencode.folder / "holdfast" / "plugin.js")
         try:
             with opencode.serve() as served:
                 yield Stage(server, opencode, product, served, count(1))
@@ -84,6 +87,15 @@ def product(opencode: OpenCode) -> Iterator[Product]:
         yield installed
     finally:
         installed.end()
+
+
+def deafen(plugin: Path) -> None:
+    """In one project, have OpenCode never say that something happened, nor that it compacts."""
+    told, whole = plugin.read_text(), "return hooks("
+    assert told.count(whole) == 1
+    unheard = '{ ...hooks(directory, post), event: undefined, "experimental.session.compacting": undefined }'
+    there = f'if (directory.endsWith("/{DEAF}")) return {unheard}'
+    plugin.write_text(told.replace(whole, f"{there}\n  {whole}"))
 
 
 def work(project: Path) -> tuple[Reply, Reply, Reply]:
@@ -146,6 +158,15 @@ class TestCompaction:
         assert again.text.count(TITLE) == 1
         assert RULE in brief_in(again)
 
+    def test_with_the_next_prompt_if_no_hook_fired(self, stage: Stage) -> None:
+        session = stage.worked(stage.opencode.make_project(DEAF))
+        session.compact()
+        (compaction,) = [request for request in stage.asked(session) if request.compaction]
+        assert "<holdfast-recall>" not in compaction.text
+        after = stage.say(session, "Go on.")
+        assert_holds_the_facts(after)
+        assert system_of(stage.say(session, "And on.")) == system_of(after)
+
 
 class TestANewSession:
     def test_after_the_first_and_its_subagents_without(self, stage: Stage) -> None:
@@ -180,6 +201,16 @@ class TestANewSession:
             at_work.join()
         assert not [fact for fact in FACTS if fact in beside.text]
         assert f"Session {busy.id[:8]} is live" in beside.text
+
+
+def test_a_fork_is_given_nothing_and_knows_its_parent(stage: Stage) -> None:
+    session = stage.worked(stage.project())
+    fork = session.fork()
+    asked = stage.say(fork, "Try it another way.")
+    assert DECISION in asked.text
+    assert TITLE not in asked.text
+    rows = {row["session_key"]: row for row in stage.product.json("sessions")}
+    assert rows[fork.id]["parent"] == session.id
 
 
 class TestTools:

@@ -170,6 +170,22 @@ def test_a_fork_is_known_by_the_transcript_that_its_own_points_to(stage: Stage) 
     assert stage.store.lineage("parent.child").parent == "parent"  # type: ignore[union-attr]
 
 
+def test_a_fork_that_its_harness_calls_resumed_is_known_by_its_transcript_too(stage: Stage) -> None:
+    stage.letter("parent", "start", source="startup")
+    stage.write("parent.child", ("prompt", "another way"))
+    stage.letter("parent.child", "start", source="resume")
+    assert stage.store.lineage("parent.child").parent == "parent"  # type: ignore[union-attr]
+
+
+def test_what_was_resumed_is_no_fork_of_one_that_shares_its_records(stage: Stage) -> None:
+    path = stage.write("parent", ("prompt", "the request"), ("says", "done"))
+    stage.letter("parent", "other")
+    stage.transcript("fork").write_bytes(path.read_bytes())
+    stage.letter("fork", "other")
+    stage.letter("parent", "start", source="resume")
+    assert stage.store.lineage("parent") is None
+
+
 def test_a_fork_is_known_by_the_records_it_shares(stage: Stage) -> None:
     path = stage.write("parent", ("prompt", "the request"), ("says", "done"))
     stage.letter("parent", "other")

@@ -85,6 +85,16 @@ test("letters say whose they are, and come in the order in which things happened
   assert.equal(new Set(letters.map(({ header }) => header.id)).size, letters.length)
 })
 
+test("a fork is known by the name that OpenCode gives it", async () => {
+  const letters = await listen()
+  const hooks = await plugin()
+  for (const [id, title] of [["s1", "A title (fork #1)"], ["s2", "About a (fork #1) in the road"]])
+    await hooks.event({ event: { type: "session.created", properties: { info: { id, title } } } })
+  await hooks.dispose()
+  const source = (id) => letters.find(({ session_id }) => session_id === id).source
+  assert.deepEqual([source("s1"), source("s2")], ["fork", "startup"])
+})
+
 test("a session that was not begun here is one that was resumed", async () => {
   const letters = await listen()
   await request(await plugin(), "s1")

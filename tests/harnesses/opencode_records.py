@@ -81,6 +81,12 @@ class Written:
         self.run(*rows)
         return id
 
+    def fork(self, session: str, id: str, at: int) -> None:
+        """Fork a session as OpenCode does it: a copy under new ids, of which only the times are the same."""
+        self.session(id, at=at)
+        copied = "select ? || id, ?, time_created, ?, data from message where session_id = ?"
+        self.run((f"insert into message {copied}", (id, id, at, session)))
+
     def rewrite(self, id: str, data: Json) -> None:
         """Change a part or a message in place, as is done while it is written."""
         table = "part" if id.startswith("prt_") else "message"

@@ -158,3 +158,15 @@ def test_a_record_that_cannot_be_unpacked_is_counted_and_costs_itself_alone(tmp_
     batch = read(whole / "s-1")
     assert [skipped.where for skipped in batch.skipped] == ["row 3"]
     assert [event.text for event in batch.events if isinstance(event, Prompt)] == ["Go on."]
+
+
+def test_a_fork_names_the_session_that_it_left(tmp_path: Path) -> None:
+    path = database(tmp_path)
+    in_database(path, "agent:main:main", "s1", SESSION)
+    marker = f"sqlite:main:s1:{path}"
+    in_database(path, "agent:main:fork", "s2", [header(parentSession=marker), *SESSION[1:]])
+    in_database(path, "agent:main:odd", "s3", [header(parentSession="sqlite:main:../s1:x")])
+    in_database(path, "agent:main:file", "s4", [header(parentSession="/home/you/s1.jsonl")])
+    origins = [OPENCLAW.earlier_transcripts(path / id) for id in ("s1", "s2", "s3", "s4", "gone")]
+    assert origins == [(), (path / "s1",), (), (), ()]
+    assert OPENCLAW.earlier_transcripts(tmp_path / "s1.jsonl") == ()

@@ -309,3 +309,38 @@ def test_every_export_of_the_development_data_is_told_without_a_gap() -> None:
         batch = read(path)
         assert len(batch.events) > 100
         assert batch.skipped == ()
+
+
+class TestAFork:
+    """It begins with a copy of its origin's messages, under ids of their own."""
+
+    @pytest.fixture
+    def written(self, written: Written) -> Written:
+        written.message("s1", *asked(text("Fix the totals.")))
+        written.message("s1", *answered(text("Done.")))
+        written.session("other", at=NOON)
+        written.message("other", *asked(text("Something else.")))
+        return written
+
+    def origin(self, written: Written, id: str) -> tuple[str, ...]:
+        return tuple(path.name for path in OPENCODE.earlier_transcripts(written.path / id))
+
+    def test_is_known_by_when_its_messages_were_written(self, written: Written) -> None:
+        written.fork("s1", "fork", NOON + 9_000)
+        assert self.origin(written, "fork") == ("s1",)
+        assert self.origin(written, "s1") == self.origin(written, "other") == ()
+
+    def test_has_no_other_fork_for_its_origin(self, written: Written) -> None:
+        written.fork("s1", "first", NOON + 8_000)
+        written.fork("s1", "second", NOON + 9_000)
+        assert self.origin(written, "second") == ("s1",)
+
+    def test_may_be_one_of_a_fork_that_went_on(self, written: Written) -> None:
+        written.fork("s1", "first", NOON + 2_500)
+        written.message("first", *asked(text("And the tax.")))
+        written.fork("first", "second", NOON + 9_000)
+        assert self.origin(written, "second") == ("first",)
+
+    def test_is_not_looked_for_where_there_is_no_database(self, tmp_path: Path) -> None:
+        assert OPENCODE.earlier_transcripts(tmp_path / "opencode.db" / "fork") == ()
+        assert OPENCODE.earlier_transcripts(tmp_path / "export.json") == ()

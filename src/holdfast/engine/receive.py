@@ -142,24 +142,32 @@ def _seen(project: Project, heard: Heard) -> GitState | None:
 
 def _related(desk: Desk, session: Session, heard: Heard) -> Session:
     """The session, with its lineage kept where a letter or shared records tell it."""
-    parent, kind = heard.previous, "previous"
-    if not parent and session.unanswered is Source.FORK:
-        parent, kind = _forked_from(desk, session), "fork"
-    if parent in ("", session.key) or desk.store.lineage(session.key) is not None:
+    forked = session.unanswered is Source.FORK
+    # A harness that does not tell a fork from a resumed session may still say so in its transcript.
+    if not (heard.previous or forked or heard.source is Source.RESUME):
         return session
+    if desk.store.lineage(session.key) is not None:
+        return session
+    parent = heard.previous or _pointed_to(desk, session) or (_sharing(desk, session) if forked else "")
+    if parent in ("", session.key):
+        return session
+    kind = "previous" if heard.previous else "fork"
     with desk.store.writing():
         desk.store.add_lineage(Lineage(session.key, parent, kind, session.last_event_at))
-        if kind == "fork":
+        if forked and kind == "fork":
             session = replace(session, unanswered=None)
             desk.store.put_session(session)
     return session
 
 
-def _forked_from(desk: Desk, session: Session) -> str:
-    """The session that a fork left: its transcript points to it, or begins with the same records."""
+def _pointed_to(desk: Desk, session: Session) -> str:
+    """The session in whose transcript the beginning of this one stands, as its own transcript says."""
     harness = desk.harness(session.harness)
     earlier = harness.earlier_transcripts(Path(session.transcript)) if session.transcript else ()
-    if earlier:
-        return harness.session_of(earlier[-1])
+    return harness.session_of(earlier[-1]) if earlier else ""
+
+
+def _sharing(desk: Desk, session: Session) -> str:
+    """The session that holds records of this one."""
     shared = desk.store.sessions_sharing_records(session.key)
     return shared[0] if shared else ""

@@ -83,9 +83,9 @@ class OpenClaw:
         """None: a subagent is a session of its own here, with its own key, and is read as one."""
         return ()
 
-    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
-        """None: a fork begins with a copy of its parent's records."""
-        return ()
+    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:
+        origin = transcript.forked_from(path)
+        return (origin,) if origin else ()
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)

@@ -85,6 +85,8 @@ class Record(msgspec.Struct):
     parent: str | None = msgspec.field(default=None, name="parentId")
     timestamp: Moment = None
     cwd: str | None = None
+    origin: str | None = msgspec.field(default=None, name="parentSession")
+    """On the first line of a fork: what it was forked from."""
     model: str | None = msgspec.field(default=None, name="modelId")
     message: Message | None = None
     summary: str | None = None

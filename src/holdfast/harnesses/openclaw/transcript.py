@@ -86,6 +86,16 @@ def session_of(path: Path) -> str:
     return (first.id if first.type == "session" else None) or path.stem
 
 
+def forked_from(path: Path) -> Path | None:
+    """The session in the same database that the one at this path was forked from; None if it is no fork."""
+    if not is_row(path):
+        return None
+    lines = _rows(path, "", _HEAD).lines[:1]
+    first = _record(lines[0]) if lines else None
+    found = _ORIGIN.match(first.origin or "") if isinstance(first, Record) else None
+    return path.parent / found["session"] if found else None
+
+
 def events_of(session: str, record: KeptRecord) -> tuple[Event, ...]:
     """What one record tells, wherever it is kept."""
     telling = _record(Line(0, record.line.encode()))
@@ -199,6 +209,8 @@ _LARGEST_RECORD = 64 << 20
 _BEFORE_ALL: Final = -1
 _NAME: Final = re.compile(r"[\w:@-][\w.:@-]*")
 """An id that can stand in a path."""
+_ORIGIN: Final = re.compile(r"sqlite:[^:]*:(?P<session>[\w@-][\w.@-]*):")
+"""How a fork names the session that it left: with its agent before it, and the database behind."""
 
 _SESSIONS = """
 select session_key, current_session_id, entry_json

@@ -84,9 +84,9 @@ class OpenCode:
         """None: subagents are in the same database, and are read with their session."""
         return ()
 
-    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
-        """None: a fork begins with a copy of its parent's messages."""
-        return ()
+    def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:
+        origin = transcript.forked_from(path)
+        return (origin,) if origin else ()
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)

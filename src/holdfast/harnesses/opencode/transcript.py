@@ -99,6 +99,22 @@ def session_of(path: Path) -> str:
     return next(iter(_ids(path)), "")
 
 
+def forked_from(path: Path) -> Path | None:
+    """The session that the one at this path was forked from; None if it is no fork.
+
+    A fork begins with a copy of messages under new ids: all that they keep is when they were written, and
+    that is before the fork itself was made.
+    """
+    if not is_row(path) or _unreadable(path.parent) is not None:
+        return None
+    try:
+        with _looking_into(path.parent) as connection:
+            found = connection.execute(_ORIGIN, {"session": path.name}).fetchone()
+    except sqlite3.Error:
+        return None
+    return path.parent / found[0] if found and _NAME.fullmatch(found[0]) else None
+
+
 def is_row(path: Path) -> bool:
     """Whether this is the path of a session in a database."""
     return path.parent.suffix == ".db"
@@ -232,6 +248,20 @@ select id
   from session
  where parent_id is null
  order by time_updated desc, id
+"""
+# Of several that hold the same messages it is the first: the others are forks like this one.
+_ORIGIN: Final = """
+select origin.id
+  from session as fork
+ cross join message as copy on copy.session_id = fork.id and copy.time_created < fork.time_created
+  join message as written on written.time_created = copy.time_created
+  join session as origin on origin.id = written.session_id
+ where fork.id = :session
+   and origin.time_created < fork.time_created
+   and origin.parent_id is null
+ group by origin.id
+ order by count(*) desc, origin.time_created, origin.id
+ limit 1
 """
 _EXTENT: Final = """
 select coalesce((select sum(length(data)) from part where session_id = session.id), 0), time_updated

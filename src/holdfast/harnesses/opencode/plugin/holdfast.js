@@ -19,13 +19,15 @@ const NOTHING = Object.freeze({ text: "", heard: false })
 const LETTER_LIMIT = 16 * 1024 * 1024
 const OWN_TOOLS = "holdfast_"
 const ENVIRONMENT = "<env>" // stands in every turn's system prompt, and in none that asks for a title or a summary
+const FORK = / \(fork #\d+\)$/ // how OpenCode names one; nothing else says it before its messages are there
 const CARRIED = ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB"]
 
 export default async function holdfast({ directory }, options) {
   const off = process.env.HOLDFAST_DISABLE === "1" || process.env.HOLDFAST_INTERNAL === "1"
   const home = options?.home ?? HOME
   if (off || !home) return {}
-  return hooks(directory, new Post(home, options?.command))
+  const post = new Post(home, options?.command)
+  return hooks(directory, post)
 }
 
 function hooks(directory, post) {
@@ -56,7 +58,7 @@ function hooks(directory, post) {
   const events = {
     "session.created": ({ info }) => {
       if (info.parentID) parents.set(info.id, info.parentID)
-      else if (!sessions.has(info.id)) meet(info.id, "startup")
+      else if (!sessions.has(info.id)) meet(info.id, FORK.test(info.title) ? "fork" : "startup")
     },
     "session.updated": ({ info }) => {
       if (info.parentID) parents.set(info.id, info.parentID)
