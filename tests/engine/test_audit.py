@@ -16,6 +16,10 @@ TOKEN = "ghp_" + "Qw3r" * 9
 OTHER = "ghp_" + "Zz9y" * 9
 
 
+def always() -> bool:
+    return True
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     for name in ("logs", "backups", "spool", "bin"):
@@ -29,7 +33,13 @@ def places(found: list[Exposed]) -> dict[str, int]:
 
 def test_a_clean_home_has_nothing_to_tell(home: Path) -> None:
     (home / "logs" / "daemon.log").write_text("listening, token [REDACTED:github-token]\n")
-    assert secrets(MemoryStore(), home, NO_LISTS) == []
+    assert secrets(MemoryStore(), home, NO_LISTS, always) == []
+
+
+def test_one_that_nobody_waits_for_any_more_says_nothing(home: Path) -> None:
+    (home / "logs" / "daemon.log").write_text(f"token {TOKEN}\n")
+    with pytest.raises(TimeoutError):
+        secrets(MemoryStore(), home, NO_LISTS, lambda: False)
 
 
 def test_it_reads_every_column_and_every_copy(home: Path) -> None:
@@ -39,14 +49,14 @@ def test_it_reads_every_column_and_every_copy(home: Path) -> None:
         store.add_event(prompt("r1", text=f"{TOKEN} and {OTHER}"))
         store.add_checkpoint(checkpoint("c1", digest="fine", words="fine", memory_queries=("a", TOKEN)))
         store.put_cursor(f"/t/{TOKEN}", "1")
-    assert places(secrets(store, home, NO_LISTS)) == {
+    assert places(secrets(store, home, NO_LISTS, always)) == {
         "store: messages.data": 2,
         "store: session_checkpoints.memory_queries": 1,
         "store: cursors.source": 1,
     }
     store.close()
     (home / "store.db").rename(home / "backups" / "store-20260101T120000Z-schema-0001.db")
-    assert places(secrets(MemoryStore(), home, NO_LISTS)) == {
+    assert places(secrets(MemoryStore(), home, NO_LISTS, always)) == {
         "backups/store-20260101T120000Z-schema-0001.db: messages.data": 2,
         "backups/store-20260101T120000Z-schema-0001.db: session_checkpoints.memory_queries": 1,
         "backups/store-20260101T120000Z-schema-0001.db: cursors.source": 1,
@@ -69,13 +79,13 @@ def test_it_reads_every_column_and_every_copy(home: Path) -> None:
 )
 def test_it_reads_every_file(home: Path, place: str) -> None:
     (home / place).write_bytes(b"\0\1\xff\n" + f"push with {TOKEN} now".encode() + b"\n\0")
-    assert places(secrets(MemoryStore(), home, NO_LISTS)) == {place: 1}
+    assert places(secrets(MemoryStore(), home, NO_LISTS, always)) == {place: 1}
 
 
 def test_it_counts_by_kind_and_knows_the_lists(home: Path) -> None:
     (home / "logs" / "daemon.log").write_text(f"{TOKEN}\npostgres://app:hunter2-swordfish@db/app Bluebell\n")
     (home / "config.toml").write_text('[redact]\ndeny = ["Bluebell"]\n')
-    found = secrets(MemoryStore(), home, Lists(deny=("Bluebell",)))
+    found = secrets(MemoryStore(), home, Lists(deny=("Bluebell",)), always)
     assert {one.place for one in found} == {"logs/daemon.log"}
     assert len({one.kind for one in found}) == 3
     assert [one.count for one in found] == [1, 1, 1]
@@ -83,4 +93,4 @@ def test_it_counts_by_kind_and_knows_the_lists(home: Path) -> None:
 
 def test_what_is_told_holds_no_secret(home: Path) -> None:
     (home / "logs" / "daemon.log").write_text(f"{TOKEN}\n")
-    assert TOKEN not in str(secrets(MemoryStore(), home, NO_LISTS))
+    assert TOKEN not in str(secrets(MemoryStore(), home, NO_LISTS, always))

@@ -35,7 +35,7 @@ def secrets(*, as_json: bool) -> None:
     where = access.home()
     lists = lists_of(config.load(where, None, None, os.environ).config)
     with access.opened_store(where) as store, working("reading everything"):
-        found = exposed(store, where, lists)
+        found = exposed(store, where, lists, lambda: True)
     if as_json:
         give_json([asdict(one) for one in found])
     elif found:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from holdfast import __version__, harnesses
+from holdfast import __version__, harnesses, models
 from holdfast.cli import access
 from holdfast.cli.hook import command_for
 from holdfast.cli.mcp import relay_command
@@ -60,7 +60,7 @@ def _findings(home: Path) -> Iterator[Finding]:
     project = access.project_at(None)
     yield checks.check_home(home)
     yield checks.check_settings(home, Path(project.root), project.project_id, os.environ)
-    yield checks.check_tokens()
+    yield checks.check_tokens(models.counter)
     yield connections.check_setup(home)
     every = [harnesses.here(name, os.environ) for name in harnesses.names()]
     search_path = os.environ.get("PATH", "")

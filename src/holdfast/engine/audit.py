@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,10 +30,15 @@ class Exposed:
     count: int
 
 
-def secrets(store: Store, home: Path, lists: Lists) -> list[Exposed]:
-    """What would still be redacted in the store, in its copies and in every other file of the home."""
+def secrets(store: Store, home: Path, lists: Lists, in_time: Callable[[], bool]) -> list[Exposed]:
+    """What would still be redacted in the store, in its copies and in every other file of the home.
+
+    TimeoutError as soon as it is not in time any more: half an audit would say that the rest is clean.
+    """
     found = Counter[tuple[str, str]]()
     for text in _everything(store, home):
+        if not in_time():
+            raise TimeoutError
         # The user's own settings name what is denied; that is no leak.
         named = NO_LISTS if text.place.endswith("config.toml") else lists
         found.update({(text.place, kind): count for kind, count in kinds(text.text, named).items()})

@@ -10,15 +10,16 @@ import os
 import shlex
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from holdfast import config, models
+from holdfast import config
 from holdfast.engine.processes import alive
 from holdfast.engine.redactor import lists_of, mark_of
 from holdfast.errors import HoldfastError, ModelError
+from holdfast.models.base import Count
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
 
@@ -125,12 +126,14 @@ def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> F
     return fine("records", f"{kept.passages:,} passages, {kept.bytes / 1e6:.1f} MB{since}; {room}")
 
 
-def check_tokens() -> Finding:
+def check_tokens(counter: Callable[[], Count | None]) -> Finding:
     """Tokens are counted by the ranks that they should be counted by."""
     try:
-        models.counter()
+        count = counter()
     except ModelError as error:
         return wrong("tokens", error.message, error.hint)
+    if count is None:
+        return wrong("tokens", "what is about to be sent cannot be counted", "`holdfast logs` says why")
     return fine("tokens", "what is about to be sent can be counted")
 
 

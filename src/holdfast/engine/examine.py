@@ -23,7 +23,7 @@ def at_a_glance(desk: Desk, home: Path, environment: Mapping[str, str]) -> Itera
     """What can be said at once."""
     every = _every()
     yield doctor.check_home(home)
-    yield doctor.check_tokens()
+    yield doctor.check_tokens(desk.counter)
     yield connections.check_setup(home)
     yield doctor.check_redactor(desk.store, home, environment)
     yield doctor.check_records(desk.store, home, environment)

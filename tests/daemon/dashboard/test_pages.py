@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import quote
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
 from holdfast.core.events import Origin
 from tests.daemon.api.served import NEWEST, SECRET, Caller, Furnished, write_continuity
-from tests.stores.contract import prompt, session
+from tests.stores.contract import checkpoint, memory, prompt, session
 
 PAGES = ("/", "/briefs", "/memory", "/memory?audit=1", "/continuity", "/review", "/health")
 DETAILS = (
@@ -20,6 +22,7 @@ DETAILS = (
     "/memory?q=fact",
 )
 LARGEST = 100_000
+DAY_MS = 86_400_000
 
 
 def read(caller: Caller, path: str, status: int = 200) -> str:
@@ -40,6 +43,25 @@ def test_every_page_is_whole_small_and_without_anything_inline(caller: Caller, p
     assert ' style="' not in page
     assert page.count("<script") == 1
     assert "//" not in page.replace("http://www.w3.org", "").partition("<body>")[0]
+
+
+def test_a_page_with_very_much_on_it_is_small_too(caller: Caller, furnished: Furnished) -> None:
+    at, project = furnished.at, furnished.project
+    key = str(uuid5(NAMESPACE_URL, "full"))
+    with furnished.store() as store, store.writing():
+        store.put_session(session(key, project=project, last_event_at=at), NEWEST)
+        for number in range(300):
+            id, text = str(uuid5(NAMESPACE_URL, f"{number}")), f"Make step {number} faster. " * 200
+            store.add_event(prompt(id, session=key, at=at + number * 60_000, text=text), NEWEST)
+            if number < 60:
+                taken = checkpoint(f"c{id}", session=key, created_at=at + number * 60_000, digest=text)
+                store.add_checkpoint(taken, NEWEST)
+            kept = memory(f"m{id}", text=f"Fact {number}, found by nobody", created_at=at - 60 * DAY_MS)
+            store.put_memory(replace(kept, project_id=project.project_id), NEWEST)
+    chosen = f"/sessions/{key}?point=c{uuid5(NAMESPACE_URL, '9')}"
+    for path in (f"/sessions/{key}", chosen, "/memory?audit=1"):
+        assert len(read(caller, path).encode()) < LARGEST, path
+    assert "more come up as these are dealt with" in read(caller, "/memory?audit=1")
 
 
 @pytest.mark.parametrize("path", [*PAGES, *DETAILS])

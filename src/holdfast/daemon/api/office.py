@@ -1,7 +1,8 @@
 """The office: where what is asked over HTTP is done, apart from the letters.
 
-It has a thread of its own with its own way to the store, so that no hook ever waits for a page. What removes
-something for good goes to the worker, which does it between two letters.
+It has a thread of its own with its own way to the store, so that no hook ever waits for a page, and another
+for what reads everything, so that no page waits for that. What removes something for good goes to the worker,
+which does it between two letters.
 """
 
 from __future__ import annotations
@@ -41,20 +42,27 @@ class Office:
         """How often each method and route was answered with which status."""
         self.listeners = 0
         """How many listen to what is new."""
-        self._open = ExitStack()
-        self._desk: Desk | None = None
-        self._worker = Worker(asyncio.get_running_loop())
+        self._pages = _Room(reception)
+        self._archive = _Room(reception)
 
     async def do(self, work: Callable[[Desk], T]) -> T:
         """The result of work that uses the desk; TimeoutError if it takes too long."""
         self.reception.last_letter_at = time.monotonic()
-        return await asyncio.wait_for(
-            self._worker.do(Urgency.CONTROL, lambda: work(self._at_desk())), ANSWER_TIME
-        )
+        return await asyncio.wait_for(self._pages.do(work), ANSWER_TIME)
+
+    async def read_through(self, work: Callable[[Desk, Callable[[], bool]], T]) -> T:
+        """The same for what reads everything: in a room of its own, so that no page waits for it.
+
+        The work is told whether anybody still waits, and may stop with a TimeoutError when nobody does.
+        """
+        self.reception.last_letter_at = time.monotonic()
+        until = time.monotonic() + ANSWER_TIME
+        done = self._archive.do(lambda desk: work(desk, lambda: time.monotonic() < until))
+        return await asyncio.wait_for(done, ANSWER_TIME)
 
     async def look(self, limit: int) -> list[Head]:
         """The latest of each kind; that somebody listens is no reason for the daemon to stay."""
-        return await self._worker.do(Urgency.CONTROL, lambda: self._at_desk().store.heads(limit))
+        return await self._pages.do(lambda desk: desk.store.heads(limit))
 
     async def do_between_letters(self, work: Callable[[Desk], T]) -> T:
         """The same where the daemon's own worker does it."""
@@ -66,13 +74,30 @@ class Office:
         return given(value, lambda text: redact_as_seen(text, lists=lists))
 
     async def close(self) -> None:
-        """Let go of the store, and end the thread."""
+        """Let go of the store, and end the threads."""
+        await self._pages.close()
+        await self._archive.close()
+
+
+class _Room:
+    """A thread with its own way to the store, opened when it is first needed."""
+
+    def __init__(self, reception: Reception) -> None:
+        self._reception = reception
+        self._open = ExitStack()
+        self._desk: Desk | None = None
+        self._worker = Worker(asyncio.get_running_loop())
+
+    async def do(self, work: Callable[[Desk], T]) -> T:
+        return await self._worker.do(Urgency.CONTROL, lambda: work(self._at_desk()))
+
+    async def close(self) -> None:
         await self._worker.do(Urgency.HOUSEKEEPING, self._open.close)
         await asyncio.to_thread(self._worker.stop)
 
     def _at_desk(self) -> Desk:
         if self._desk is None:
-            self._desk = self._open.enter_context(self.reception.own_desk())
+            self._desk = self._open.enter_context(self._reception.own_desk())
         return self._desk
 
 

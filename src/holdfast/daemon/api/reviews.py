@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -106,19 +107,22 @@ async def doubtful(office: InOffice, paging: Paged, project: Project = "") -> ob
         rows: list[Row] = [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
         return paging.page_of(rows, lambda row: Mark(0, f"{row['id']} {row['problem']}"), _itself)
 
-    return await office.do(found)
+    return await office.read_through(lambda desk, _: found(desk))
 
 
 @router.get("/audit/secrets", response_model=ExposedPage)
 async def exposed(office: InOffice, paging: Paged) -> object:
-    """How many secrets today's rules would still find in what is kept; everything is read for it."""
+    """How many secrets today's rules would still find in what is kept; everything is read for it.
 
-    def found(desk: Desk) -> Row:
-        counted = audit.secrets(desk.store, office.reception.home, office.reception.lists())
+    That may take longer than an answer may; `holdfast audit secrets` takes its time.
+    """
+
+    def found(desk: Desk, in_time: Callable[[], bool]) -> Row:
+        counted = audit.secrets(desk.store, office.reception.home, office.reception.lists(), in_time)
         rows: list[Row] = [asdict(one) for one in counted]
         return paging.page_of(rows, lambda row: Mark(0, f"{row['place']} {row['kind']}"), _itself)
 
-    return await office.do(found)
+    return await office.read_through(found)
 
 
 @router.get("/projects/{project}/dreams", response_model=CandidatePage)

@@ -45,7 +45,7 @@ def briefs_page(view: View, listed: Row) -> Html:
             el("td", f"{row['size']:,} of {row['budget']:,}", class_="number"),
             el(
                 "td",
-                f"{sum(item['rendered'] for item in row['items'])} of {len(row['items'])}",
+                f"{row['said']} of {row['known']}",
                 class_="number",
             ),
         )
@@ -69,10 +69,13 @@ def brief_page(view: View, row: Row, summary: str) -> Html:
         "/briefs",
         f"Brief ({row['reason']})",
         _about(view, row),
-        section(f"Said: {len(said)} items", _items(view, said, "score"), id="said"),
+        section(f"Said: {len(said)} items", _items(view, said, "score"), _ORDER, id="said"),
         section(f"Left out: {len(left)} items", _items(view, left, "omitted"), id="left"),
         _beside(row["text"], summary),
     )
+
+
+_ORDER = el("p", "In the order in which they were chosen, until the budget was spent.", class_="note")
 
 
 def _about(view: View, row: Row) -> Html:

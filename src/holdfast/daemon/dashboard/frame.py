@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from holdfast.core.text import elapsed, shortened
@@ -141,8 +141,9 @@ def badge(text: str, kind: str = "") -> Html:
     return el("span", text, class_=f"badge {kind}".strip())
 
 
-def gauge(tokens: int, capacity: int, percent: int) -> Html:
-    """How full a window is."""
+def gauge(row: Mapping[str, Any]) -> Html:
+    """How full a session's window is."""
+    tokens, capacity, percent = row["tokens"], row["capacity"], row["percent"]
     kind = "full" if percent >= FULL else "high" if percent >= HIGH else "fine"
     bar = el(
         "meter",
@@ -155,9 +156,8 @@ def gauge(tokens: int, capacity: int, percent: int) -> Html:
         value=min(percent, 100),
         aria_label="Context window",
     )
-    told = (
-        f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else "not counted yet"
-    )
+    unknown = "not counted since the compaction" if row["windows"] > 1 else "not counted yet"
+    told = f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else unknown
     return el("div", bar, el("span", told, class_="figure"), class_=f"gauge {kind}")
 
 
@@ -177,11 +177,24 @@ def short(key: str) -> str:
     return key[:8] if len(key) == UUID_CHARS else shortened(key, 20)
 
 
-def table(label: str, names: Sequence[str], body: Sequence[Html], numbers: Collection[str] = ()) -> Html:
-    """A table that scrolls by itself where the screen is narrow; `numbers` are the columns with numbers."""
-    head = [el("th", name, scope="col", class_="number" if name in numbers else None) for name in names]
+def table(
+    label: str,
+    names: Sequence[str],
+    body: Sequence[Html],
+    numbers: Collection[str] = (),
+    spare: Collection[str] = (),
+) -> Html:
+    """A table that scrolls by itself where the screen is narrow.
+
+    `numbers` are the columns with numbers, `spare` those that a narrow screen does without.
+    """
+    head = [el("th", name, scope="col", class_=_column(name, numbers, spare)) for name in names]
     made = el("table", el("thead", el("tr", head)), el("tbody", body))
     return el("div", made, class_="wide", tabindex="0", role="group", aria_label=label)
+
+
+def _column(name: str, numbers: Collection[str], spare: Collection[str]) -> str | None:
+    return "number" if name in numbers else "spare" if name in spare else None
 
 
 def with_code(text: str) -> Html:

@@ -98,9 +98,10 @@ def _skipped(figures: Figures) -> Html | None:
     if not figures.skipped:
         return None
     told = [el("li", f"{reason}: {times:,}") for reason, times in figures.skipped.items()]
+    number = sum(figures.skipped.values())
     return el(
         "details",
-        el("summary", f"{sum(figures.skipped.values()):,} things could not be read"),
+        el("summary", f"{number:,} {'thing' if number == 1 else 'things'} could not be read"),
         el("ul", told),
     )
 

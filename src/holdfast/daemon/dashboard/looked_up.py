@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from holdfast.core.brief import Receipt
+from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.continuity import LayerName
 from holdfast.core.events import Compacted
 from holdfast.core.memory import Memory
 from holdfast.core.scores import SessionScore
 from holdfast.core.session import Session
+from holdfast.core.text import shortened
 from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.paging import Paging
 from holdfast.daemon.api.project_files import layer_rows, ledger_row
@@ -33,7 +35,7 @@ from holdfast.engine import (
 from holdfast.engine import continuity as engine
 from holdfast.engine.desk import Desk
 from holdfast.engine.projects import named
-from holdfast.engine.rows import Row, checkpoint_row, memory_row, receipt_row, session_row
+from holdfast.engine.rows import Row, memory_row, receipt_row, session_row
 from holdfast.engine.story import Story, story
 from holdfast.engine.timeline import Point
 from holdfast.errors import NotThere
@@ -43,6 +45,8 @@ from holdfast.stores.codec import to_iso
 
 LIVE_MOST: Final = 24
 CHECKPOINTS_SHOWN: Final = 50
+ABOUT_CHARS: Final = 160
+DOUBTS_SHOWN: Final = 50
 PAST_SHOWN: Final = 5
 SAME_WINDOW_MS: Final = 300_000
 EVENTS_LOOKED_AT: Final = 400
@@ -87,9 +91,21 @@ def one_session(desk: Desk, key: str, point: str) -> OneSession:
     return OneSession(
         session_row(desk, session),
         story(desk, key),
-        [checkpoint_row(one) for one in taken],
+        [_taken(one) for one in taken],
         _point(desk, key, point) if point else None,
     )
+
+
+def _taken(checkpoint: Checkpoint) -> Row:
+    """A checkpoint as one line: all that it says is shown when it is chosen."""
+    about = checkpoint.outline.summary or checkpoint.digest
+    return {
+        "id": checkpoint.id,
+        "created_at": to_iso(checkpoint.created_at),
+        "trigger": checkpoint.trigger,
+        "prompt_count": checkpoint.prompt_count,
+        "about": shortened(about, ABOUT_CHARS),
+    }
 
 
 def _point(desk: Desk, key: str, id: str) -> Row | None:
@@ -105,15 +121,24 @@ def _point(desk: Desk, key: str, id: str) -> Row | None:
     return {**asdict(found), "at": to_iso(found.at)} if found else None
 
 
-def redacted_story(told: Story, redact: Callable[[str], str]) -> Story:
+def redacted_story(told: Story, redact: Callable[[list[str]], list[str]]) -> Story:
     """The same story with the titles as they may be shown."""
-    return replace(told, moments=tuple(replace(one, title=redact(one.title)) for one in told.moments))
+    titles = redact([one.title for one in told.moments])
+    moments = (replace(one, title=title) for one, title in zip(told.moments, titles, strict=True))
+    return replace(told, moments=tuple(moments))
 
 
 def briefs(desk: Desk, paging: Paging) -> Row:
     """A page of the briefs that were given."""
     rows = desk.store.page_of_receipts("", paging.behind, paging.wanted)
-    return paging.page(rows, lambda one: Mark(one.created_at, one.id), receipt_row)
+    return paging.page(rows, lambda one: Mark(one.created_at, one.id), _given)
+
+
+def _given(receipt: Receipt) -> Row:
+    """A brief as one line; its text and items are on its own page."""
+    items = receipt.items
+    told = {name: value for name, value in receipt_row(receipt).items() if name not in ("text", "items")}
+    return {**told, "said": sum(item.rendered for item in items), "known": len(items)}
 
 
 def one_brief(desk: Desk, id: str) -> tuple[Row, str]:
@@ -142,10 +167,12 @@ def memories(desk: Desk, words: str, paging: Paging) -> Row:
     return {"items": [memory_row(by_id[id], now) for id in found if id in by_id], "next": None}
 
 
-def doubts(desk: Desk) -> list[Row]:
-    """Memories that are worth a look."""
+def doubts(desk: Desk) -> Row:
+    """Memories that are worth a look: some of them, and how many there are."""
     audited = audit_memories.audit(desk, NOWHERE, all_projects=True)
-    return [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
+    shown = audited.found[:DOUBTS_SHOWN]
+    rows = [{**asdict(doubt), "text": memory.text} for doubt, memory in shown]
+    return {"items": rows, "all": len(audited.found)}
 
 
 def continuity(desk: Desk, home: Path, wanted: str) -> tuple[list[Row], str, list[Written]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from holdfast.daemon.dashboard.frame import View, badge, code, empty, more, page, section
@@ -11,7 +11,7 @@ from holdfast.daemon.dashboard.html import Html, el, verbatim
 Row = Mapping[str, Any]
 
 
-def memory_page(view: View, asked: str, found: Row, doubts: Sequence[Row] | None) -> Html:
+def memory_page(view: View, asked: str, found: Row, doubts: Row | None) -> Html:
     """The memories that fit what was asked, or all, the newest first."""
     return page(
         view,
@@ -122,12 +122,15 @@ def _new() -> Html:
     return section("Remember something", form, id="remember")
 
 
-def _junk(doubts: Sequence[Row] | None) -> Html:
+def _junk(doubts: Row | None) -> Html:
     if doubts is None:
         said = "Duplicates, echoes, memories whose files are gone, and those that nobody finds."
-        return el("p", said, " ", el("a", "Look for them", href="/memory?audit=1#junk", class_="button"))
-    if not doubts:
-        return empty("Nothing is doubtful.", "Every memory is its own, and was found or is new.")
+        way = "/memory?audit=1"
+        look = el("div", el("a", "Show them", href=f"{way}#junk"), data_load=way)
+        return el("div", el("p", said), el("details", el("summary", "Look for them"), look))
+    if not doubts["items"]:
+        nothing = empty("Nothing is doubtful.", "Every memory is its own, and was found or is new.")
+        return el("div", nothing, data_fragment=True)
     rows = [
         el(
             "li",
@@ -140,6 +143,8 @@ def _junk(doubts: Sequence[Row] | None) -> Html:
             ),
             class_="memory",
         )
-        for row in doubts
+        for row in doubts["items"]
     ]
-    return el("ul", rows, class_="memories")
+    told = f"{len(rows):,} of {doubts['all']:,}; more come up as these are dealt with."
+    left = el("p", told, class_="note") if doubts["all"] > len(rows) else None
+    return el("div", el("ul", rows, class_="memories"), left, data_fragment=True)

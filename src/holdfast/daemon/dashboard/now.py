@@ -51,7 +51,7 @@ def _card(view: View, row: Row) -> Html:
         "li",
         el("h3", session_link(key, _name(row)), _key(row), badge(str(row["harness"]))),
         el("p", row["project"], class_="path"),
-        gauge(row["tokens"], row["capacity"], row["percent"]),
+        gauge(row),
         el(
             "dl",
             _term("Prompts", row["prompt_count"]),
@@ -80,7 +80,7 @@ def _recent(view: View, recent: Row) -> Html:
         el(
             "tr",
             el("td", session_link(row["session_key"], _name(row)), " ", _key(row)),
-            el("td", row["project"], class_="path"),
+            el("td", row["project"], class_="path spare"),
             el("td", row["prompt_count"], class_="number"),
             el("td", f"{row['percent']} %" if row["tokens"] else "", class_="number"),
             el("td", view.ago(row["last_event_at"])),
@@ -89,7 +89,9 @@ def _recent(view: View, recent: Row) -> Html:
         for row in rows
     ]
     names = ("Session", "Project", "Prompts", "Full", "Last event", "Harness")
-    return el("div", table("Sessions", names, body, ("Prompts", "Full")), more("/", recent["next"]))
+    return el(
+        "div", table("Sessions", names, body, ("Prompts", "Full"), ("Project",)), more("/", recent["next"])
+    )
 
 
 def kept_page(view: View, key: str, text: str) -> Html:

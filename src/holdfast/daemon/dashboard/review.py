@@ -68,6 +68,7 @@ def _card(project: str, row: Row) -> Html:
     patch = row["proposal"]
     shown = diff(patch["patch"]) if patch else diff(f"+ {row['text']}")
     where = f"would be added to {patch['file']}, by you" if patch else "would become a memory"
+    where = "became a memory" if row["became"] else where
     return el(
         "li",
         el("p", row["text"], class_="text"),

@@ -29,6 +29,7 @@ from holdfast.daemon.dashboard.memory import memory_page
 from holdfast.daemon.dashboard.now import kept_page, now_page
 from holdfast.daemon.dashboard.review import review_page
 from holdfast.daemon.dashboard.session import session_page
+from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError, NotThere
 
 STATIC: Final = {
@@ -65,93 +66,92 @@ class Asked:
         self.query = request.query_params
         self.path = request.path_params
         self.theme = request.cookies.get("theme", "")
+        self.home = self.office.reception.home
+        self.project = self.query.get("project", "")[:200]
+        self.redacted = self.office.redacted
 
     def paging(self, limit: int) -> Paging:
         """The page of a list that is asked for."""
         return Paging(limit, self.query.get("cursor", "")[:2_000])
+
+    async def worked_out(self, made: Callable[[Asked, Desk], Html]) -> Html:
+        """The page, made in the office; one for which everything is read keeps no other page waiting."""
+        if self.query.get("deep") or self.query.get("audit"):
+            return await self.office.read_through(lambda desk, _: made(self, desk))
+        return await self.office.do(lambda desk: made(self, desk))
 
     def view(self) -> View:
         """What every page needs."""
         return View(self.office.reception.desk.clock(), self.theme, __version__)
 
 
-def _shown(made: Callable[[Asked], Awaitable[Html]]) -> Callable[[Request], Awaitable[Response]]:
-    """The page, or one that says why there is none."""
+def _shown(made: Callable[[Asked, Desk], Html]) -> Callable[[Request], Awaitable[Response]]:
+    """The page, or one that says why there is none; made in the office, so that no letter waits for it."""
 
     async def answered(request: Request) -> Response:
         asked = Asked(request)
         try:
-            return HTMLResponse(await made(asked))
+            return HTMLResponse(await asked.worked_out(made))
         except HoldfastError as error:
-            told = asked.office.redacted([error.message, error.hint])
+            told = asked.redacted([error.message, error.hint])
             status = 404 if isinstance(error, NotThere) else 409
             return HTMLResponse(page(asked.view(), "", "Not to be had", empty(told[0], told[1])), status)
 
     return answered
 
 
-async def _now(asked: Asked) -> Html:
-    paging = asked.paging(15)
-    live, recent = await asked.office.do(lambda desk: looked_up.sessions(desk, paging))
-    return now_page(asked.view(), asked.office.redacted(live), asked.office.redacted(recent))
+def _now(asked: Asked, desk: Desk) -> Html:
+    live, recent = asked.redacted(looked_up.sessions(desk, asked.paging(15)))
+    return now_page(asked.view(), live, recent)
 
 
-async def _kept(asked: Asked) -> Html:
+def _kept(asked: Asked, desk: Desk) -> Html:
     key = asked.path["key"]
-    text = await asked.office.do(lambda desk: looked_up.kept(desk, key))
-    return kept_page(asked.view(), key, asked.office.redacted(text))
+    return kept_page(asked.view(), key, asked.redacted(looked_up.kept(desk, key)))
 
 
-async def _session(asked: Asked) -> Html:
+def _session(asked: Asked, desk: Desk) -> Html:
     key, point = asked.path["key"], asked.query.get("point", "")[:500]
-    older, newer = asked.query.get("older", "")[:200], asked.query.get("newer", "")[:200]
-
-    found = await asked.office.do(lambda desk: looked_up.one_session(desk, key, point))
-    row, checkpoints, chosen = asked.office.redacted((found.row, found.checkpoints, found.point))
-    pair = await asked.office.do(lambda desk: (desk.store.checkpoint(older), desk.store.checkpoint(newer)))
-    changed = asked.office.redacted(diff_row(pair[0], pair[1])) if pair[0] and pair[1] else None
-    story = looked_up.redacted_story(found.story, asked.office.redacted)
+    older, newer = (desk.store.checkpoint(asked.query.get(name, "")[:200]) for name in ("older", "newer"))
+    found = looked_up.one_session(desk, key, point)
+    row, checkpoints, chosen = asked.redacted((found.row, found.checkpoints, found.point))
+    changed = asked.redacted(diff_row(older, newer)) if older and newer else None
+    story = looked_up.redacted_story(found.story, asked.redacted)
     return session_page(asked.view(), row, story, checkpoints, chosen, changed)
 
 
-async def _briefs(asked: Asked) -> Html:
-    paging = asked.paging(20)
-    listed = await asked.office.do(lambda desk: looked_up.briefs(desk, paging))
-    return briefs_page(asked.view(), asked.office.redacted(listed))
+def _briefs(asked: Asked, desk: Desk) -> Html:
+    return briefs_page(asked.view(), asked.redacted(looked_up.briefs(desk, asked.paging(20))))
 
 
-async def _brief(asked: Asked) -> Html:
-    id = asked.path["id"]
-    row, summary = asked.office.redacted(await asked.office.do(lambda desk: looked_up.one_brief(desk, id)))
+def _brief(asked: Asked, desk: Desk) -> Html:
+    row, summary = asked.redacted(looked_up.one_brief(desk, asked.path["id"]))
     return brief_page(asked.view(), row, summary)
 
 
-async def _memory(asked: Asked) -> Html:
-    paging, words = asked.paging(20), asked.query.get("q", "")[:500].strip()
-    found = await asked.office.do(lambda desk: looked_up.memories(desk, words, paging))
-    doubts = await asked.office.do(looked_up.doubts) if asked.query.get("audit") else None
-    return memory_page(asked.view(), words, asked.office.redacted(found), asked.office.redacted(doubts))
+def _memory(asked: Asked, desk: Desk) -> Html:
+    words = asked.query.get("q", "")[:500].strip()
+    found = looked_up.memories(desk, words, asked.paging(20))
+    doubts = looked_up.doubts(desk) if asked.query.get("audit") else None
+    return memory_page(asked.view(), words, asked.redacted(found), asked.redacted(doubts))
 
 
-async def _continuity(asked: Asked) -> Html:
-    home, wanted = asked.office.reception.home, asked.query.get("project", "")[:200]
-    projects, chosen, texts = await asked.office.do(lambda desk: looked_up.continuity(desk, home, wanted))
-    told = looked_up.redacted_texts(texts, asked.office.redacted)
-    return continuity_page(asked.view(), asked.office.redacted(projects), chosen, told)
+def _continuity(asked: Asked, desk: Desk) -> Html:
+    projects, chosen, texts = looked_up.continuity(desk, asked.home, asked.project)
+    told = looked_up.redacted_texts(texts, asked.redacted)
+    return continuity_page(asked.view(), asked.redacted(projects), chosen, told)
 
 
-async def _review(asked: Asked) -> Html:
-    home, wanted = asked.office.reception.home, asked.query.get("project", "")[:200]
-    projects, chosen, rows = await asked.office.do(lambda desk: looked_up.candidates(desk, home, wanted))
-    return review_page(asked.view(), asked.office.redacted(projects), chosen, asked.office.redacted(rows))
+def _review(asked: Asked, desk: Desk) -> Html:
+    projects, chosen, rows = looked_up.candidates(desk, asked.home, asked.project)
+    return review_page(asked.view(), asked.redacted(projects), chosen, asked.redacted(rows))
 
 
-async def _health(asked: Asked) -> Html:
-    home, deep = asked.office.reception.home, bool(asked.query.get("deep"))
-    found = await asked.office.do(lambda desk: looked_up.health(desk, home, deep=deep))
-    findings, survival = asked.office.redacted((found.findings, found.survival))
-    state = State(findings, deep, found.figures, survival, compared(found.scores))
-    return health_page(asked.view(), state)
+def _health(asked: Asked, desk: Desk) -> Html:
+    deep = bool(asked.query.get("deep"))
+    found = looked_up.health(desk, asked.home, deep=deep)
+    findings, survival = asked.redacted((found.findings, found.survival))
+    return health_page(asked.view(), State(findings, deep, found.figures, survival, compared(found.scores)))
 
 
 async def _static(request: Request) -> Response:

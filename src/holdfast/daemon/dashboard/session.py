@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from holdfast.daemon.dashboard.frame import (
     View,
@@ -51,7 +52,7 @@ def _about(view: View, row: Row) -> Html:
         el("p", badge(row["phase"], row["phase"]), " ", badge(row["harness"]), " ", row["model"]),
         el("p", row["project"], class_="path"),
         continues,
-        gauge(row["tokens"], row["capacity"], row["percent"]),
+        gauge(row),
         el(
             "p",
             f"{row['prompt_count']} prompts · {row['windows']} windows · began ",
@@ -64,7 +65,6 @@ def _about(view: View, row: Row) -> Html:
 
 
 def _timeline(row: Row, story: Story, point: Row | None) -> Html:
-    key = str(row["session_key"])
     if not (story.moments or story.work or story.counts):
         return empty(
             "Nothing is known of what happened here.", "Only what was said in it may be kept, for recall."
@@ -73,7 +73,7 @@ def _timeline(row: Row, story: Story, point: Row | None) -> Html:
         story,
         row["capacity"],
         point["id"] if point else "",
-        lambda id: f"{session_path(key, point=id)}#detail",
+        _link,
     )
     note = (
         el("p", f"{story.left_out:,} earlier events are not drawn.", class_="note")
@@ -107,11 +107,11 @@ def _checkpoints(view: View, key: str, rows: Sequence[Row]) -> Html:
             el("td", _choice("newer", row, is_chosen=number == 0)),
             el(
                 "td",
-                el("a", view.ago(row["created_at"]), href=f"{session_path(key, point=row['id'])}#detail"),
+                el("a", view.ago(row["created_at"]), href=_link(row["id"])),
             ),
             el("td", badge(row["trigger"])),
             el("td", row["prompt_count"], class_="number"),
-            el("td", row["checkpoint"]["summary"][:160] or row["digest"][:160], class_="text"),
+            el("td", row["about"], class_="text"),
         )
         for number, row in enumerate(rows)
     ]
@@ -125,8 +125,13 @@ def _checkpoints(view: View, key: str, rows: Sequence[Row]) -> Html:
     )
 
 
+def _link(point: str) -> str:
+    """The way to a point from its session's own page; there are hundreds, so it is short."""
+    return f"?{urlencode({'point': point})}#detail"
+
+
 def _choice(name: str, row: Row, *, is_chosen: bool) -> Html:
-    label = f"{'From' if name == 'older' else 'To'} the checkpoint of {row['created_at']}"
+    label = f"{'From' if name == 'older' else 'To'} {row['created_at']}"
     return el("input", type="radio", name=name, value=row["id"], aria_label=label, checked=is_chosen)
 
 

@@ -13,11 +13,14 @@ from typing import Final
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import WIDTH
 from holdfast.engine.story import Counted, Done, Moment, Story
+from holdfast.stores.codec import to_iso
 
 LEFT: Final = 96
 RIGHT: Final = WIDTH - 16
 LANES: Final = {"prompt": 24, "work": 64, "pressure": 168, "checkpoint": 200, "brief": 226}
-HEIGHT: Final = 244
+HEIGHT: Final = 268
+FOOT: Final = 24
+"""What is left below the lanes, for the times."""
 BUCKETS: Final = 140
 CURVE_MOST: Final = 300
 WORK_HIGH: Final = 30
@@ -50,6 +53,7 @@ def drawn(story: Story, capacity: int, chosen: str, link: Callable[[str], str]) 
         _work(story.work, place),
         _pressure(story.counts, capacity, place),
         [_moment(one, chosen, place, link) for one in story.moments],
+        _ends(times) if times else None,
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         role="group",
         aria_label="Timeline",
@@ -76,6 +80,20 @@ def _lane(name: str, label: str) -> Html:
     y = LANES[name]
     line = el("line", x1=LEFT, x2=RIGHT, y1=y, y2=y, class_="lane")
     return el("g", line, el("text", label, x=0, y=y + 4, class_="label"))
+
+
+def _ends(times: Sequence[int]) -> Html:
+    """When it began and when it ended: in between, pauses are cut short, so no scale would be true."""
+    y, first, last = HEIGHT - 4, min(times), max(times)
+    return el(
+        "g",
+        el("text", f"from {_moment_of(first)}", x=LEFT, y=y, class_="label"),
+        el("text", f"to {_moment_of(last)}", x=RIGHT, y=y, text_anchor="end", class_="label"),
+    )
+
+
+def _moment_of(at: int) -> str:
+    return to_iso(at)[:16].replace("T", " ") + " UTC"
 
 
 def _work(work: Sequence[Done], place: Callable[[int], float]) -> Html:
@@ -127,7 +145,6 @@ def _moment(one: Moment, chosen: str, place: Callable[[int], float], link: Calla
         _sign(one.kind, x),
         href=link(one.id),
         class_=f"moment {one.kind}",
-        aria_label=f"{one.kind}: {one.title}",
         aria_current=is_chosen,
     )
 
@@ -136,8 +153,8 @@ def _sign(kind: str, x: float) -> Html:
     if kind == "compaction":
         return el(
             "g",
-            el("line", x1=x, x2=x, y1=8, y2=HEIGHT - 8),
-            el("rect", x=x - 5, y=4, width=10, height=HEIGHT - 8, class_="reach"),
+            el("line", x1=x, x2=x, y1=8, y2=HEIGHT - FOOT - 8),
+            el("rect", x=x - 5, y=4, width=10, height=HEIGHT - FOOT - 8, class_="reach"),
         )
     y = LANES.get(kind, LANES["prompt"])
     if kind == "checkpoint":

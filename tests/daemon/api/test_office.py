@@ -1,0 +1,43 @@
+"""The office: what reads everything keeps no page waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.daemon.api.office import Office
+from holdfast.daemon.keys import Keys
+from holdfast.daemon.reception import Reception
+from holdfast.daemon.worker import Urgency, Worker
+from holdfast.engine.desk import Desk
+
+LOG = logging.getLogger("test")
+
+
+def test_a_page_does_not_wait_for_what_reads_everything(tmp_path: Path) -> None:
+    page_was_given = threading.Event()
+
+    def everything(desk: Desk, in_time: Callable[[], bool]) -> int:
+        assert page_was_given.wait(20)
+        assert in_time()
+        return desk.store.counts().sessions
+
+    async def asked() -> tuple[int, int]:
+        worker = Worker(asyncio.get_running_loop())
+        reception = Reception(tmp_path, worker, asyncio.Event(), LOG, "")
+        await worker.do(Urgency.CONTROL, lambda: reception.open(0))
+        office = Office(reception, Keys(tmp_path, time.time), asyncio.Event(), LOG)
+        reading = asyncio.create_task(office.read_through(everything))
+        page = await office.do(lambda desk: desk.store.counts().checkpoints)
+        page_was_given.set()
+        read = await reading
+        await office.close()
+        await worker.do(Urgency.CONTROL, reception.close)
+        worker.stop()
+        return page, read
+
+    assert asyncio.run(asked()) == (0, 0)
