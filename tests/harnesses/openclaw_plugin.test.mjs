@@ -1,4 +1,5 @@
-// The plugin for OpenClaw with a daemon of the test's own at the other end of the socket, run by node's runner.
+// The plugin for OpenClaw with a daemon of the test's own at the other end of the socket, run by node's runner
+// from test_openclaw_plugin.py, which says in PLUGIN where the plugin is.
 
 import assert from "node:assert/strict"
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -6,8 +7,9 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { after, beforeEach, test } from "node:test"
+import { pathToFileURL } from "node:url"
 
-const { default: plugin } = await import(new URL("../../src/holdfast/harnesses/openclaw/plugin/index.js", import.meta.url))
+const { default: plugin } = await import(pathToFileURL(process.env.PLUGIN))
 
 const PERSON = { sessionId: "s1", agentId: "main", workspaceDir: "/w", trigger: "user" }
 const PROMPT = { prompt: "Fix it.", messages: [] }
@@ -38,9 +40,10 @@ async function listen() {
   writeFileSync(path.join(home, "run", "door"), `unix ${socket}\n`)
   server = createServer({ allowHalfOpen: true }, (line) => {
     const chunks = []
-    line.on("data", (chunk) => chunks.push(chunk))
-    line.on("end", () => {
+    line.on("data", (chunk) => {
+      chunks.push(chunk)
       const [head, body] = split(Buffer.concat(chunks).toString())
+      if (Number(/^length: (\d+)$/m.exec(head)?.[1]) !== Buffer.byteLength(body)) return
       const letter = JSON.parse(body)
       letters.push({ ...letter, head })
       line.end(answered(answers[letter.hook_event_name]))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
+from holdfast.harnesses import openclaw
+from tests.harnesses import plugin_files
 
 TESTS = Path(__file__).with_name("openclaw_plugin.test.mjs")
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
-def test_the_plugin_only_carries_and_never_harms() -> None:
-    done = subprocess.run(["node", "--test", TESTS], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+@plugin_files.needs_node
+def test_the_plugin_only_carries_and_never_harms(tmp_path: Path) -> None:
+    plugin_files.run(TESTS, openclaw, "index.js", tmp_path)

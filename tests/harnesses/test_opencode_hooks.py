@@ -113,10 +113,11 @@ class TestSetup:
 
     def test_the_plugin_is_told_where_its_home_is(self) -> None:
         assert isinstance(OPENCODE, Plugged)
-        (copy,) = OPENCODE.wanted_plugin(Path('/srv/o"dd/.holdfast'), HOME)
-        assert copy.file == HOME / ".config/opencode/holdfast/plugin.js"
-        assert b'const HOME = "/srv/o\\"dd/.holdfast" //' in copy.content
-        assert b"const HOME = null" not in copy.content
+        copies = OPENCODE.wanted_plugin(Path('/srv/o"dd/.holdfast'), HOME)
+        folder = HOME / ".config/opencode/holdfast"
+        assert [copy.file for copy in copies] == [folder / "plugin.js", folder / "post.js"]
+        assert b'const HOME = "/srv/o\\"dd/.holdfast" //' in copies[0].content
+        assert not [copy for copy in copies if b"const HOME = null" in copy.content]
 
     def test_tools_instructions_and_a_skill(self) -> None:
         assert isinstance(OPENCODE, Tooled)

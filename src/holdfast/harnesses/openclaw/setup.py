@@ -5,20 +5,17 @@ Nothing is written here: the wanted entries are returned, and `files` merges the
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
 from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedEntry, WantedMember
+from holdfast.harnesses import plugins
 from holdfast.harnesses.openclaw.settings import PLUGIN, SETTINGS, workspaces
 
-_MAIN: Final = "index.js"
-_FILES: Final = (_MAIN, "post.js", "package.json", "openclaw.plugin.json")
-_HOME: Final = "const HOME = null"
+_SOURCE: Final = Path(__file__).parent / "plugin"
 
 
 def wanted(hook_command: str, folder: Path) -> tuple[WantedMember | WantedEntry, ...]:
@@ -36,11 +33,8 @@ def wanted(hook_command: str, folder: Path) -> tuple[WantedMember | WantedEntry,
 
 
 def wanted_plugin(holdfast: Path, folder: Path) -> tuple[WantedCopy, ...]:
-    """The plugin itself. It lies with OpenClaw's files: where ours are gone, it is there and finds nobody."""
-    source = resources.files(__name__.rpartition(".")[0]).joinpath("plugin")
-    files = {name: source.joinpath(name).read_text(encoding="utf-8") for name in _FILES}
-    files[_MAIN] = files[_MAIN].replace(_HOME, f"const HOME = {json.dumps(str(holdfast))}", 1)
-    return tuple(WantedCopy(_plugin(folder) / name, text.encode()) for name, text in files.items())
+    """The plugin itself."""
+    return plugins.copies(_SOURCE, _plugin(folder), holdfast)
 
 
 def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:

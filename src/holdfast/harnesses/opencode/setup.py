@@ -5,7 +5,6 @@ Nothing is written here: the wanted entries are returned, and `files` merges the
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Final
 
 from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedEntry, WantedMember
+from holdfast.harnesses import plugins
 
-_SOURCE: Final = Path(__file__).parent / "plugin" / "holdfast.js"
-_HOME: Final = "const HOME = null"
+_SOURCE: Final = Path(__file__).parent / "plugin"
 
 
 def wanted(hook_command: str, folder: Path) -> tuple[WantedEntry, ...]:
@@ -25,9 +24,8 @@ def wanted(hook_command: str, folder: Path) -> tuple[WantedEntry, ...]:
 
 
 def wanted_plugin(holdfast: Path, folder: Path) -> tuple[WantedCopy, ...]:
-    """The plugin itself. It lies with OpenCode's files: where ours are gone, it is there and finds nobody."""
-    told = _SOURCE.read_text(encoding="utf-8").replace(_HOME, f"const HOME = {json.dumps(str(holdfast))}", 1)
-    return (WantedCopy(_plugin(folder), told.encode()),)
+    """The plugin itself, in a folder of its own: of the usual one OpenCode takes every file for a plugin."""
+    return plugins.copies(_SOURCE, _plugin(folder).parent, holdfast)
 
 
 def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:

@@ -2,7 +2,8 @@
 // requests to the model. What a letter means and what is answered is decided by the daemon.
 //
 // It never harms: no hook here throws, each waits for a bounded time, and where nobody answers OpenClaw goes on
-// as if it were not there. It imports nothing but what Node.js itself has, and writes no file.
+// as if it were not there. It imports nothing but the post beside it and what Node.js itself has, and
+// writes no file.
 
 import { homedir } from "node:os"
 import path from "node:path"

@@ -2,21 +2,18 @@
 // requests to the model. What a letter means and what is answered is decided by the daemon.
 //
 // It never harms: no hook here throws, each waits for a bounded time, and where nobody answers OpenCode goes
-// on as if it were not there. It imports nothing but what the runtime itself has, and writes no file.
+// on as if it were not there. It imports nothing but the post beside it and what
+// the runtime itself has, and writes no file.
 
-import { spawn } from "node:child_process"
-import { readFile } from "node:fs/promises"
-import { createConnection } from "node:net"
 import { homedir } from "node:os"
 import path from "node:path"
 
+import { NOTHING, Post } from "./post.js"
+
 const HOME = null // setup writes here where the home of Holdfast is
-const ANSWER_MS = 2_000
 const STARTING_MS = 3_500 // the hook starts a daemon that is away, and waits for it
 const LONGEST_MS = 5_000 // with all that waits before it
 const LEAVING_MS = 300
-const NOTHING = Object.freeze({ text: "", heard: false })
-const LETTER_LIMIT = 16 * 1024 * 1024
 const OWN_TOOLS = "holdfast_"
 const ENVIRONMENT = "<env>" // stands in every turn's system prompt, and in none that asks for a title or a summary
 const FORK = / \(fork #\d+\)$/ // how OpenCode names one; nothing else says it before its messages are there
@@ -26,7 +23,7 @@ export default async function holdfast({ directory }, options) {
   const off = process.env.HOLDFAST_DISABLE === "1" || process.env.HOLDFAST_INTERNAL === "1"
   const home = options?.home ?? HOME
   if (off || !home) return {}
-  const post = new Post(home, options?.command)
+  const post = new Post({ harness: "opencode", carried: CARRIED, home, command: options?.command })
   return hooks(directory, post)
 }
 
@@ -142,114 +139,4 @@ function typed(parts) {
 function database() {
   const data = path.join(process.env.XDG_DATA_HOME || path.join(homedir(), ".local", "share"), "opencode")
   return path.resolve(data, process.env.OPENCODE_DB || "opencode.db")
-}
-
-// Carries letters to the daemon of a home, and brings back what it answers: the text that the model is to be
-// given, and whether the daemon itself was heard.
-class Post {
-  #home
-  #command
-  #sent = 0
-
-  constructor(home, command) {
-    this.#home = home
-    this.#command = command
-  }
-
-  async carry(letter, wait) {
-    const body = Buffer.from(JSON.stringify(letter))
-    if (body.length > LETTER_LIMIT) return NOTHING
-    try {
-      return { text: textIn(await this.#ask(body, Math.min(wait, ANSWER_MS))), heard: true }
-    } catch (problem) {
-      // One that was let in has the letter, and will read it when it can.
-      if (problem.late) return NOTHING
-    }
-    try {
-      // Nobody is there: the hook spools the letter, and starts a daemon.
-      return { text: textIn(await this.#call(body, wait)), heard: false }
-    } catch {
-      return NOTHING
-    }
-  }
-
-  async #ask(body, wait) {
-    const door = (await readFile(path.join(this.#home, "run", "door"), "utf8")).trim()
-    const kind = door.split(" ", 1)[0]
-    const place = door.slice(kind.length + 1)
-    if (kind !== "tcp") return exchange({ path: place }, this.#written(body, {}), wait)
-    const token = (await readFile(path.join(this.#home, "run", "token"), "utf8")).trim()
-    return exchange({ host: "127.0.0.1", port: Number(place) }, this.#written(body, { token }), wait)
-  }
-
-  #written(body, proof) {
-    const fields = {
-      id: `${Date.now()}-${process.pid}-${++this.#sent}`,
-      harness: "opencode",
-      at: Date.now(),
-      process: `${process.pid} 0`,
-      ...Object.fromEntries(
-        CARRIED.filter((name) => process.env[name]).map((name) => [`env.${name}`, process.env[name]]),
-      ),
-      ...proof,
-      length: body.length,
-    }
-    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`.replace(/[\x00-\x1f\x7f]/g, " "))
-    return Buffer.concat([Buffer.from(`HOLDFAST/1 letter\n${lines.join("\n")}\n\n`), body])
-  }
-
-  #call(body, wait) {
-    if (!this.#command) return ""
-    return new Promise((resolve) => {
-      const hook = spawn("/bin/sh", ["-c", this.#command], { stdio: ["pipe", "pipe", "ignore"] })
-      const chunks = []
-      const done = (answer) => {
-        clearTimeout(late)
-        resolve(answer)
-      }
-      const late = setTimeout(() => done(""), wait) // it goes on by itself, and ends in bounded time
-      hook.on("error", () => done(""))
-      hook.on("close", () => done(Buffer.concat(chunks).toString()))
-      hook.stdout.on("data", (chunk) => chunks.push(chunk))
-      hook.stdin.on("error", () => {}) // it ended without reading
-      hook.stdin.end(body)
-    })
-  }
-}
-
-// The daemon's whole answer to a request; rejected where there is none, or not all of it.
-function exchange(place, request, wait) {
-  return new Promise((resolve, reject) => {
-    const chunks = []
-    const line = createConnection(place)
-    const end = (settle, value) => {
-      clearTimeout(late)
-      line.destroy()
-      settle(value)
-    }
-    let letIn = false
-    const late = setTimeout(() => end(reject, Object.assign(new Error("no answer in time"), { late: letIn })), wait)
-    line.on("error", (error) => end(reject, error))
-    line.on("close", () => end(reject, new Error("no answer")))
-    // Our end stays open until the answer is there: not every runtime reads on behind one that it closed.
-    line.on("connect", () => line.write(request, () => (letIn = true)))
-    line.on("data", (chunk) => {
-      chunks.push(chunk)
-      const answer = whole(Buffer.concat(chunks))
-      if (answer !== undefined) end(resolve, answer)
-    })
-  })
-}
-
-function whole(received) {
-  const gap = received.indexOf("\n")
-  if (gap < 0) return undefined
-  const status = received.subarray(0, gap).toString()
-  const body = received.subarray(gap + 1)
-  return status === `HOLDFAST/1 ok ${body.length}` ? body.toString() : undefined
-}
-
-function textIn(answer) {
-  const text = answer ? JSON.parse(answer).hookSpecificOutput?.additionalContext : ""
-  return typeof text === "string" ? text : ""
 }

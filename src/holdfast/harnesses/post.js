@@ -1,4 +1,5 @@
-// Post: carries letters to the daemon of a Holdfast home, and brings back what it answers.
+// Post: carries letters to the daemon of a Holdfast home, and brings back what it answers. Every plugin has it
+// beside it, whatever program loads the plugin.
 //
 // It interprets nothing and writes no file. It never throws, and each letter takes a bounded time. Where nobody
 // answers, the hook's own command line is called: it spools the letter, and starts a daemon where there is none.
@@ -8,8 +9,10 @@ import { readFile } from "node:fs/promises"
 import { createConnection } from "node:net"
 import path from "node:path"
 
-const ANSWER_MS = 1_000
+const ANSWER_MS = 2_000
 const LETTER_LIMIT = 16 * 1024 * 1024
+
+export const NOTHING = Object.freeze({ text: "", heard: false })
 
 export class Post {
   #harness
@@ -29,12 +32,15 @@ export class Post {
   // The text that the model is to be given, and whether the daemon itself was heard.
   async carry(letter, wait) {
     const body = Buffer.from(JSON.stringify(letter))
-    if (body.length > LETTER_LIMIT) return { text: "", heard: false }
+    if (body.length > LETTER_LIMIT) return NOTHING
     try {
       return { text: textIn(await this.#ask(body, Math.min(wait, ANSWER_MS))), heard: true }
-    } catch {
-      return { text: textIn(await this.#call(body, wait)), heard: false }
+    } catch (problem) {
+      // One that was let in has the letter, and will read it when it can.
+      if (problem.late) return NOTHING
     }
+    // Nobody is there: the hook spools the letter, and starts a daemon.
+    return { text: textIn(await this.#call(body, wait)), heard: false }
   }
 
   async #ask(body, wait) {
@@ -90,10 +96,12 @@ function exchange(place, request, wait) {
       line.destroy()
       settle(value)
     }
-    const late = setTimeout(() => end(reject, new Error("no answer in time")), wait)
+    let letIn = false
+    const late = setTimeout(() => end(reject, Object.assign(new Error("no answer in time"), { late: letIn })), wait)
     line.on("error", (error) => end(reject, error))
     line.on("close", () => end(reject, new Error("no answer")))
-    line.on("connect", () => line.end(request))
+    // Our end stays open until the answer is there: not every runtime reads on behind one that it closed.
+    line.on("connect", () => line.write(request, () => (letIn = true)))
     line.on("data", (chunk) => {
       chunks.push(chunk)
       const answer = whole(Buffer.concat(chunks))
