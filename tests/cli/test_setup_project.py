@@ -13,7 +13,7 @@ from tests.cli.conftest import HARNESS, Done, Person
 LOCAL = '{\n\t"permissions": {"allow": ["Bash(ls)"]}\n}'
 CONFIG = '# mine\nmodel = "x" # the best\n'
 FILES = {
-    HARNESS: (".claude/settings.local.json",),
+    HARNESS: (".claude/settings.local.json", ".mcp.json"),
     "codex": (".codex/hooks.json", ".codex/config.toml"),
     "gemini": (".gemini/settings.json",),
 }
@@ -65,7 +65,7 @@ def test_unsetup_leaves_every_byte_of_project_and_repository(person: Person, exc
     before = tree(person.project)
     set_up(person, *FILES)
     assert exclude.read_text().splitlines()[:2] == ["# mine", "*.log"]
-    assert len(exclude.read_text().splitlines()) == 6
+    assert len(exclude.read_text().splitlines()) == 7
     assert person.types("unsetup", "--project", "--yes").status == 0
     assert tree(person.project) == before
     assert {path.name for path in person.project.iterdir()} == {".claude", ".codex", ".git"}
@@ -116,9 +116,23 @@ def test_a_file_that_git_tracks_is_refused_with_a_way_out(person: Person, exclud
     done = person.types("setup", "--project", "gemini", "--yes")
     assert done.status == 1
     assert "`.gemini/settings.json` is tracked by git" in done.err
-    assert "hint: name only other harnesses" in done.err
+    assert "or leave out `--project`" in done.err
     assert tree(person.project) == before
     assert not person.home.exists()
+
+
+def test_where_the_project_has_servers_of_its_own_there_are_hooks_without_tools(
+    person: Person, exclude: Path
+) -> None:
+    (person.project / ".mcp.json").write_text('{"mcpServers": {}}')
+    git(person.project, "add", ".")
+    done = person.types("setup", "--project", HARNESS, "--yes")
+    assert done.status == 1
+    assert "`.mcp.json` is tracked by git" in done.err
+    assert "leave our tools out with `--no-mcp`" in done.err
+    set_up(person, HARNESS, "--no-mcp")
+    assert (person.project / ".mcp.json").read_text() == '{"mcpServers": {}}'
+    assert (person.project / ".claude" / "settings.local.json").is_file()
 
 
 def test_a_link_out_of_the_project_is_refused(person: Person, exclude: Path) -> None:
@@ -157,12 +171,11 @@ def test_a_home_is_no_project(person: Person) -> None:
 def test_what_is_missing_there_is_said(person: Person, exclude: Path) -> None:
     said = set_up(person, HARNESS, "codex").err
     assert f"sessions that start from now on in {person.project} are kept" in said
-    assert "Claude Code: its agents get no tools of ours here; to add them by hand, run `" in said
     assert f"Codex: it does not trust {person.project}" in said
 
 
 def test_doctor_looks_where_it_was_set_up(person: Person, exclude: Path) -> None:
-    set_up(person, HARNESS)
+    set_up(person, HARNESS, "--no-mcp")
     settings = person.project / FILES[HARNESS][0]
     found = {one["check"]: one for one in person.types("doctor", "--json").json}
     assert found[f"hooks of {HARNESS}"]["detail"] == f"in {settings}"

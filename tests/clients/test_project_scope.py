@@ -9,7 +9,7 @@ import pytest
 
 from tests.clients.claude import Claude
 from tests.clients.codex import Codex
-from tests.clients.model_server import ModelServer, say
+from tests.clients.model_server import ModelServer, call, say
 from tests.clients.person import Person
 from tests.clients.product import TITLE, Product
 
@@ -41,8 +41,10 @@ class TestClaudeCode:
     def test_is_told_there_and_nowhere_else(
         self, claude: Claude, server: ModelServer, product: Product, other: Path
     ) -> None:
-        server.script(say("ok"))
-        claude.prompt(f"Fix the totals. {RULE}")
+        server.script(call("mcp__holdfast__session_digest", summary="Half is done, see PARSE-8."), say("ok"))
+        done = claude.prompt(f"Fix the totals. {RULE}", "--allowedTools", "mcp__holdfast__*")
+        kept = [row["digest"] for row in product.checkpoints(done.session) if row["trigger"] == "agent"]
+        assert kept == ["Half is done, see PARSE-8."]
         server.script(say("ok"))
         claude.prompt("Where were we?")
         assert RULE in server.last().text.partition(TITLE)[2]
@@ -53,6 +55,7 @@ class TestClaudeCode:
         assert claude.git("status", "--porcelain") == ""
         product.run("unsetup", "--project", "--yes")
         assert not (claude.project / ".claude").exists()
+        assert not (claude.project / ".mcp.json").exists()
 
 
 class TestCodex:

@@ -6,7 +6,6 @@ Which entries a harness wants is its own knowledge; merging them into its files 
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -85,7 +84,7 @@ def setup(
         return
     _agree(plan, "setup", beforehand=yes)
     _tell(install.apply(plan))
-    _say_what_holds_now(chosen, tooled, home, theirs, root)
+    _say_what_holds_now(chosen, home, theirs, root)
     say_what_could_be_inherited()
     option = " --project" if root else ""
     say(f"next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup{option}` undoes it")
@@ -123,9 +122,7 @@ def _planned(entries: Sequence[Wanted], brought: Iterable[WantedCopy], home: Pat
     return install.plan_setup(entries, brought, home, access.now(), project=root, exclusions=exclusions)
 
 
-def _say_what_holds_now(
-    chosen: Sequence[Harness], tooled: Iterable[Harness], home: Path, theirs: Path, root: Path | None
-) -> None:
+def _say_what_holds_now(chosen: Sequence[Harness], home: Path, theirs: Path, root: Path | None) -> None:
     titles = " and ".join(one.title for one in chosen)
     where = f" in {root}" if root else ""
     kept = "are kept, and get their work back when a context dies."
@@ -134,10 +131,6 @@ def _say_what_holds_now(
         hurdle = one.hurdle(theirs, command_for(one, home))
         if hurdle:
             say(f"\n{one.title}: {hurdle.reason}; {hurdle.remedy}")
-    for one in tooled:
-        if isinstance(one, Tooled) and not _tools([one], home, theirs):
-            server = shlex.join(relay_command(one, home))
-            say(f"\n{one.title}: its agents get no tools of ours here; to add them by hand, run `{server}`")
 
 
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")

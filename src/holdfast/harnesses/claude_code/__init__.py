@@ -137,8 +137,10 @@ class ClaudeCode:
         return setup.wanted(hook_command, self._settings(home))
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        # For one project it keeps servers in its own state, in which many projects stand, and writes often.
-        return () if self._root else setup.wanted_tools(relay, home, self._config_dir)
+        servers = (
+            setup.servers_in_project(self._root) if self._root else setup.servers_of_user(home, self._config_dir)
+        )
+        return setup.wanted_tools(relay, servers)
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
         return () if self._root else setup.guidance(home, skills, self._config_dir)

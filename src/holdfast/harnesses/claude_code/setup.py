@@ -60,15 +60,24 @@ def wanted_status_line(command: str, settings: Path) -> tuple[WantedMember, ...]
     return (WantedMember(settings, ("statusLine",), value, command, wraps="command"),)
 
 
-def wanted_tools(relay: Sequence[str], harness_home: Path, config_dir: str = "") -> tuple[Wanted, ...]:
-    """The server of our tools, for all of the user's projects.
+def servers_of_user(harness_home: Path, config_dir: str = "") -> Path:
+    """The user's servers of tools, for all projects.
 
-    It stands in the file that Claude Code keeps its own state in; where its folder is moved, in that folder.
+    They stand in the file that Claude Code keeps its own state in; where its folder is moved, in that folder.
     """
-    state = (Path(config_dir) if config_dir else harness_home) / ".claude.json"
+    return (Path(config_dir) if config_dir else harness_home) / ".claude.json"
+
+
+def servers_in_project(root: Path) -> Path:
+    """The servers of tools of one project; Claude Code asks its user once whether to start one."""
+    return root / ".mcp.json"
+
+
+def wanted_tools(relay: Sequence[str], servers: Path) -> tuple[Wanted, ...]:
+    """The server of our tools."""
     program, *words = relay
     value: dict[str, Json] = {"type": "stdio", "command": program, "args": [*words]}
-    return (WantedMember(state, ("mcpServers", "holdfast"), value, identity=relay[3]),)
+    return (WantedMember(servers, ("mcpServers", "holdfast"), value, identity=relay[3]),)
 
 
 def guidance(harness_home: Path, skills: Sequence[Skill], config_dir: str = "") -> tuple[WantedCopy, ...]:
