@@ -23,6 +23,7 @@ from tests.clients.person import KEY, LIMIT_S, Person, end
 
 PLUGIN: Final = "@opencode-ai/plugin"
 WINDOW: Final = 100_000
+LONGEST_ANSWER: Final = 8_000
 FULL: Final = 97_000
 """So many tokens leave no room for the longest answer: then it compacts by itself."""
 
@@ -106,7 +107,7 @@ class OpenCode(Person):
 
 def settings(url: str) -> dict[str, Any]:
     """What a person has in their settings: who answers, and that nothing has to be asked."""
-    limit = {"context": WINDOW, "output": 8_000}
+    limit = {"context": WINDOW, "output": LONGEST_ANSWER}
     provider = {
         "npm": "@ai-sdk/anthropic",
         "options": {"baseURL": f"{url}{BASE}", "apiKey": KEY},

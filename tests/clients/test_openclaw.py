@@ -25,7 +25,7 @@ from tests.clients.model_server import (
     plain_text,
     say,
 )
-from tests.clients.openclaw import FULL, OpenClaw
+from tests.clients.openclaw import FULL, WINDOW, OpenClaw
 from tests.clients.openclaw_api import MEMORY, OpenClawMessages
 from tests.clients.person import LIMIT_S
 from tests.clients.product import TITLE, Product
@@ -154,6 +154,10 @@ def test_a_fork_is_given_nothing_and_knows_its_parent(
     assert DECISION in server.last().text
     assert TITLE not in server.last().text
     rows = sessions_in(product, openclaw.workspace("forked"))
+    # What the settings say that the model holds, less what OpenClaw keeps free.
+    assert [row["capacity"] for row in rows if row["session_key"] == parent["session_key"]] == [
+        WINDOW - 16_384
+    ]
     assert {row["session_key"]: row["parent"] for row in rows if row["parent"]} == {
         rows[0]["session_key"]: parent["session_key"]
     }

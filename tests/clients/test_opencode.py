@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.model_server import Held, ModelServer, Reply, Request, Usage, call, plain_text, say
-from tests.clients.opencode import FULL, OpenCode, Served, Session
+from tests.clients.opencode import FULL, LONGEST_ANSWER, WINDOW, OpenCode, Served, Session
 from tests.clients.opencode_api import OpenCodeMessages
 from tests.clients.person import LIMIT_S, end
 from tests.clients.product import TITLE, Product, wait_until
@@ -211,6 +211,8 @@ def test_a_fork_is_given_nothing_and_knows_its_parent(stage: Stage) -> None:
     assert TITLE not in asked.text
     rows = {row["session_key"]: row for row in stage.product.json("sessions")}
     assert rows[fork.id]["parent"] == session.id
+    # What the settings say that the model holds, less the room for its answer.
+    assert rows[fork.id]["capacity"] == WINDOW - LONGEST_ANSWER
 
 
 class TestTools:

@@ -161,9 +161,17 @@ class TestAModel:
     def test_is_known_from_a_count_where_nothing_else_names_it(self) -> None:
         assert after(session(), replace(usage(9), model="beta")).model == "beta"
 
+    def test_may_be_told_with_how_much_it_holds_which_counts_until_there_is_another(self) -> None:
+        told = after(session(), model_changed("beta", window=60_000), replace(usage(9), model="beta"))
+        assert capacity(told.pressure, MODELS) == 60_000
+        other = after(told, model_changed("gamma", "m2"))
+        assert other.pressure.told == 0
 
-def model_changed(model: str, record: str = "m1") -> ModelChanged:
-    return ModelChanged(session=KEY, record=record, at=NOON, origin=Origin.HARNESS, model=model)
+
+def model_changed(model: str, record: str = "m1", window: int = 0) -> ModelChanged:
+    return ModelChanged(
+        session=KEY, record=record, at=NOON, origin=Origin.HARNESS, model=model, window=window
+    )
 
 
 class TestACompaction:

@@ -134,6 +134,19 @@ test("a session that was emptied begins anew, whoever of several registrations i
   assert.equal(new Set(letters.map((letter) => /\nid: (.*)\n/.exec(letter.head)[1])).size, letters.length)
 })
 
+test("how much the model holds is said when a turn is over, and again when it changed", async () => {
+  await listen()
+  const { hooks } = registered()
+  await hooks.before_prompt_build(PROMPT, PERSON)
+  for (const contextTokenBudget of [60_000, 60_000, 40_000]) {
+    await hooks.model_call_started({ sessionId: "s1", model: "large", contextTokenBudget }, {})
+    await hooks.agent_end({}, PERSON)
+  }
+  await hooks.model_call_started({ sessionId: "unheard", model: "large", contextTokenBudget: 7 }, {})
+  const stops = letters.filter((letter) => letter.hook_event_name === "Stop")
+  assert.deepEqual(stops.map(({ model, window }) => [model, window]), [["large", 60_000], [undefined, undefined], ["large", 40_000]])
+})
+
 test("before a reset the session is told to be over, with all that it was", async () => {
   await listen()
   const { hooks } = registered()

@@ -109,6 +109,19 @@ test("a brief goes with every request of a turn, and with no other", async () =>
   assert.deepEqual(await request(hooks, "s1", TITLE), [])
 })
 
+test("how much the model holds is said with the first request, and again with another model", async () => {
+  const letters = await listen()
+  const hooks = await plugin()
+  for (const id of ["large", "large", "small"]) {
+    const model = { id, limit: { context: 9, output: 2 }, headers: "theirs" }
+    await hooks["experimental.chat.system.transform"]({ sessionID: "s1", model }, { system: [TURN] })
+  }
+  const requests = letters.filter((letter) => letter.hook_event_name === "Request")
+  const limit = { context: 9, output: 2 }
+  assert.deepEqual(requests.map(({ model, limit }) => [model, limit]), [["large", limit], [undefined, undefined], ["small", limit]])
+  assert.equal(requests.some((letter) => "headers" in letter), false)
+})
+
 test("where nobody answers any more, what the window was given goes along again", async () => {
   await listen(only("Request", "the brief"))
   const hooks = await plugin()

@@ -10,6 +10,7 @@ import pytest
 from holdfast.core.events import (
     Compacted,
     CompactionImminent,
+    ModelChanged,
     Prompt,
     SessionEnded,
     SessionStarted,
@@ -51,6 +52,8 @@ def heard_by(letter: str, event: str, fields: dict[str, object]) -> Heard:
         ("PreToolUse", {"tool_name": "exec", "tool_use_id": "c1"}, Ask.NOTHING, []),
         ("PreToolUse", {"tool_name": "holdfast__recall"}, Ask.NOTHING, []),
         ("Stop", {}, Ask.NOTHING, [TurnEnded]),
+        ("Stop", {"model": "large", "window": 60_000}, Ask.NOTHING, [TurnEnded, ModelChanged]),
+        ("Stop", {"model": "large", "window": "60k"}, Ask.NOTHING, [TurnEnded]),
         ("SessionEnd", {"reason": "clear"}, Ask.NOTHING, [SessionEnded]),
         ("Novelty", {}, Ask.NOTHING, []),
     ],

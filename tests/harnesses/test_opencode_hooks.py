@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.core.events import (
     CompactionImminent,
+    ModelChanged,
     Prompt,
     SessionEnded,
     SessionStarted,
@@ -66,6 +67,27 @@ def test_a_prompt_stands_in_for_what_the_database_will_show() -> None:
     understood = heard("UserPromptSubmit", prompt=" Fix it.\n")
     assert understood.ask is Ask.PROMPT
     assert [each.text for each in understood.stand_ins if isinstance(each, Prompt)] == ["Fix it."]
+
+
+@pytest.mark.parametrize(
+    ("limit", "compacted_at"),
+    [
+        ({"context": 100_000, "output": 8_000}, 92_000),
+        ({"context": 200_000, "output": 64_000}, 168_000),
+        ({"context": 200_000}, 168_000),
+        ({"context": 400_000, "input": 272_000, "output": 128_000}, 252_000),
+    ],
+)
+def test_a_request_says_how_much_the_model_holds(limit: dict[str, int], compacted_at: int) -> None:
+    (told,) = heard("Request", model="large", limit=limit).events
+    assert isinstance(told, ModelChanged)
+    assert told.model == "large"
+    assert OPENCODE.auto_compact(HOME, {}).limit(told.window) == compacted_at
+
+
+@pytest.mark.parametrize("limit", [None, 7, "x", {}, {"context": 0, "output": 9}, {"context": "1"}])
+def test_a_limit_that_says_nothing_is_passed_over(limit: object) -> None:
+    assert heard("Request", model="large", limit=limit).events == ()
 
 
 def test_a_call_of_our_tools_is_known_by_the_id_that_the_database_has() -> None:

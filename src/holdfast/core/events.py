@@ -134,7 +134,10 @@ class Usage(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChanged(Happened):
+    """Another model is at work, or the harness says how much one holds; `window` is 0 where it does not."""
+
     model: str
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

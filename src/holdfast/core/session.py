@@ -221,8 +221,8 @@ def _told(session: Session, event: Event) -> Session:
             return record_remember(session, text, event.at)
         case BriefSeen(text=text) if is_brief(text):
             return replace(session, briefed_window=session.window)
-        case ModelChanged(model=model):
-            return replace(session, model=model, pressure=switched(session.pressure, model))
+        case ModelChanged(model=model, window=window):
+            return replace(session, model=model, pressure=switched(session.pressure, model, window))
         case _:
             return _worked(session, event)
 

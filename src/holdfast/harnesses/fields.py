@@ -76,6 +76,11 @@ def milliseconds(timestamp: str) -> int:
         return 0
 
 
+def tokens(value: object) -> int:
+    """A number of tokens in JSON of which nothing is known; 0 if it is none."""
+    return count(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
+
+
 def count(tokens: float | None) -> int:
     """A number of tokens, whatever was written in its place."""
     return int(min(tokens, _MOST_TOKENS)) if tokens and tokens > 0 else 0

@@ -16,6 +16,7 @@ from holdfast.core.events import (
     AssistantText,
     Compacted,
     Event,
+    ModelChanged,
     Origin,
     SessionEnded,
     SessionStarted,
@@ -143,6 +144,12 @@ def started(letter: Letter) -> Said:
     if source is Source.COMPACT:
         events = (start, Compacted(**letter.common("compacted"), sign=Sign.START))
     return Said(Ask.START, events, source=source)
+
+
+def model_at_work(letter: Letter, window: int) -> tuple[Event, ...]:
+    """Which model answers and how many tokens it holds, where the letter says both."""
+    model = letter.text("model")
+    return (ModelChanged(**letter.common("model"), model=model, window=window),) if model and window else ()
 
 
 def turn_ended(letter: Letter) -> Said:

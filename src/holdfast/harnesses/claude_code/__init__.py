@@ -56,6 +56,11 @@ class ClaudeCode:
             return setup.settings_in_project(self._root)
         return setup.settings_of_user(home, self._config_dir)
 
+    def _servers(self, home: Path) -> Path:
+        if self._root:
+            return setup.servers_in_project(self._root)
+        return setup.servers_of_user(home, self._config_dir)
+
     def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
         return hooks.parse_hook(letter, envelope)
 
@@ -137,10 +142,7 @@ class ClaudeCode:
         return setup.wanted(hook_command, self._settings(home))
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        servers = (
-            setup.servers_in_project(self._root) if self._root else setup.servers_of_user(home, self._config_dir)
-        )
-        return setup.wanted_tools(relay, servers)
+        return setup.wanted_tools(relay, self._servers(home))
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
         return () if self._root else setup.guidance(home, skills, self._config_dir)

@@ -21,6 +21,7 @@ from holdfast.core.events import (
 from holdfast.core.fence import is_own_tool
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.fields import tokens
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.letters import Letter, Said
 from holdfast.harnesses.openclaw import prompts
@@ -53,7 +54,8 @@ def _said(letter: Letter) -> Said:
         case "PreToolUse":
             return Said(events=_calling(letter))
         case "Stop":
-            return Said(events=(TurnEnded(**letter.common("stop")),))
+            model = letters.model_at_work(letter, tokens(letter.fields.get("window")))
+            return Said(events=(TurnEnded(**letter.common("stop")), *model))
         case "SessionEnd":
             return letters.session_ended(letter)
         case _:

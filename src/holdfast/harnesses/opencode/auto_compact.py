@@ -11,10 +11,12 @@ from typing import Final
 
 from holdfast.core.events import Skipped
 from holdfast.core.pressure import AutoCompact
-from holdfast.harnesses.fields import mapping, read_object
+from holdfast.harnesses.fields import mapping, read_object, tokens
 
 RESERVED: Final = 20_000
 """Tokens, where the user set nothing else."""
+LONGEST_ANSWER: Final = 32_000
+"""Tokens: more it leaves to no model's answer."""
 
 
 def auto_compact(settings: Path) -> AutoCompact:
@@ -28,3 +30,16 @@ def auto_compact(settings: Path) -> AutoCompact:
         return AutoCompact()
     reserved = compaction.get("reserved")
     return AutoCompact(margin=reserved if type(reserved) is int and reserved > 0 else RESERVED)
+
+
+def window(limit: object) -> int:
+    """How large a model's window is, less what is reserved of it where it compacts; 0 if nobody said.
+
+    Of what may be sent it leaves free what is reserved; where only the whole is limited, room for the longest
+    answer and nothing else.
+    """
+    told = mapping(limit)
+    whole, sent, answer = (tokens(told.get(name)) for name in ("context", "input", "output"))
+    if not whole:
+        return 0
+    return sent or max(whole - min(answer or LONGEST_ANSWER, LONGEST_ANSWER), 0) + RESERVED

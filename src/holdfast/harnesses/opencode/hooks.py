@@ -15,6 +15,7 @@ from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.letters import Letter, Said
 from holdfast.harnesses.opencode import tools
+from holdfast.harnesses.opencode.auto_compact import window
 
 CARRIED = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB")
 ANSWER_LIMIT = 10_000
@@ -38,7 +39,7 @@ def _said(letter: Letter) -> Said:
         case "UserPromptSubmit":
             return Said(Ask.PROMPT, stand_ins=_prompt(letter))
         case "Request":
-            return Said(Ask.REQUEST)
+            return Said(Ask.REQUEST, events=letters.model_at_work(letter, window(letter.fields.get("limit"))))
         case "PreCompact":
             imminent = CompactionImminent(**letter.common("imminent"), trigger=letter.text("trigger"))
             return Said(Ask.COMPACTION, events=(imminent,))

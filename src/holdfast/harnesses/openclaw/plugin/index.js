@@ -76,8 +76,13 @@ function hooks(sessions) {
       if (compactedCount !== 0) await session.send({ hook_event_name: "SessionStart", source: "compact" })
     },
 
+    // Which model is at work, and how much it holds by the settings and all else that OpenClaw knows.
+    model_call_started: async ({ sessionId, model, contextTokenBudget }) => {
+      sessions.known(sessionId)?.works(model, contextTokenBudget)
+    },
+
     agent_end: async (_event, context) => {
-      if (context.trigger === "user") await sessions.at(context)?.send({ hook_event_name: "Stop" })
+      if (context.trigger === "user") await sessions.at(context)?.stop()
     },
 
     // The last moment at which all is still there: the letter has it read and kept.
@@ -159,6 +164,8 @@ class Session {
   #queue = Promise.resolve()
   #begun = ""
   #brief = ""
+  #model = {} // the one at work, and how much it holds
+  #news = {} // and what of that no letter has said yet
   summary // what must outlive the compaction under way, as soon as it is answered
 
   constructor(post, id, cwd, transcript) {
@@ -181,6 +188,16 @@ class Session {
     this.#begun = "yes"
     if (anew) this.#brief = ""
     await this.send({ hook_event_name: "SessionStart", ...(anew || { source: hasPast ? "resume" : "startup" }) })
+  }
+
+  works(model, window) {
+    if (this.#model.model !== model || this.#model.window !== window) this.#model = this.#news = { model, window }
+  }
+
+  async stop() {
+    const news = this.#news
+    this.#news = {}
+    await this.send({ hook_event_name: "Stop", ...news })
   }
 
   renew() {

@@ -46,7 +46,7 @@ function hooks(directory, post) {
   }
 
   const meet = (id, source) => {
-    const session = { queue: Promise.resolve(), brief: "" }
+    const session = { queue: Promise.resolve(), brief: "", model: "" }
     sessions.set(id, session)
     void send(id, { hook_event_name: "SessionStart", source })
     return session
@@ -85,10 +85,12 @@ function hooks(directory, post) {
       parts.push({ id, sessionID, messageID: message.id, type: "text", text, synthetic: true })
     }),
 
-    "experimental.chat.system.transform": harmless(async ({ sessionID }, { system }) => {
+    "experimental.chat.system.transform": harmless(async ({ sessionID, model }, { system }) => {
       if (!sessionID || parents.has(sessionID) || !system[0]?.includes(ENVIRONMENT)) return
-      const { text, heard } = await send(sessionID, { hook_event_name: "Request" })
-      const session = sessions.get(sessionID)
+      const session = sessions.get(sessionID) ?? meet(sessionID, "resume")
+      const news = model?.id === session.model ? {} : { model: model?.id, limit: model?.limit }
+      const { text, heard } = await send(sessionID, { hook_event_name: "Request", ...news })
+      if (heard) session.model = model?.id
       // Where nobody answered, what the window was given before goes along again: it must not change.
       if (heard || text) session.brief = text
       if (session.brief) system.push(session.brief)
