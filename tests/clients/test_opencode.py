@@ -288,16 +288,24 @@ class TestItsOwnProcess:
         assert rows[first]["prompt_count"] == 2
         assert rows[server.last().session]["parent"] == first
 
+    @pytest.mark.parametrize("gone", ["the home", "the interpreter"])
     def test_whatever_is_gone_nobody_notices(
-        self, opencode: OpenCode, server: ModelServer, product: Product
+        self, opencode: OpenCode, server: ModelServer, product: Product, gone: str
     ) -> None:
-        # The package, and all that it left: only the plugin and its entry are there still.
-        shutil.rmtree(product.home)
+        if gone == "the home":
+            # The package, and all that it left: only the plugin and its entry are there still.
+            shutil.rmtree(product.home)
+        else:
+            interpreter = product.run("hook-command", "opencode").split()[0].strip("'\"")
+            settings = opencode.settings.read_text()
+            assert settings.count(interpreter) == 2  # for the plugin, and for the server of our tools
+            opencode.settings.write_text(settings.replace(interpreter, "/nonexistent/python3"))
         server.script(say("went through"))
         done = opencode.prompt("Hello.")
         assert (done.code, done.stdout.strip()) == (0, "went through")
         assert "holdfast" not in done.stderr.lower()
-        assert not product.home.exists()
+        assert product.daemon() == 0
+        assert product.home.exists() is (gone == "the interpreter")
 
 
 def test_unsetup_leaves_every_file_as_it_was(opencode: OpenCode) -> None:
