@@ -14,6 +14,7 @@ from holdfast.core.continuity import (
     Summary,
     Unusable,
     blank,
+    entries,
     key,
     parse,
     render,
@@ -101,6 +102,20 @@ def test_what_cannot_be_continued_says_why(text: str, reason: str) -> None:
 )
 def test_a_section_is_known_by_any_of_its_names(title: str) -> None:
     assert document(f"## {title}\n").sections[0].part is not None
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends"), [("```sh", "```"), ("~~~", "~~~"), ("<!-- as a template", "-->")]
+)
+def test_what_stands_in_code_or_a_comment_is_no_section(begins: str, ends: str) -> None:
+    mine, goal = (
+        f"## Mine\n{begins}\n## Goal\n{ends}\n\n",
+        f"## Goal\n- ship it\n\n{begins}\n- a\n\n- b\n{ends}\n",
+    )
+    read = document(mine + goal)
+    assert [section.heading for section in read.sections] == ["## Mine", "## Goal"]
+    assert len(list(entries(read.section(Part.GOAL)))) == 2
+    assert render(read) == mine + goal
 
 
 def test_front_matter_keeps_what_others_wrote() -> None:

@@ -7,11 +7,12 @@ session adds to it is `continuity_merge`'s work; where the files stand is `files
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from holdfast.core.markdown import inside
 from holdfast.core.text import one_line
 
 
@@ -178,7 +179,10 @@ def entries(section: Section | None) -> Iterator[tuple[range, str]]:
     if section is None:
         return
     start: int | None = None
+    within = (*inside(section.lines), False)
     for place, line in enumerate((*section.lines, "")):
+        if within[place]:
+            continue
         begins = bool(line.strip()) and (bool(_BULLET.match(line)) or start is None)
         if start is not None and (begins or not line.strip()):
             yield _entry(section, range(start, place))
@@ -197,11 +201,11 @@ def _entry(section: Section, lines: range) -> tuple[range, str]:
     return lines, _BULLET.sub("", text, count=1).strip()
 
 
-def _with_sections(document: Document, lines: Iterable[str]) -> Document:
+def _with_sections(document: Document, lines: Sequence[str]) -> Document:
     head: list[str] = []
     sections: list[tuple[str, list[str]]] = []
-    for line in lines:
-        if _HEADING.fullmatch(line):
+    for line, within in zip(lines, inside(lines), strict=True):
+        if not within and _HEADING.fullmatch(line):
             sections.append((line, []))
         elif sections:
             sections[-1][1].append(line)

@@ -8,12 +8,12 @@ What a ledger should say is `ledger_filled`'s matter, how that joins what is the
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from holdfast.core.markdown import COMMENT, inside
 from holdfast.core.text import one_line
 
 TITLE: Final = "# Session Ledger"
@@ -93,8 +93,8 @@ def parse(text: str) -> Document:
     sections: list[Section] = []
     heading, lines = "", list[str]()
     every: list[str] = _LINES.findall(text)
-    for line, inside in zip(every, _inside(every), strict=True):
-        if not inside and _HEADING.match(line):
+    for line, within in zip(every, inside(every), strict=True):
+        if not within and _HEADING.match(line):
             sections.append(Section(heading, tuple(lines)))
             heading, lines = line, []
         else:
@@ -161,13 +161,6 @@ def stamp(updated: str) -> str:
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _IS_TITLE: Final = re.compile(r"#[ \t]+session ledger\b", re.IGNORECASE)
-_COMMENT: Final = "<!--"
-_ENDS: Final = {
-    _COMMENT: re.compile("-->"),
-    "```": re.compile(r"^[ \t]*`{3,}\s*$"),
-    "~~~": re.compile(r"^[ \t]*~{3,}\s*$"),
-}
-"""What is read as one piece, by how it begins: how it ends."""
 STAMP: Final = re.compile(r"\s*[_*]*last updated:\s*([^_*\n]*)[_*]*\s*$", re.IGNORECASE)
 _BULLET: Final = re.compile(r" ?(?:[-*+]|\d{1,3}[.)])(?:[ \t]+|$)", re.MULTILINE)
 _RULE: Final = re.compile(r" {0,3}(?:-[ \t]*){3,}$|\*{3,}\s*$|_{3,}\s*$")
@@ -238,9 +231,9 @@ def label_of(block: Block) -> Part | None:
 def blocks(lines: Sequence[str]) -> Iterator[Block]:
     """The lines of a section, all of them, in blocks: an entry is a bullet or a paragraph."""
     held: list[str] = []
-    for line, inside in zip(lines, _inside(lines), strict=True):
-        starts = not line.strip() or _BULLET.match(line) or line.lstrip().startswith(_COMMENT)
-        if held and not inside and (starts or not _is_entry(held)):
+    for line, within in zip(lines, inside(lines), strict=True):
+        starts = not line.strip() or _BULLET.match(line) or line.lstrip().startswith(COMMENT)
+        if held and not within and (starts or not _is_entry(held)):
             yield Block(tuple(held), _is_entry(held))
             held = []
         held.append(line)
@@ -248,35 +241,9 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
         yield Block(tuple(held), _is_entry(held))
 
 
-def _inside(lines: Sequence[str]) -> list[bool]:
-    """Which lines go on with code or a comment that began before them; what never ends did not begin."""
-    ends: dict[str, list[int]] = {mark: [] for mark in _ENDS}
-    for place, line in enumerate(lines):
-        for mark, end in _ENDS.items():
-            if end.search(line):
-                ends[mark].append(place)
-    inside = [False] * len(lines)
-    place = 0
-    while place < len(lines):
-        last = _last(lines[place], place, ends)
-        inside[place + 1 : last + 1] = [True] * (last - place)
-        place = last + 1
-    return inside
-
-
-def _last(line: str, place: int, ends: Mapping[str, Sequence[int]]) -> int:
-    """The line in which what begins here ends; the line itself where neither code nor a comment does."""
-    mark = next((mark for mark in _ENDS if line.lstrip().startswith(mark)), "")
-    if not mark:
-        return place
-    # A comment may end where it begins; a fence is never its own end.
-    first = bisect_left(ends[mark], place if mark == _COMMENT else place + 1)
-    return ends[mark][first] if first < len(ends[mark]) else place
-
-
 def _is_entry(lines: list[str]) -> bool:
     first = lines[0].lstrip()
-    return bool(first) and not first.startswith(_COMMENT) and not _RULE.match(lines[0])
+    return bool(first) and not first.startswith(COMMENT) and not _RULE.match(lines[0])
 
 
 def _name(section: Section) -> str:
