@@ -8,14 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from holdfast import __version__
 from holdfast.cli.commands import COMMANDS
+from holdfast.cli.main import holdfast
 from holdfast.cli.reference import page
 from tests.cli.conftest import Person
 
 ROOT = Path(__file__).resolve().parents[2]
+RECORDED = ROOT / "src" / "holdfast" / "cli" / "demo_session" / "transcript.jsonl"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -23,6 +26,19 @@ def test_every_command_has_its_line_its_help_and_an_example(name: str) -> None:
     command = COMMANDS[name].load()
     assert (command.help or "").split("\n", 1)[0] == COMMANDS[name].summary
     assert f"  holdfast {name}" in f"{command.help}\n{command.epilog}"
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in COMMANDS if isinstance(COMMANDS[name].load(), click.Group)]
+)
+def test_every_command_of_a_group_has_its_sentence_and_an_example(name: str) -> None:
+    group = COMMANDS[name].load()
+    assert isinstance(group, click.Group)
+    top = click.Context(holdfast, **holdfast.context_settings)
+    told = " ".join(group.get_help(click.Context(group, info_name=name, parent=top)).split())
+    for inner, command in group.commands.items():
+        assert f"  holdfast {name} " in (command.epilog or ""), inner
+        assert " ".join((command.help or "").partition("\n\n")[0].split()) in told, inner
 
 
 def test_the_reference_page_is_what_the_commands_say() -> None:
@@ -62,6 +78,53 @@ def test_an_error_is_a_sentence_and_a_hint(person: Person) -> None:
     done = person.types("hook-command", "nonsense")
     assert (done.status, done.out) == (1, "")
     assert done.err.startswith("error: there is no harness `nonsense`\n\nhint: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["token", "show"],
+        ["dream", "build"],
+        ["ledger", "save", "--now", "sums"],
+        ["session", "save", "--transcript", "{transcript}"],
+    ],
+)
+def test_a_home_that_cannot_be_written_is_a_sentence_and_no_fault_of_ours(
+    person: Person, words: list[str]
+) -> None:
+    (person.project / ".agents.yml").write_text("session:\n  ledger: true\n")
+    # Not even root makes a folder there.
+    person.variables["HOLDFAST_HOME"] = "/sys/kernel/holdfast"
+    done = person.types(*(word.format(transcript=RECORDED) for word in words))
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("error: ")
+    assert "/sys/kernel/holdfast" in done.err
+    assert "should not have happened" not in done.err
+    assert "\n\nhint: look at the permissions" in done.err
+
+
+def test_what_cannot_be_printed_for_want_of_room_is_told(person: Person) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            person.command("config"), stdout=full, stderr=subprocess.PIPE, env=person.environment, check=False
+        )
+    assert (done.returncode, done.stderr.decode().splitlines()[0]) == (1, "error: No space left on device")
+
+
+def test_a_directory_that_is_gone_is_told(person: Person) -> None:
+    assert person.types("brief", "--project", "nowhere").err.startswith("error: there is no directory `now")
+    code = """if True:
+        import os, sys
+        from holdfast.cli.main import main
+        os.rmdir(os.getcwd())
+        main(["brief"])
+    """
+    here = person.root / "soon-gone"
+    here.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=here, capture_output=True, env=person.environment, check=False
+    )
+    assert done.stderr.decode() == "error: the directory that you are in is gone\n\nhint: go to another one\n"
 
 
 def test_an_unexpected_failure_leaves_its_traceback_in_the_log_and_a_sentence_here(person: Person) -> None:

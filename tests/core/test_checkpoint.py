@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from holdfast.core.checkpoint import record_id, take
+import pytest
+
+from holdfast.core.checkpoint import gist, record_id, take
 from holdfast.core.events import Origin, Remembered
 from holdfast.core.pressure import Pressure
 from holdfast.core.session import Trigger
@@ -50,6 +52,19 @@ def test_a_digest_says_what_was_asked_remembered_touched_and_run() -> None:
 def test_an_agents_own_words_are_the_digest_verbatim() -> None:
     words = "Decided: monotonic clock.\n\nBlocked on CI."
     assert take(worked(), Trigger.AGENT, words, "id-1", NOON)[1].digest == words
+
+
+@pytest.mark.parametrize(
+    ("digest", "said"),
+    [
+        (DIGEST, "use a monotonic clock instead"),
+        ("The parser is done.\n\nNext: the writer.", "The parser is done.\n\nNext: the writer."),
+        ("## Session Checkpoint\nProject: /app\n\n### Files\n- Read a.py", "### Files\n- Read a.py"),
+        ("## Session Checkpoint\nProject: /app", "## Session Checkpoint\nProject: /app"),
+    ],
+)
+def test_in_a_list_a_digest_is_known_by_what_was_asked_last(digest: str, said: str) -> None:
+    assert gist(digest) == said
 
 
 def test_before_a_compaction_the_harnesss_words_stand_beside_what_was_seen() -> None:

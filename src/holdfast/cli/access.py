@@ -45,14 +45,14 @@ def now() -> int:
 
 def project_at(directory: Path | None) -> Project:
     """The project of a directory, or of the one we are in."""
-    return identity(str((directory or Path.cwd()).absolute()))
-
-
-def project_in(directory: Path | None) -> Project:
-    """The same of a directory that must be there."""
-    if directory is not None and not directory.is_dir():
+    if directory is None:
+        try:
+            return identity(str(Path.cwd()))
+        except FileNotFoundError:
+            raise HoldfastError("the directory that you are in is gone", "go to another one") from None
+    if not directory.is_dir():
         raise HoldfastError(f"there is no directory `{directory}`", "name the project's directory")
-    return project_at(directory)
+    return identity(str(directory.absolute()))
 
 
 def session_around_us() -> str:

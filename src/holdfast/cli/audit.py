@@ -10,7 +10,7 @@ import click
 
 from holdfast import config
 from holdfast.cli import access
-from holdfast.cli.options import command, json_option, project_option
+from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.redact import redact
 from holdfast.core.text import shortened
@@ -19,7 +19,7 @@ from holdfast.engine.audit_memories import audit as doubtful
 from holdfast.engine.redactor import lists_of
 
 
-@click.group(epilog="\b\nExamples:\n  holdfast audit secrets\n  holdfast audit memories")
+@group("holdfast audit secrets", "holdfast audit memories")
 def audit() -> None:
     """Look through what is kept: for secrets, and for memories that are of no use."""
 
@@ -57,7 +57,7 @@ def memories(*, all_projects: bool, project: Path | None, as_json: bool) -> None
     those that name files which are gone, and those that nobody found in 30 days. Nothing is changed.
     """
     with access.stored_desk() as desk, working("reading memories"):
-        audited = doubtful(desk, access.project_in(project), all_projects=all_projects)
+        audited = doubtful(desk, access.project_at(project), all_projects=all_projects)
     rows = [
         {"id": doubt.id, "problem": doubt.problem, "detail": doubt.detail, "text": redact(memory.text)}
         for doubt, memory in audited.found

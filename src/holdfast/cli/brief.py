@@ -46,10 +46,10 @@ _SIZE = click.IntRange(min=0)
 @command(
     "holdfast brief",
     "holdfast brief --project ~/src/thing --json",
-    "holdfast brief --harness NAME --transcript session.jsonl --until-line 200",
+    "holdfast brief --harness HARNESS --transcript session.jsonl --until-line 200",
 )
 @project_option()
-@click.option("--harness", "name", metavar="NAME", help="Whose transcript it is.")
+@click.option("--harness", "name", metavar="HARNESS", help="Whose transcript it is.")
 @click.option("--transcript", type=_FILE, metavar="FILE", help="Make the brief from this file alone.")
 @click.option("--session", default="", metavar="KEY", help="The transcript's session; else the file's name.")
 @click.option("--until-line", type=_LINE, metavar="N", help="Read only the first N lines.")
@@ -101,7 +101,7 @@ def _next(project: Path | None, budget: int | None) -> _Offered:
 
 def _from_file(asked: _Reading, budget: int | None) -> _Offered:
     if asked.name is None or asked.transcript is None:
-        raise click.UsageError("--transcript needs --harness NAME.")
+        raise click.UsageError("--transcript needs --harness HARNESS.")
     harness = harnesses.reader(asked.name)
     room = FILE_BUDGET if budget is None else budget
     with working("reading the transcript"):

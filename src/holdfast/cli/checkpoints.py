@@ -9,7 +9,7 @@ import click
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, limit_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.core.checkpoint import Checkpoint
+from holdfast.core.checkpoint import Checkpoint, gist
 from holdfast.core.defang import printable
 from holdfast.core.redact import redact
 from holdfast.core.text import elapsed, one_line, shortened
@@ -68,7 +68,7 @@ def _print(found: list[Checkpoint]) -> None:
                 str(each.prompt_count),
                 each.project,
                 # What is hidden goes first: it could stand in the middle of a secret.
-                shortened(one_line(redact(printable(each.words or each.digest))), 80),
+                shortened(one_line(redact(printable(gist(each.words or each.digest)))), 80),
             )
             for each in found
         ],

@@ -26,63 +26,87 @@ class Entry:
         return found
 
 
-COMMANDS: Final = {
-    "demo": Entry("demo", "demo", "See it work: a recorded session loses its context and gets it back."),
-    "setup": Entry("setup", "setup", "Connect the harnesses on this machine to Holdfast."),
-    "unsetup": Entry("setup", "unsetup", "Undo setup: every file is again what it was."),
-    "plugin": Entry(
-        "plugin", "plugin", "Write hooks, tools, skills and commands as a plugin that a harness loads."
-    ),
-    "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
-    "brief": Entry("brief", "brief", "Show what the next session would be given back."),
-    "dashboard": Entry("dashboard", "dashboard", "Open the dashboard in your browser."),
-    "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),
-    "statusline": Entry("statusline", "statusline", "Print the status line of a session."),
-    "checkpoints": Entry("checkpoints", "checkpoints", "List checkpoints, the newest first."),
-    "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
-    "remember": Entry(
-        "remember", "remember", "Keep something until it is forgotten, word for word but for secrets."
-    ),
-    "recall": Entry(
-        "recall", "recall", "Find what was remembered, written down or said before, the best first."
-    ),
-    "expand": Entry(
-        "recall", "expand", "Show the whole text of what `recall` found, by its id or how that begins."
-    ),
-    "memories": Entry(
-        "memories", "memories", "Look after what was remembered: list, show, edit, pin, unpin, forget."
-    ),
-    "import": Entry("import_", "import_", "Bring in the sessions that harnesses kept before Holdfast came."),
-    "export": Entry("export", "export", "Write a session of your own agent in the format of a harness."),
-    "models": Entry("models", "models", "Look at the models that Holdfast asks by itself."),
-    "session": Entry("session", "session", "Keep a project's working state as Markdown that you can edit."),
-    "run": Entry("run", "run", "Start a harness with its continuity, and save it when the harness ends."),
-    "exec": Entry("run", "exec_", "Have a harness answer one prompt, with its continuity as for `run`."),
-    "resume": Entry(
-        "run", "resume", "Go on with a harness's earlier session, with its continuity as for `run`."
-    ),
-    "dream": Entry("dream", "group", "Review what of the continuity is worth keeping for good."),
-    "ledger": Entry("ledger", "ledger", "Keep a worktree's state in a file that you and the agent edit."),
-    "handoff": Entry("handoff", "handoff", "Pass work on to another session, on purpose."),
-    "eval": Entry("eval", "evaluate", "Measure what briefs hold of what agents need."),
-    "up": Entry("daemon", "up", "Start the daemon."),
-    "down": Entry("daemon", "down", "Stop the daemon."),
-    "restart": Entry("daemon", "restart", "Stop the daemon and start it again."),
-    "status": Entry("daemon", "status", "Say whether the daemon runs."),
-    "service": Entry("service", "service", "Have the daemon started when you log in."),
-    "logs": Entry("logs", "logs", "Print the end of the daemon's log."),
-    "config": Entry("config", "config", "Show the settings in effect and where each comes from."),
-    "prune": Entry("prune", "prune", "Remove what has served its time."),
-    "forget": Entry("forget", "forget", "Remove for good what is kept of sessions, or a memory."),
-    "audit": Entry(
-        "audit", "audit", "Look through what is kept: for secrets, and for memories that are of no use."
-    ),
-    "token": Entry("token", "token", "Show or renew the tokens by which programs use the HTTP API."),
-    "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),
-    "mcp": Entry("mcp", "mcp", "Speak MCP on stdin and stdout: the server of our tools."),
-    "hook": Entry("hook", "hook", "Deliver one letter from stdin, as a harness would."),
-    "hook-command": Entry("hook", "hook_command", "Print the command line that setup gives to a harness."),
+SECTIONS: Final = {
+    "Get started": {
+        "demo": Entry("demo", "demo", "See it work: a recorded session loses its context and gets it back."),
+        "setup": Entry("setup", "setup", "Connect the harnesses on this machine to Holdfast."),
+        "unsetup": Entry("setup", "unsetup", "Undo setup: every file is again what it was."),
+        "plugin": Entry(
+            "plugin", "plugin", "Write hooks, tools, skills and commands as a plugin that a harness loads."
+        ),
+        "doctor": Entry("doctor", "doctor", "Check that everything works, with a real round trip."),
+        "dashboard": Entry("dashboard", "dashboard", "Open the dashboard in your browser."),
+    },
+    "What is watched and kept": {
+        "sessions": Entry("sessions", "sessions", "List the sessions that were seen."),
+        "checkpoints": Entry("checkpoints", "checkpoints", "List checkpoints, the newest first."),
+        "checkpoint": Entry("checkpoint", "checkpoint", "Take a checkpoint of a session now."),
+        "brief": Entry("brief", "brief", "Show what the next session would be given back."),
+        "statusline": Entry("statusline", "statusline", "Print the status line of a session."),
+        "import": Entry(
+            "import_", "import_", "Bring in the sessions that harnesses kept before Holdfast came."
+        ),
+        "forget": Entry("forget", "forget", "Remove for good what is kept of sessions, or a memory."),
+        "prune": Entry("prune", "prune", "Remove what has served its time."),
+        "audit": Entry(
+            "audit", "audit", "Look through what is kept: for secrets, and for memories that are of no use."
+        ),
+    },
+    "Memory": {
+        "remember": Entry(
+            "remember", "remember", "Keep something until it is forgotten, word for word but for secrets."
+        ),
+        "recall": Entry(
+            "recall", "recall", "Find what was remembered, written down or said before, the best first."
+        ),
+        "expand": Entry(
+            "recall", "expand", "Show the whole text of what `recall` found, by its id or how that begins."
+        ),
+        "memories": Entry(
+            "memories", "memories", "Look after what was remembered: list, show, edit, pin, unpin, forget."
+        ),
+    },
+    "State that you pass on": {
+        "session": Entry(
+            "session", "session", "Keep a project's working state as Markdown that you can edit."
+        ),
+        "run": Entry("run", "run", "Start a harness with its continuity, and save it when the harness ends."),
+        "exec": Entry("run", "exec_", "Have a harness answer one prompt, with its continuity as for `run`."),
+        "resume": Entry(
+            "run", "resume", "Go on with a harness's earlier session, with its continuity as for `run`."
+        ),
+        "dream": Entry("dream", "dream_group", "Review what of the continuity is worth keeping for good."),
+        "ledger": Entry("ledger", "ledger", "Keep a worktree's state in a file that you and the agent edit."),
+        "handoff": Entry("handoff", "handoff", "Pass work on to another session, on purpose."),
+    },
+    "The daemon": {
+        "up": Entry("daemon", "up", "Start the daemon."),
+        "down": Entry("daemon", "down", "Stop the daemon."),
+        "restart": Entry("daemon", "restart", "Stop the daemon and start it again."),
+        "status": Entry("daemon", "status", "Say whether the daemon runs."),
+        "service": Entry("service", "service", "Have the daemon started when you log in."),
+        "logs": Entry("logs", "logs", "Print the end of the daemon's log."),
+        "config": Entry("config", "config", "Show the settings in effect and where each comes from."),
+        "token": Entry("token", "token", "Show or renew the tokens by which programs use the HTTP API."),
+    },
+    "For programs": {
+        "hook": Entry("hook", "hook", "Deliver one letter from stdin, as a harness would."),
+        "hook-command": Entry(
+            "hook", "hook_command", "Print the command line that setup gives to a harness."
+        ),
+        "mcp": Entry("mcp", "mcp", "Speak MCP on stdin and stdout: the server of our tools."),
+        "redact": Entry("redact", "redact", "Copy stdin to stdout without the values of secrets."),
+        "export": Entry("export", "export", "Write a session of your own agent in the format of a harness."),
+        "models": Entry("models", "models", "Look at the models that Holdfast asks by itself."),
+        "eval": Entry("eval", "evaluate", "Measure what briefs hold of what agents need."),
+    },
 }
+"""The commands as a person looks for them."""
+
+COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
+_WIDEST: Final = max(map(len, COMMANDS))
+"""So that the columns of all sections stand below each other."""
 
 
 class LazyGroup(click.Group):
@@ -96,5 +120,6 @@ class LazyGroup(click.Group):
         return entry.load() if entry else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{_WIDEST}}", entry.summary) for name, entry in commands.items()])

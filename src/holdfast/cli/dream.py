@@ -11,7 +11,7 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.dream_review import one_by_one
-from holdfast.cli.options import command, json_option, project_option
+from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.promote import Candidate, Lane, Standing, Step
 from holdfast.core.text import shortened
@@ -25,8 +25,8 @@ SHOWN: Final = 100
 _Opening: TypeAlias = Callable[[], AbstractContextManager[Desk]]
 
 
-@click.group(name="dream", epilog="\b\nExamples:\n  holdfast dream build\n  holdfast dream review")
-def group() -> None:
+@group("holdfast dream build", "holdfast dream review", name="dream")
+def dream_group() -> None:
     """Review what of the continuity is worth keeping for good.
 
     Nothing is promoted by itself. What you approve becomes a memory; what reads like an instruction becomes a
@@ -41,12 +41,12 @@ def _opened(project: Path | None, opened: _Opening = access.opened_desk) -> Gene
         yield desk, continuity.room(desk, access.home(), where)
 
 
-@command("holdfast dream build", "holdfast dream build --subagent agent-1.jsonl --harness NAME")
+@command("holdfast dream build", "holdfast dream build --subagent agent-1.jsonl --harness HARNESS")
 @project_option()
 @click.option(
     "--subagent", type=click.Path(path_type=Path), metavar="FILE", help="Also a subagent's transcript."
 )
-@click.option("--harness", default="", metavar="NAME", help="Whose transcript that is.")
+@click.option("--harness", default="", metavar="HARNESS", help="Whose transcript that is.")
 @json_option()
 def build(*, project: Path | None, subagent: Path | None, harness: str, as_json: bool) -> None:
     """Put up candidates from the continuity; what you decided before stands."""
@@ -174,4 +174,4 @@ for _name, _command in {
     "apply-prep": proposal,
     "verify-apply": _step(Step.VERIFY, "verify-apply", "Close a proposal that you have applied by hand."),
 }.items():
-    group.add_command(_command, _name)
+    dream_group.add_command(_command, _name)

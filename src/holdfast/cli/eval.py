@@ -17,7 +17,7 @@ from holdfast.cli.eval_pressure import pressure
 from holdfast.cli.eval_printing import cell, flat, shown
 from holdfast.cli.eval_redaction import redaction
 from holdfast.cli.eval_retrieval import retrieval
-from holdfast.cli.options import command, json_option
+from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.survival import CutKind, Mean, mean, rarity
 from holdfast.engine.evaluations import Evaluation, keep
@@ -86,7 +86,7 @@ class _Report:
         return tuple(dict.fromkeys(row.harness for row in self.rows))
 
 
-@click.group(name="eval", epilog="\b\nExamples:\n  holdfast eval survival --history")
+@group("holdfast eval survival --history", name="eval")
 def evaluate() -> None:
     """Measure what briefs hold of what agents need.
 

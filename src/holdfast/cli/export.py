@@ -17,15 +17,15 @@ from holdfast.errors import HarnessUnknown
 from holdfast.files import atomic
 
 
-@command("holdfast export HARNESS holdfast:main:main --to session.jsonl")
-@click.argument("harness")
+@command("holdfast export FORMAT holdfast:main:main --to session.jsonl")
+@click.argument("harness", metavar="FORMAT")
 @click.argument("session")
 @click.option("--to", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Else to stdout.")
 def export(*, harness: str, session: str, to: Path | None) -> None:
     """Write a session of your own agent in the format of a harness.
 
-    SESSION is its key, HARNESS one in whose format logs are kept. Every record is written as it was kept;
-    readers pass over those that they do not know, such as a checkpoint.
+    SESSION is its key, FORMAT the harness in whose format logs are kept. Every record is written as it was
+    kept; readers pass over those that they do not know, such as a checkpoint.
     """
     reader = harnesses.log_reader()
     if harness != reader.name:

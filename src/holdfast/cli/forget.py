@@ -25,6 +25,7 @@ from holdfast.engine.forget import (
     OneProject,
     OneSession,
 )
+from holdfast.engine.git import identity
 from holdfast.engine.remember import named_memory
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
@@ -52,7 +53,7 @@ KINDS = (
 @click.option("--session", metavar="KEY", help="This session, by its key or how that begins.")
 @click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help="This project's sessions.")
 @click.option("--memory", metavar="ID", help="This memory, by its id or how that begins.")
-@click.option("--before", metavar="DATE", help="The sessions whose last event is from before then.")
+@click.option("--before", metavar="90d|DATE", help="The sessions whose last event is from before then.")
 @click.option("--all", "everything", is_flag=True, help="Everything that was ever recorded.")
 @click.option("--dry-run", is_flag=True, help="Only say how much would go.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
@@ -128,7 +129,7 @@ def _choice(store: Store, session: str | None, project: Path | None, before: str
     if project is not None:
         return OneProject(_project_id(store, project))
     if before is not None:
-        return Before(moment(before))
+        return Before(moment(before, access.now()))
     return Everything()
 
 
@@ -149,7 +150,7 @@ def _key(store: Store, named: str) -> str:
 
 def _project_id(store: Store, directory: Path) -> str:
     """Whose work the directory is, or was while it was there."""
-    named = access.project_at(directory)
+    named = identity(str(directory.absolute()))
     if store.keys_of_project(named.project_id):
         return named.project_id
     for session in store.sessions(access.SESSIONS_SEARCHED):

@@ -13,7 +13,7 @@ import click
 from holdfast import harnesses
 from holdfast.cli import access
 from holdfast.cli.handoff_to import Receiver, give_to, to_options
-from holdfast.cli.options import command, json_option, project_option
+from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.defang import from_repository
 from holdfast.core.events import Event
@@ -39,7 +39,7 @@ _WORDS: Final = {
 }
 
 
-@click.group(epilog="\b\nExamples:\n  holdfast handoff create 'Finish the report'\n  holdfast handoff pickup")
+@group("holdfast handoff create 'Finish the report'", "holdfast handoff pickup")
 def handoff() -> None:
     """Pass work on to another session, on purpose.
 
@@ -67,13 +67,13 @@ class _Told:
     "holdfast handoff create 'Finish the report'",
     "holdfast handoff create 'Finish the report' --next 'the totals row' --pending 'tax'",
     "holdfast handoff create 'Finish the report' --to HARNESS --start",
-    "holdfast handoff create 'Go on' --harness NAME --transcript session.jsonl",
+    "holdfast handoff create 'Go on' --harness HARNESS --transcript session.jsonl",
 )
 @click.argument("purpose")
 @_words_options
 @to_options
 @click.option("--session", default="", metavar="KEY", help="Of this session, by its key or how that begins.")
-@click.option("--harness", default="", metavar="NAME", help="Whose transcript it is.")
+@click.option("--harness", default="", metavar="HARNESS", help="Whose transcript it is.")
 @click.option("--transcript", type=_FILE, metavar="FILE", help="Of the session in this file.")
 @project_option()
 @json_option()
@@ -95,7 +95,7 @@ def create(
     newest one of this worktree. --to HARNESS prints what to paste there; with --start that harness is started
     with it, to work on its own where no terminal is.
     """
-    where = access.project_in(project)
+    where = access.project_at(project)
     own = Words(**{field.name: words[field.name] for field in fields(Words)})
     with access.opened_desk() as desk, working("writing the handoff"):
         told = _recounted(harness, transcript) if transcript else _seen(desk, where, session, own)
@@ -114,7 +114,7 @@ def create(
 @json_option()
 def list_(*, project: Path | None, as_json: bool) -> None:
     """List the handoffs of a project, the newest first."""
-    found = engine.every(access.project_in(project))
+    found = engine.every(access.project_at(project))
     if as_json:
         give_json([_row(one) for one in found])
     elif found:
@@ -131,7 +131,7 @@ def list_(*, project: Path | None, as_json: bool) -> None:
 @json_option()
 def show(*, name: str, receiver: Receiver | None, project: Path | None, as_json: bool) -> None:
     """Print a handoff, by its name, its slug or a part of it; without one, the newest that is open."""
-    found = engine.find(access.project_in(project), name)
+    found = engine.find(access.project_at(project), name)
     if as_json:
         give_json(_row(found) | {"text": found.text})
     elif receiver is not None:
@@ -153,7 +153,7 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
     branch, commit and key lines is Verified, Drift, or Unable to verify. Over drift it asks before it goes
     on; where nobody can be asked, it stops with exit status 1, so that an agent asks its user.
     """
-    where = access.project_in(project)
+    where = access.project_at(project)
     found = engine.find(where, name)
     findings = engine.verified(where, found)
     drifted = engine.standing(findings) is Standing.DRIFT
@@ -208,7 +208,7 @@ def _seen(desk: Desk, project: Project, key: str, own: Words) -> _Told:
 
 def _recounted(harness: str, transcript: Path) -> _Told:
     if not harness:
-        raise click.UsageError("--transcript needs --harness NAME.")
+        raise click.UsageError("--transcript needs --harness HARNESS.")
     return _Told(*recounted(harnesses.reader(harness), transcript))
 
 

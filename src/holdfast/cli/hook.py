@@ -20,8 +20,8 @@ from holdfast.files.install import hook_path
 from holdfast.harnesses.base import Harness
 
 
-@command("holdfast hook --harness NAME < letter.json")
-@click.option("--harness", "name", required=True, metavar="NAME", help="Whose letter this is.")
+@command("holdfast hook --harness HARNESS < letter.json")
+@click.option("--harness", "name", required=True, metavar="HARNESS", help="Whose letter this is.")
 def hook(*, name: str) -> None:
     """Deliver one letter from stdin, as a harness would.
 

@@ -44,7 +44,7 @@ WORKERS_MOST = 4
 @click.option(
     "--project", type=click.Path(path_type=Path), metavar="DIR", help="Only this project's sessions."
 )
-@click.option("--since", metavar="DATE", help="Only sessions that were at work since then.")
+@click.option("--since", metavar="7d|DATE", help="Only sessions that were at work since then.")
 @click.option("--dry-run", is_flag=True, help="Only say what there is.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @json_option()
@@ -66,7 +66,7 @@ def import_(
     """
     readers = [harnesses.reader(name) for name in names or harnesses.readable()]
     choice = Choice(
-        since=moment(since) if since else 0,
+        since=moment(since, access.now()) if since else 0,
         project_id=access.project_at(project).project_id if project else "",
     )
     taken = None

@@ -15,7 +15,7 @@ import click
 
 from holdfast import config
 from holdfast.cli import access
-from holdfast.cli.options import command, json_option, project_option
+from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.ledger import Entry, Ledger, Part, is_ledger
 from holdfast.core.ledger_filled import told_in
@@ -61,9 +61,7 @@ given back to the session after that.
 """
 
 
-@click.group(
-    help=_HELP, epilog="\b\nExamples:\n  holdfast ledger save --now 'the report'\n  holdfast ledger check"
-)
+@group("holdfast ledger save --now 'the report'", "holdfast ledger check", says=_HELP)
 def ledger() -> None:
     """The commands of the ledger."""
 
@@ -175,8 +173,11 @@ def history(*, number: int | None, project: Path | None, as_json: bool) -> None:
         elif number is not None:
             give(versions[number - 1].text().rstrip("\n"))
         elif versions:
-            now = opened.desk.clock()
-            rows = [(str(n), f"{elapsed(now - one.at)} ago", one.writer) for n, one in enumerate(versions, 1)]
+            now, names = opened.desk.clock(), _names_of_writers(opened)
+            rows = [
+                (str(n), f"{elapsed(now - one.at)} ago", names.get(one.writer, "a session that is gone"))
+                for n, one in enumerate(versions, 1)
+            ]
             give_table(("number", "written", "by"), rows)
         else:
             say("there is no past version")
@@ -242,6 +243,7 @@ def _opened(project: Path | None, *, as_json: bool) -> Generator[_Opened]:
             give_json({"saved": False, "reason": engine.OFF})
         else:
             give(engine.OFF)
+            say("hint: `holdfast ledger --help` says how a project enables it")
         click.get_current_context().exit(0)
     with access.opened_desk() as desk:
         yield _Opened(desk, where, engine.place_of(access.home(), where, rules.path))
@@ -252,6 +254,12 @@ def _looked(opened: _Opened) -> engine.Looked:
     if looked is None:
         raise HoldfastError(f"there is no `{opened.place.path}` yet", "`holdfast ledger save` writes it")
     return looked
+
+
+def _names_of_writers(opened: _Opened) -> dict[str, str]:
+    """How a person calls those who may have written a version: a file name holds only a session's hash."""
+    sessions = opened.desk.store.sessions_of_project(opened.project.project_id, 0, access.SESSIONS_SEARCHED)
+    return {files.BY_HAND: "hand"} | {files.writer(one.key): f"session {one.key[:8]}" for one in sessions}
 
 
 def _given(source: IO[bytes] | None, words: dict[str, tuple[str, ...]]) -> Ledger:

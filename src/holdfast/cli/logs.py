@@ -18,7 +18,15 @@ PAUSE = 0.25
 
 
 @command("holdfast logs -n 20", "holdfast logs -f")
-@click.option("-n", "--lines", default=50, show_default=True, metavar="N", help="How many lines.")
+@click.option(
+    "-n",
+    "--lines",
+    default=50,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="How many lines.",
+)
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what is added, until Ctrl-C.")
 def logs(*, lines: int, follow: bool) -> None:
     """Print the end of the daemon's log."""
@@ -26,7 +34,7 @@ def logs(*, lines: int, follow: bool) -> None:
     if not log.exists():
         say(f"there is no log yet at {log}")
         return
-    shown: int | None = max(0, lines)
+    shown: int | None = lines
     while True:
         with log.open(encoding="utf-8", errors="replace") as file:
             for line in deque(file, maxlen=shown):

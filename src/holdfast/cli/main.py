@@ -5,11 +5,13 @@ What the commands do stands in modules of their own; `commands` says which there
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -19,6 +21,17 @@ from holdfast.errors import HoldfastError
 
 INTERRUPTED = 130
 LOG_BYTES = 1_000_000
+
+_MAKE_ROOM = "make room on that disk, or name another home in HOLDFAST_HOME"
+_LET_IN = "look at the permissions of the file and its directory; the disk may be read-only"
+_REFUSALS: Final = {
+    errno.EACCES: _LET_IN,
+    errno.EPERM: _LET_IN,
+    errno.EROFS: _LET_IN,
+    errno.ENOSPC: _MAKE_ROOM,
+    errno.EDQUOT: _MAKE_ROOM,
+}
+"""What the system may refuse any command that touches a file, and what one can do: no fault of ours."""
 
 
 @click.group(
@@ -44,7 +57,10 @@ def main(words: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         status = _unheard()
     except Exception as error:  # A door: a person gets a sentence, the log gets the traceback.
-        status = _unexpected(error)
+        if isinstance(error, OSError) and error.errno in _REFUSALS:
+            status = _refused(error, _REFUSALS[error.errno])
+        else:
+            status = _unexpected(error)
     # To a harness any status but 0 may forbid what the hook was told about.
     sys.exit(0 if words[:1] == ["hook"] else status)
 
@@ -60,18 +76,29 @@ def _status(words: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except HoldfastError as error:
-        from holdfast.core.defang import printable
+        return _told(error.message, error.hint)
 
-        click.echo(f"error: {printable(error.message)}", err=True)
-        if error.hint:
-            click.echo(f"\nhint: {printable(error.hint)}", err=True)
-        return 1
+
+def _told(message: str, hint: str) -> int:
+    from holdfast.core.defang import printable
+
+    click.echo(f"error: {printable(message)}", err=True)
+    if hint:
+        click.echo(f"\nhint: {printable(hint)}", err=True)
+    return 1
 
 
 def _unheard() -> int:
     """Nobody reads any more: the interpreter gets a sink, or it would complain when it flushes at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
+
+
+def _refused(error: OSError, hint: str) -> int:
+    """The disk is full or closed to us, for a file or for what we print: then it gets a sink as well."""
+    where = f"`{error.filename}`: " if error.filename else ""
+    _unheard()
+    return _told(f"{where}{error.strerror}", hint)
 
 
 def _unexpected(error: Exception) -> int:

@@ -21,7 +21,7 @@ from holdfast.harnesses.base import Harness
 
 
 @command("holdfast mcp", "npx @modelcontextprotocol/inspector --cli holdfast mcp --method tools/list")
-@click.option("--harness", "name", default="", metavar="NAME", help="Who starts it, if setup knows them.")
+@click.option("--harness", "name", default="", metavar="HARNESS", help="Who starts it, if setup knows them.")
 def mcp(*, name: str) -> None:
     """Speak MCP on stdin and stdout: the server of our tools.
 

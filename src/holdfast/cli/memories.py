@@ -10,7 +10,7 @@ import click
 from holdfast.cli import access
 from holdfast.cli.forget import carry_out
 from holdfast.cli.memory_rows import give_memories, memory_row
-from holdfast.cli.options import command, json_option, limit_option, project_option
+from holdfast.cli.options import command, group, json_option, limit_option, project_option
 from holdfast.cli.printing import give, give_json, say
 from holdfast.core.memory import Memory
 from holdfast.core.redact import redact
@@ -19,7 +19,7 @@ from holdfast.engine.forget import OneMemory
 from holdfast.errors import HoldfastError
 
 
-@click.group(epilog="\b\nExamples:\n  holdfast memories list\n  holdfast memories pin 1f2e3d4c")
+@group("holdfast memories list", "holdfast memories pin 1f2e3d4c")
 def memories() -> None:
     """Look after what was remembered: list, show, edit, pin, unpin, forget."""
 
@@ -32,7 +32,7 @@ def memories() -> None:
 @json_option()
 def listed(*, everything: bool, all_projects: bool, limit: int, project: Path | None, as_json: bool) -> None:
     """List memories, the newest first."""
-    place = access.project_in(project)
+    place = access.project_at(project)
     with access.stored_desk() as desk:
         found = engine.memories(
             desk, place, all_projects=all_projects, include_superseded=everything, limit=limit
@@ -52,7 +52,7 @@ def listed(*, everything: bool, all_projects: bool, limit: int, project: Path | 
 def show(*, id: str, project: Path | None, as_json: bool) -> None:
     """Show one memory, by its id or how that begins."""
     with access.stored_desk() as desk:
-        memory = engine.named_memory(desk, access.project_in(project), id, all_projects=True)
+        memory = engine.named_memory(desk, access.project_at(project), id, all_projects=True)
     if as_json:
         give_json(memory_row(memory))
         return
@@ -86,7 +86,7 @@ def edit(
     _refuse_half_characters(text or "")
     with access.stored_desk() as desk:
         memory = engine.edit(
-            desk, access.project_in(project), id, text=text, tags=tags or None, importance=importance
+            desk, access.project_at(project), id, text=text, tags=tags or None, importance=importance
         )
     _changed(memory, as_json=as_json)
 
@@ -98,7 +98,7 @@ def edit(
 def pin(*, id: str, project: Path | None, as_json: bool) -> None:
     """Do not let a memory fade."""
     with access.stored_desk() as desk:
-        memory = engine.edit(desk, access.project_in(project), id, pinned=True)
+        memory = engine.edit(desk, access.project_at(project), id, pinned=True)
     _changed(memory, as_json=as_json)
 
 
@@ -109,7 +109,7 @@ def pin(*, id: str, project: Path | None, as_json: bool) -> None:
 def unpin(*, id: str, project: Path | None, as_json: bool) -> None:
     """Let a memory fade like others."""
     with access.stored_desk() as desk:
-        memory = engine.edit(desk, access.project_in(project), id, pinned=False)
+        memory = engine.edit(desk, access.project_at(project), id, pinned=False)
     _changed(memory, as_json=as_json)
 
 
@@ -122,7 +122,7 @@ def unpin(*, id: str, project: Path | None, as_json: bool) -> None:
 def forget(*, id: str, dry_run: bool, yes: bool, project: Path | None, as_json: bool) -> None:
     """Remove a memory for good; what it had superseded holds again."""
     with access.stored_desk() as desk:
-        memory = engine.named_memory(desk, access.project_in(project), id)
+        memory = engine.named_memory(desk, access.project_at(project), id)
     carry_out(access.home(), OneMemory(memory.id), dry_run=dry_run, yes=yes, as_json=as_json)
 
 

@@ -8,6 +8,7 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.printing import give_table, say
+from holdfast.core.checkpoint import gist
 from holdfast.core.defang import printable
 from holdfast.core.memory import Label, Memory, strength
 from holdfast.core.redact import redact
@@ -79,7 +80,7 @@ def give_findings(findings: Iterable[Finding]) -> None:
                 finding.kind,
                 elapsed(now - finding.at) if finding.at else "",
                 redact(printable(finding.source)),
-                _cut(finding.text),
+                _cut(gist(finding.text)),
             )
             for finding in findings
         ],

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from holdfast.cli import access
-from holdfast.cli.options import command, json_option
+from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table
 from holdfast.engine.meter import Day, days_until
 
 
-@click.group(epilog="\b\nExamples:\n  holdfast models usage")
+@group("holdfast models usage")
 def models() -> None:
     """Look at the models that Holdfast asks by itself.
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import click
 
 from holdfast.errors import HoldfastError
+from holdfast.harnesses import readable
 
 Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+
+_SPAN: Final = re.compile(r"(?P<count>\d{1,6})(?P<unit>[mhdw])")
+_UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
 def command(
@@ -21,10 +26,34 @@ def command(
 
     One that passes words on to another program leaves all behind its first argument to that.
     """
-    # After \b click leaves the lines as they are.
-    lines = "\n".join(f"  {line}" for line in (example, *more))
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if passes_on else {}
-    return click.command(epilog=f"\b\nExamples:\n{lines}", context_settings=settings)
+    return click.command(epilog=_examples(example, *more), context_settings=settings)
+
+
+class Commands(click.Group):
+    """Lists its commands in the order in which they were added, each with its whole first sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            rows = [(name, (one.help or "").partition("\n\n")[0]) for name, one in self.commands.items()]
+            formatter.write_dl([(name, " ".join(summary.split())) for name, summary in rows])
+
+
+def group(
+    example: str, *more: str, name: str | None = None, says: str | None = None
+) -> Callable[[Callable[..., None]], click.Group]:
+    """Make a function a group of commands; its docstring, or another text, is the help, with the examples."""
+    return click.group(name, cls=Commands, help=says, epilog=_examples(example, *more))
+
+
+def _examples(*lines: str) -> str:
+    # After \b click leaves the lines as they are.
+    shown = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+    named = any("HARNESS" in line for line in lines)
+    return f"{shown}\n\nHARNESS is one of: {', '.join(readable())}." if named else shown
 
 
 def json_option(says: str = "Print one JSON document.") -> Option:
@@ -45,9 +74,13 @@ def limit_option(default: int) -> Option:
     return click.option("--limit", default=default, show_default=True, type=least_one, metavar="N", help=says)
 
 
-def moment(date: str) -> int:
-    """A date that a person typed, as milliseconds since 1970; without a time it is its first moment here."""
+def moment(text: str, now: int) -> int:
+    """When a person means, as milliseconds since 1970: so long ago, or a date, which begins at midnight."""
+    span = _SPAN.fullmatch(text.strip().lower())
+    if span:
+        return now - int(span["count"]) * _UNITS[span["unit"]]
     try:
-        return round(datetime.fromisoformat(date).astimezone().timestamp() * 1000)
+        return round(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
     except (ValueError, OverflowError):
-        raise HoldfastError(f"`{date}` is no date", "write it like 2026-01-31 or 2026-01-31T18:30") from None
+        hint = "write it like 2026-01-31 or 2026-01-31T18:30, or so long ago like 7d or 12h"
+        raise HoldfastError(f"`{text}` is no date", hint) from None

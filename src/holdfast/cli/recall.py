@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +20,6 @@ from holdfast.engine.scoring import note_recalled
 from holdfast.errors import HoldfastError
 
 KINDS: Final = ("memory", "file", "checkpoint", "digest", "record")
-_SPAN: Final = re.compile(r"(?P<count>\d{1,6})(?P<unit>[mhdw])")
-_UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
 @command(
@@ -60,8 +57,10 @@ def recall(  # noqa: PLR0913 - each is an option
     Memories, memory files, checkpoints, digests and what past sessions said, by their words and by what they
     mean. `holdfast expand ID` shows the whole of one.
     """
-    place = access.project_in(project)
-    query = Query(" ".join(words), limit, kinds, _since(since), all_projects, everything)
+    place = access.project_at(project)
+    query = Query(
+        " ".join(words), limit, kinds, moment(since, access.now()) if since else 0, all_projects, everything
+    )
     with access.stored_desk() as desk:
         found = engine.recall(desk, place, query)
         session = desk.store.session(access.session_around_us())
@@ -83,7 +82,7 @@ def recall(  # noqa: PLR0913 - each is an option
 @json_option()
 def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) -> None:
     """Show the whole text of what `recall` found, by its id or how that begins."""
-    place = access.project_in(project)
+    place = access.project_at(project)
     with access.stored_desk() as desk:
         found = engine.expand(desk, place, id, all_projects=all_projects)
     if found is None:
@@ -96,11 +95,3 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
     age = f", {elapsed(access.now() - found.at)} ago" if found.at else ""
     say(redact(f"{found.kind} {found.id}: {found.source}{age}"))
     give(redact(found.text))
-
-
-def _since(text: str) -> int:
-    """When a person means: so long ago, or a date; nothing is any time."""
-    if not text:
-        return 0
-    span = _SPAN.fullmatch(text.strip().lower())
-    return access.now() - int(span["count"]) * _UNITS[span["unit"]] if span else moment(text)

@@ -33,11 +33,15 @@ def _sections() -> Iterator[str]:
     top = click.Context(holdfast, info_name="holdfast", terminal_width=WIDTH, **holdfast.context_settings)
     yield _section(top)
     for name, entry in COMMANDS.items():
-        yield _section(click.Context(entry.load(), info_name=name, parent=top))
+        context = click.Context(entry.load(), info_name=name, parent=top)
+        yield _section(context)
+        if isinstance(context.command, click.Group):
+            for inner, command in context.command.commands.items():
+                yield _section(click.Context(command, info_name=inner, parent=context), level="###")
 
 
-def _section(context: click.Context) -> str:
-    return f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
+def _section(context: click.Context, level: str = "##") -> str:
+    return f"{level} {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def remember(  # noqa: PLR0913 - each is an option
     value for the same subject supersedes the older, which `recall --all` still finds. A line of --jsonl is a
     JSON text, or an object with "text" and, if you like, "tags", "importance", "pinned" and "scope".
     """
-    place = access.project_in(project)
+    place = access.project_at(project)
     wish = Wish(_said(words), tags, importance, pin, Scope(scope))
     if bool(words) == (jsonl is not None):
         raise click.UsageError("Say what to remember, or give --jsonl; not both.")

@@ -14,7 +14,7 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.daemon import stop
-from holdfast.cli.options import command
+from holdfast.cli.options import command, group
 from holdfast.cli.printing import give, say
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic
@@ -36,7 +36,7 @@ class System:
     show: Words
 
 
-@click.group(epilog="\b\nExamples:\n  holdfast service install\n  holdfast service remove")
+@group("holdfast service install", "holdfast service remove")
 def service() -> None:
     """Have the daemon started when you log in.
 

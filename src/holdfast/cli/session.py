@@ -15,8 +15,8 @@ from typing import Final
 import click
 
 from holdfast.cli import access, session_view
-from holdfast.cli.options import Option, command, json_option, project_option
-from holdfast.cli.printing import give, give_json, say, working
+from holdfast.cli.options import Option, command, group, json_option, project_option
+from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.continuity import LayerName
 from holdfast.core.continuity_audit import AuditTrigger, Scope
 from holdfast.core.text import elapsed
@@ -30,7 +30,7 @@ from holdfast.errors import HoldfastError
 _FILE: Final = click.Path(path_type=Path)
 
 
-@click.group(name="session", epilog="\b\nExamples:\n  holdfast session save\n  holdfast session load")
+@group("holdfast session save", "holdfast session load", name="session")
 def session() -> None:
     """Keep a project's working state as Markdown that you can edit.
 
@@ -52,7 +52,7 @@ def _scope_option(default: Scope) -> Option:
 def _source_options(decorated: Option) -> Option:
     """`--transcript` and `--harness` on top of another option."""
     transcript = click.option("--transcript", type=_FILE, metavar="FILE", help="Generate it from this file.")
-    harness = click.option("--harness", default="", metavar="NAME", help="Whose transcript it is.")
+    harness = click.option("--harness", default="", metavar="HARNESS", help="Whose transcript it is.")
     return lambda function: transcript(harness(decorated(function)))
 
 
@@ -108,7 +108,7 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
         session_view.print_account(opened.room, opened.desk.clock())
 
 
-@command("holdfast session save", "holdfast session save --scope project --transcript rollout.jsonl --json")
+@command("holdfast session save", "holdfast session save --transcript rollout.jsonl --harness HARNESS --json")
 @project_option()
 @_source_options(_scope_option(Scope.BOTH))
 @json_option()
@@ -226,10 +226,11 @@ def history(*, project: Path | None, scope: str, as_json: bool) -> None:
     if as_json:
         give_json([{"number": number, "path": str(path)} for number, path in enumerate(versions, 1)])
         return
-    for number, path in enumerate(versions, 1):
-        give(f"{number}  {elapsed(now - int(path.stem))} ago  {path}")
     if not versions:
-        say("there is no past version")
+        say(f"there is no past version of the layer `{scope}`")
+        return
+    rows = [(str(n), f"{elapsed(now - int(path.stem))} ago", str(path)) for n, path in enumerate(versions, 1)]
+    give_table(("number", "written", "file"), rows)
 
 
 @command("holdfast session restore", "holdfast session restore 2 --scope project")

@@ -123,7 +123,8 @@ def _planned(entries: Sequence[Wanted], brought: Iterable[WantedCopy], home: Pat
 
 
 def _say_what_holds_now(chosen: Sequence[Harness], home: Path, theirs: Path, root: Path | None) -> None:
-    titles = " and ".join(one.title for one in chosen)
+    *others, last = (one.title for one in chosen)
+    titles = f"{', '.join(others)} and {last}" if others else last
     where = f" in {root}" if root else ""
     kept = "are kept, and get their work back when a context dies."
     say(f"\n{titles}: sessions that start from now on{where} {kept}")

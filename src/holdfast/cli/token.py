@@ -8,14 +8,14 @@ from typing import Final
 import click
 
 from holdfast.cli import access
-from holdfast.cli.options import Option, command
+from holdfast.cli.options import Option, command, group
 from holdfast.cli.printing import give, say
 from holdfast.files import tokens
 
 FILES: Final = {"full": "token", "read": "token-read"}
 
 
-@click.group(epilog="\b\nExamples:\n  holdfast token show\n  holdfast token rotate --scope read")
+@group("holdfast token show", "holdfast token rotate --scope read")
 def token() -> None:
     """Show or renew the tokens by which programs use the HTTP API.
 

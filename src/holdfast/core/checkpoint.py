@@ -18,6 +18,7 @@ from holdfast.core.trail import NoteKind, Trail
 
 HEAD = "## Session Checkpoint"
 """How a digest begins that is made by rule."""
+_PROMPTS = "### Last Prompts"
 PROMPTS_SHOWN = 5
 STATEMENTS_SHOWN = 3
 NOTES_SHOWN = 12
@@ -77,6 +78,16 @@ def take(
     return consume(session, at), checkpoint
 
 
+def gist(digest: str) -> str:
+    """What tells a digest from others in a list: the last prompt where it is made by rule, else all of it."""
+    if not digest.startswith(HEAD):
+        return digest
+    _, _, behind = digest.partition(f"\n{_PROMPTS}\n")
+    rows = [line.removeprefix("- ") for line in behind.partition("\n\n")[0].split("\n")]
+    # Without prompts: what was seen, behind the head that all have.
+    return rows[-1] or digest.partition("\n\n")[2] or digest
+
+
 def record_id(at: int, unique: str) -> str:
     """The id of a checkpoint that stands among a session's records: it says when, and is nobody else's."""
     return f"{at}_{blake2s(unique.encode(), digest_size=4).hexdigest()}"
@@ -115,7 +126,7 @@ def _memory_activity(session: Session, accessed: Sequence[Memory]) -> str:
 
 def _evidence(trail: Trail) -> list[str]:
     return [
-        _rows("### Last Prompts", [_line(said.text, 300) for said in trail.prompts[-PROMPTS_SHOWN:]]),
+        _rows(_PROMPTS, [_line(said.text, 300) for said in trail.prompts[-PROMPTS_SHOWN:]]),
         *(_rows(f"### {title}", _notes(trail, kind)) for kind, title in _TITLES),
         _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
         _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),

@@ -85,9 +85,9 @@ def _request(trail: Trail, story: Sequence[Turn]) -> Iterator[str]:
 def _concepts(told: Told) -> Iterator[str]:
     trail = told.session.trail
     for note in trail.noted(NoteKind.DECISION):
-        yield f"Decided: {_line(note.text, NOTE_CHARS)}"
+        yield _labelled("Decided", "deci", note.text)
     for note in trail.noted(NoteKind.MEASURED):
-        yield f"Measured: {_line(note.text, NOTE_CHARS)}"
+        yield _labelled("Measured", "measured", note.text)
     for thing, label in ((Thing.NAME, "Names"), (Thing.REFERENCE, "References"), (Thing.FOLDER, "Folders")):
         found = [mention for mention in trail.mentions if mention.thing is thing and "`" not in mention.name]
         found.sort(key=lambda mention: -use_at(mention, trail.steps))
@@ -243,6 +243,12 @@ def _text(text: str, limit: int) -> str:
 
 _HEADING: Final = re.compile(r"^\s*#{1,6}\s+")
 _GAPS: Final = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+def _labelled(label: str, stem: str, text: str) -> str:
+    line = _line(text, NOTE_CHARS)
+    # Some sentences bring their label with them.
+    return line if line.lower().startswith(stem) else f"{label}: {line}"
 
 
 def _line(text: str, limit: int) -> str:

@@ -18,7 +18,7 @@ from holdfast.core.continuity_audit import AuditEntry, Scope, entry_of, latest
 from holdfast.core.session import Session
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
-from holdfast.engine.preview import preview
+from holdfast.engine.preview import preview, regular
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
 
@@ -57,6 +57,7 @@ def named(transcript: Path, harness: str) -> Source:
     """The transcript that a person named; whose it is, is found out if they did not say."""
     # Noted in the account, where nobody knows any more where that person stood.
     transcript = transcript.absolute()
+    regular(transcript)
     if harness:
         return Source(Choice.EXPLICIT, harnesses.reader(harness).name, transcript, transcript.stem)
     for name in harnesses.readable():

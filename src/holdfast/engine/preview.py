@@ -54,7 +54,7 @@ def preview(
     budget: int = 2_000,
 ) -> Previewed:
     """The brief after this transcript, or after its first lines; ages count from `at`, or its last record."""
-    transcript = _regular(path)
+    transcript = regular(path)
     key = session or _key(harness, transcript)
     desk = _desk(at or 0)
     with _first_lines(harness, transcript, until_line) as main:
@@ -76,7 +76,7 @@ def preview(
 
 def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:
     """The session of a transcript, and all of its events, redacted, oldest first."""
-    transcript = _regular(path)
+    transcript = regular(path)
     key = session or _key(harness, transcript)
     desk = _desk(0)
     folded = _folded(desk, harness, key, transcript, None)
@@ -128,7 +128,7 @@ def _project(cwd: str) -> Project:
     return Project(cwd, cwd, "", "", cwd) if cwd else NOWHERE
 
 
-def _regular(path: Path) -> Path:
+def regular(path: Path) -> Path:
     """The file that a person named, behind any links; refused in plain words if it cannot be a transcript."""
     hint = "name the transcript file that the harness writes"
     real = Path(os.path.realpath(path))

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from holdfast.core.checkpoint import gist
 from holdfast.core.defang import defanged, quoted
 from holdfast.core.fence import fence
 from holdfast.core.memory import Scope
@@ -246,7 +247,7 @@ def _recall(desk: Desk, caller: Caller, asked: ToRecall) -> Recalled:
 def _line(finding: Finding, now: int) -> str:
     """One hit: the id to expand it by, what and how old it is, and as much of it as tells whether to."""
     label = f"{finding.id[:ID_CHARS]} {finding.kind}, {elapsed(now - finding.at)} ago, {finding.source}"
-    return f"{one_line(label)}: {quoted(shortened(one_line(finding.text), HIT_CHARS))}"
+    return f"{one_line(label)}: {quoted(shortened(one_line(gist(finding.text)), HIT_CHARS))}"
 
 
 @dataclass(frozen=True, slots=True)

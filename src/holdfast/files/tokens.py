@@ -36,7 +36,11 @@ def renew(path: Path) -> str:
     token = secrets.token_urlsafe(32)
     atomic.make_folder(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.touch(mode=0o600)
-    beside.write_text(f"{token}\n", encoding="ascii")
-    beside.replace(path)
+    try:
+        beside.touch(mode=0o600)
+        beside.write_text(f"{token}\n", encoding="ascii")
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
     return token
