@@ -57,14 +57,14 @@ def ran(command: str, *, ok: bool = True, text: str = "", at: int = NOON) -> tup
         ("make check", "`make check`"),
         ("pytest -q tests/test_retry.py | tail -3", "`pytest -q tests/test_retry.py`"),
         ("cd /home/you/app && npm run build", "`npm run build`"),
-        ('git commit -q -m "The backoff begins at one second"', "`git commit -q -m`"),
+        ('git commit -q -m "The backoff begins at one second"', "`git commit -q -m …`"),
         (
             "pytest --strict-markers -q tests/unit/test_retry.py tests/unit/test_backoff.py",
-            "`pytest --strict-markers -q`",
+            "`pytest --strict-markers -q …`",
         ),
     ],
 )
-def test_a_call_is_told_as_typed_if_it_is_short_or_else_by_its_options(command: str, shown: str) -> None:
+def test_a_call_is_told_as_typed_without_the_longest_of_what_it_was_about(command: str, shown: str) -> None:
     assert lines(told(*ran(command)), COMMANDS) == [f"Passed: {shown}"]
 
 
@@ -199,7 +199,33 @@ def test_a_renamed_file_has_its_own_line_with_both_names() -> None:
 )
 def test_a_deleted_file_is_not_offered_as_one_that_is_there(command: str) -> None:
     of = told(*touched("src/old.py"), *touched("src/new.py"), *ran(command))
-    assert lines(of, FILES) == ["Edited: src/new.py", "Deleted: src/old.py"]
+    files = [line for line in lines(of, FILES) if not line.startswith("Paths are from")]
+    assert files == ["Edited: src/new.py", "Deleted: src/old.py"]
+
+
+def test_what_was_run_with_a_file_that_is_gone_is_not_offered() -> None:
+    of = told(*touched("src/old.py"), *ran("python src/old.py"), *ran("make check"), *ran("rm src/old.py"))
+    assert lines(of, COMMANDS) == ["Passed: `make check`"]
+
+
+def test_a_folder_is_told_once_however_it_is_spelled_and_not_beside_a_file_in_it() -> None:
+    of = told(
+        said(f"See services/billing/ and {APP}/lib/services/billing/ and {APP}/lib/services/tax/.", "a1"),
+        *touched("lib/services/tax/rates.py"),
+    )
+    assert [line for line in lines(of, FILES) if line.startswith("In use")] == [
+        "In use: lib/services/billing/"
+    ]
+
+
+def test_where_the_project_stands_is_told_to_whom_goes_there() -> None:
+    assert f"Paths are from {APP}/" in lines(told(*ran(f"cd {APP} && make check")), FILES)
+    assert not any(APP in line for line in lines(told(*ran("make check")), FILES))
+
+
+def test_a_folder_that_was_looked_into_is_known_by_what_is_in_it() -> None:
+    of = told(*touched("lib", Action.READ), *touched("lib/tax.py", Action.READ))
+    assert lines(of, FILES) == ["Read: lib/tax.py"]
 
 
 def test_a_deleted_file_is_not_named_again_however_it_is_spelled() -> None:

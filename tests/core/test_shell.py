@@ -224,13 +224,25 @@ def test_long_and_repetitive_commands_are_read(piece: str) -> None:
         ("cd /x && bun run build 2>&1", [("bun run build", "bun run build")]),
         (
             "mix compile --warnings-as-errors && mix credo --strict lib/app/services/the_registry.ex",
-            [("mix compile", "mix compile --warnings-as-errors"), ("mix credo", "mix credo --strict")],
+            [("mix compile", "mix compile --warnings-as-errors"), ("mix credo", "mix credo --strict …")],
         ),
         ('bash -lc "cargo test --all"', [("cargo test", "cargo test --all")]),
         ('git commit -m "$(cat <<EOF\nfix\nEOF\n)"', [("git commit", "git commit -m …")]),
         (
             "bd show task-7 && bd close task-7",
             [("bd show", "bd show task-7"), ("bd close", "bd close task-7")],
+        ),
+        (
+            "pnpm --filter @acme/the-report-with-a-long-name build",
+            [("pnpm build", "pnpm --filter … build")],
+        ),
+        (
+            "go test -tags=integration,e2e -v -run TestResume_SessionLogAlreadyExists ./cmd",
+            [("go test", "go test -tags -v -run … ./cmd")],
+        ),
+        (
+            f"prettier {' '.join(f'src/{n}.ts' for n in range(9_999))}",
+            [("prettier", "prettier … src/8.ts src/9.ts …")],
         ),
         ("ls -la | grep x; echo done; sed -n 1,20p a.py; git mv a b", []),
     ],

@@ -158,13 +158,20 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
 
 def _said_once(chosen: tuple[Item, ...]) -> tuple[Item, ...]:
     """Without the names that a file or a command beside them tells as well."""
-    told = "\n".join(item.text for item in chosen if item.rendered and item.lead != IN_USE)
+    others = [item for item in chosen if item.rendered and item.lead != IN_USE]
+    told = "\n".join(item.text for item in others)
+    folders = tuple(f"/{item.path[: item.path.rfind('/') + 1]}" for item in others)
     return tuple(
         replace(item, rendered=False, omitted=SAID)
-        if item.rendered and item.lead == IN_USE and _says(told, item.key)
+        if item.rendered and item.lead == IN_USE and (_says(told, item.key) or _holds(folders, item))
         else item
         for item in chosen
     )
+
+
+def _holds(folders: tuple[str, ...], item: Item) -> bool:
+    """Whether an item is a folder that a file shown beside it stands in."""
+    return item.kind == "folder" and any(folder.endswith(f"/{item.key}") for folder in folders)
 
 
 _JOINING: Final = ("_", "-", "/", ".")

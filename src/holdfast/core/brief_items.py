@@ -45,7 +45,10 @@ def candidates(told: Told, weights: Weights = WEIGHTS) -> Iterator[Item]:
     gone = _gone(told.session.trail)
     for sentence in chain(_asked(told, weights), _noted(told, weights), _state(told, weights)):
         yield _dated(sentence, gone)
-    yield from things(told, weights)
+    # What was run with a file that is no more cannot be run again.
+    yield from (
+        thing for thing in things(told, weights) if thing.kind != "command" or thing is _dated(thing, gone)
+    )
 
 
 def _led(told: Told) -> Iterator[Item]:
@@ -105,6 +108,7 @@ def _asked(told: Told, weights: Weights) -> Iterator[Item]:
     if first and first != goal and (rest := _without(first, rules)):
         yield weighed(Item(GOAL, f"At first: “{rest}”", first.at, key, "first_prompt", rest), weights)
     later = [said for said in reversed(trail.prompts) if said not in (goal, first)]
+    later = [said for said in later if not prose.is_generic(said.text)]
     for place, said in enumerate(later):
         if rest := _without(said, rules):
             item = Item(GOAL, f"Also asked: “{rest}”", said.at, key, "prompt", rest)
@@ -172,7 +176,8 @@ def _state(told: Told, weights: Weights) -> Iterator[Item]:
     for place, said in enumerate(_telling(trail)):
         last = said.record == trail.statements[-1].record
         text = f"{'Last said' if last else 'Before that'}: {said.text}"
-        item = Item(STATE, text, said.at, said.record, "statement", said.text)
+        kind = "last_said" if last and not prose.is_narration(said.text) else "statement"
+        item = Item(STATE, text, said.at, said.record, kind, said.text)
         yield weighed(item, weights, recency=recency(place))
     for line in git_lines(told.session.git):
         yield weighed(Item(STATE, line, at, "git", "git"), weights)

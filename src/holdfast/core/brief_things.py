@@ -16,12 +16,13 @@ from holdfast.core import shell
 from holdfast.core.events import Action
 from holdfast.core.lines import DONE, command_line, counts, file_line
 from holdfast.core.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
+from holdfast.core.page import folders_of
 from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Told
 from holdfast.core.trail import CommandRun, FileTouch, Mention, Thing
 from holdfast.core.weights import Weights, score, weighed
 
 NAMES_CONSIDERED: Final = 160
-_NAMED: Final = frozenset({Thing.NAME, Thing.REFERENCE, Thing.OPTION, Thing.FOLDER})
+_NAMED: Final = frozenset({Thing.NAME, Thing.REFERENCE, Thing.OPTION})
 _KINDS: Final = {Action.READ: "read_file", Action.DELETE: "gone_file"}
 
 
@@ -35,6 +36,28 @@ def things(told: Told, weights: Weights) -> Iterator[Item]:
     yield from _files(told, short, weights)
     yield from _commands(told, weights)
     yield from _names(told, short, weights)
+    yield from _folders(told, short, weights)
+
+
+def _folders(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+    """The folders that are named, each once however it is spelled, and where the project stands."""
+    steps, at, key = told.session.trail.steps, told.session.changed_at, told.session.key
+    alike: dict[str, list[Mention]] = {}
+    for mention in told.session.trail.mentions:
+        if mention.thing is Thing.FOLDER:
+            alike.setdefault(_name(mention.name.rstrip("/")), []).append(mention)
+    for spellings in reversed(alike.values()):
+        best = max(spellings, key=lambda mention: use_at(mention, steps))
+        use, step = sum(use_at(one, steps) for one in spellings), max(one.step for one in spellings)
+        together = replace(best, use=use * math.exp2((steps - step) / HALF_LIFE), step=step)
+        features = _features(together, told, "name_")
+        path = short(best.name)
+        if not path:
+            text = f"Paths are from {best.name}"
+            yield weighed(Item(FILES, text, at, key, "folder", key=best.name), weights, **features)
+        elif path[:1] not in "/~":
+            item = Item(FILES, path, at, key, "folder", key=path, lead=IN_USE)
+            yield weighed(item, weights, **features)
 
 
 def _names(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
@@ -57,8 +80,11 @@ def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
     mentions = _one_for_each_file(trail.mentions, trail.steps)
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
     renamed = {touch.renamed_to: touch.step for touch in trail.files if touch.renamed_to}
+    folders = {folder for touch in trail.files for folder in folders_of(touch.path)}
     for touch in reversed(trail.files):
         mention = mentions.pop(file_key(touch.path), Mention(touch.path, step=touch.step))
+        if touch.action is Action.READ and f"{touch.path}/" in folders:
+            continue  # a folder that was looked into is known by what is in it
         if renamed.get(touch.path) == touch.step:
             continue  # its new name is all that is new about it, and is told with the old one
         features = _features(mention, told) | {"in_diff": float(short(touch.path) in dirty)}

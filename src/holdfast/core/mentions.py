@@ -29,7 +29,7 @@ def in_text(text: str) -> Iterator[Mention]:
     for path in names.paths(text):
         if names.is_file_name(path):
             yield _file(path)
-        elif not path.startswith(("/", "~", "..")):
+        elif not path.startswith(".."):
             yield Mention(f"{path.rstrip('/')}/", Thing.FOLDER)
     for name in names.names(text):
         yield from (Mention(part, Thing.NAME) for part in _telling_parts(name))

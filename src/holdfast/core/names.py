@@ -114,7 +114,8 @@ def _identifier(name: str) -> str:
     if len(parts) > 1:
         return _qualified(bare, parts, called=bare is not name and name.endswith("()"))
     if _SHAPED.fullmatch(bare):
-        return "" if _RANDOM.search(bare) else bare
+        # What ends in a line is the beginning of names: `job_${id}`.
+        return "" if _RANDOM.search(bare) or (bare[-1] == "_" != bare[0]) else bare
     return name if name.endswith("()") else ""
 
 
@@ -219,7 +220,7 @@ _PRODUCTS: Final = frozenset(
 
 def _path(text: str) -> str:
     """The path as one would open it, or nothing where a text only looks like one."""
-    path = text.rstrip(".").removeprefix("./")
+    path = text.lstrip("+").rstrip(".").removeprefix("./")
     if "://" in text or len(text) > 300 or path.startswith(("-", "/dev/", "/proc/")):
         return ""
     first, slash, _ = path.partition("/")

@@ -31,7 +31,7 @@ class Page:
         self.sections.add(item.section)
         if item.lead:
             self.leads[label(item)] += 1
-        self.folders.update(label(item) + folder for folder in _folders(item.path))
+        self.folders.update(label(item) + folder for folder in folders_of(item.path))
 
     def cost(self, item: Item) -> int:
         """How many characters one more item takes."""
@@ -39,7 +39,7 @@ class Page:
         if not item.lead:
             return cost + len("\n- ")
         cost += len(", ") if self.leads[label(item)] else len(f"\n- {item.lead}: ")
-        shared = next((name for name in _folders(item.path) if label(item) + name in self.folders), "")
+        shared = next((name for name in folders_of(item.path) if label(item) + name in self.folders), "")
         return cost - max(len(shared) - len("{}"), 0)
 
 
@@ -48,7 +48,7 @@ def label(item: Item) -> str:
     return f"{item.section}/{item.lead}/"
 
 
-def _folders(path: str) -> Iterator[str]:
+def folders_of(path: str) -> Iterator[str]:
     """The directories that a path stands in, the nearest first."""
     end = path.rfind("/")
     while end > 0:
@@ -77,7 +77,7 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
 _KINDS: Final = (
     *ledger_told.FIRST,
     ledger_told.MORE,
-    *("next", "todo", "statement", "confirmed", "measured", "tried", "untried", "git"),
+    *("next", "todo", "last_said", "statement", "confirmed", "measured", "tried", "untried", "git"),
     *("where", "subagent_file"),
 )
 _LEADS: Final = (
@@ -106,7 +106,7 @@ def _homes(rows: list[Item]) -> dict[str, list[str]]:
 
 def together(texts: Sequence[str]) -> Iterator[str]:
     """A list in which paths share their beginning where that saves most: `src/{a.py, b/c.py}`."""
-    folders = Counter(folder for text in texts if text[-1:] not in ("`", "/") for folder in _folders(text))
+    folders = Counter(folder for text in texts if text[-1:] not in ("`", "/") for folder in folders_of(text))
     saved = {folder: (times - 1) * len(folder) - 2 for folder, times in folders.items()}
     best = max(saved, key=lambda folder: (saved[folder], folder), default="")
     if not best or saved[best] <= 0:

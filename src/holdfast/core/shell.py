@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import groupby
 from typing import Final
 
 from holdfast.core.events import Action
@@ -246,12 +247,23 @@ def _called(words: Sequence[str]) -> str:
 
 
 def _form(name: str, words: Sequence[Word], limit: int) -> str:
-    """The call as it was typed if that is short, otherwise without what it was about."""
-    whole = " ".join(word.text if word.plain else "…" for word in words)
-    if len(whole) <= limit and "\n" not in whole and '"' not in whole:
-        return whole
-    options = dict.fromkeys(found[0] for word in words[1:] if (found := _OPTION.match(word.text)))
-    return shortened(" ".join([name, *(option for option in options if f" {option}" not in name)]), limit)
+    """The call as it was typed if that is short, otherwise without the longest of what it was about."""
+    shown = words[:_NAMING]
+    typed = [word.text if word.plain and not _UNSHOWN.search(word.text) else "…" for word in shown]
+    typed += ["…"] * (len(words) > _NAMING)
+    about = [place for place in range(1, len(typed)) if typed[place] not in name.split()]
+    for place in sorted(about, key=lambda place: -len(typed[place])):
+        if len(_typed(typed)) <= limit:
+            break
+        option = _OPTION.match(typed[place])
+        typed[place] = option[0] if option else "…"
+    whole = _typed(typed)
+    return whole if len(whole) <= limit else shortened(name, limit)
+
+
+def _typed(words: Sequence[str]) -> str:
+    """The words on one line; what is left out shows once."""
+    return " ".join(word for word, _ in groupby(words))
 
 
 _PROGRAM: Final = re.compile(r"[a-zA-Z.~/][\w.+/-]*")
@@ -262,6 +274,7 @@ _WITHOUT_SUBCOMMANDS: Final = frozenset(
     mkdir rmdir ln tree env""".split()
 )
 _MOVING: Final = frozenset({"git mv", "git rm"})
+_UNSHOWN: Final = re.compile(r"[\n\"]")
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*")
 _PAGERS: Final = frozenset("head tail cat less more".split())
 _FILTERS: Final = _PAGERS | {"grep", "egrep", "rg", "wc", "sort", "uniq", "tee"}

@@ -18,13 +18,14 @@ Weights: TypeAlias = Mapping[str, float]
 
 SENTENCES: Final[Weights] = {
     "goal": 3.0,
-    "first_prompt": 1.4,
+    "first_prompt": 1.0,
     "prompt": 0.0,
     "constraint": 2.6,
     "words": 3.5,
     "todo": 2.4,
     "next": 2.6,
-    "statement": 2.2,
+    "last_said": 2.2,
+    "statement": 1.2,
     "decision": 1.0,
     "question": -0.6,
     "measured": 0.7,
@@ -42,15 +43,15 @@ SENTENCES: Final[Weights] = {
 """What a sentence of each kind is worth at its best, as a logarithm."""
 
 THINGS: Final[Weights] = {
-    "changed_file": -0.2,
-    "read_file": -2.5,
+    "changed_file": -1.2,
+    "read_file": -1.5,
     "named_file": -2.6,
     "gone_file": -1.9,
-    "folder": -2.7,
+    "folder": -2.2,
     "command": 0.6,
     "name": -2.5,
     "reference": -3.7,
-    "option": -2.4,
+    "option": -2.9,
 }
 """How likely a thing of each kind is needed that was named once just now, as log odds."""
 
@@ -59,7 +60,7 @@ FEATURES: Final[Weights] = {
     "standing": 1.1,
     "freshness": 0.25,
     "use": 0.7,
-    "name_freshness": 0.5,
+    "name_freshness": 0.4,
     "name_use": 1.1,
     "in_diff": 0.5,
     "cost": 0.9,
