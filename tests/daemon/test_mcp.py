@@ -55,6 +55,17 @@ def record(id: str, role: str, content: object) -> str:
     )
 
 
+def begun_with_a_transcript(lodging: Lodging) -> Path:
+    """Where the session that has just begun is going to be written down."""
+    lodging.start()
+    project_of(lodging).mkdir()
+    path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    begin(lodging, project_of(lodging), "s1", transcript_path=str(path))
+    return path
+
+
 @asynccontextmanager
 async def connected(lodging: Lodging, way: Way, era: Era = "auto") -> AsyncIterator[Client]:
     if way == "http":
@@ -170,12 +181,7 @@ def test_what_one_way_hands_over_the_other_picks_up(standing: Lodging, way: Way)
 
 
 def test_a_handoff_tells_what_the_transcript_shows_up_to_now(lodging: Lodging) -> None:
-    lodging.start()
-    project_of(lodging).mkdir()
-    path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("")
-    begin(lodging, project_of(lodging), "s1", transcript_path=str(path))
+    path = begun_with_a_transcript(lodging)
     path.write_text(record("u1", "user", "Port the report to PARSE-8."))
     made = called(lodging, "stdio", "handoff", {"action": "create", "purpose": "Go on"})
     assert "PARSE-8" in Path(made.structured_content["path"]).read_text()
@@ -183,12 +189,7 @@ def test_a_handoff_tells_what_the_transcript_shows_up_to_now(lodging: Lodging) -
 
 def test_a_handoff_waits_until_the_transcript_shows_the_call(lodging: Lodging) -> None:
     """A harness writes its transcript a moment late: what came before the call is told all the same."""
-    lodging.start()
-    project_of(lodging).mkdir()
-    path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("")
-    begin(lodging, project_of(lodging), "s1", transcript_path=str(path))
+    path = begun_with_a_transcript(lodging)
     block = {"type": "tool_use", "id": "toolu_7", "name": "mcp__holdfast__handoff", "input": {}}
     late = [
         record("u1", "user", "Port the report to PARSE-8."),
