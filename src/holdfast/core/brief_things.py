@@ -6,7 +6,7 @@ A thing is worth as much as the agent has been using it. Nothing is chosen here;
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -48,9 +48,7 @@ def _folders(told: Told, short: Callable[[str], str], weights: Weights) -> Itera
             alike.setdefault(_name(mention.name.rstrip("/")), []).append(mention)
     for spellings in reversed(alike.values()):
         best = max(spellings, key=lambda mention: use_at(mention, steps))
-        use, step = sum(use_at(one, steps) for one in spellings), max(one.step for one in spellings)
-        together = replace(best, use=use * math.exp2((steps - step) / HALF_LIFE), step=step)
-        features = _features(together, told, "name_")
+        features = _features(_as_one(best, spellings, steps), told, "name_")
         path = short(best.name)
         if not path:
             text = f"Paths are from {best.name}"
@@ -117,9 +115,14 @@ def _one_for_each_file(mentions: Iterable[Mention], steps: int) -> dict[str, Men
     known = {_name(name): name for name in files if "/" in name}
     for bare in files.keys() & known.keys():
         one, other = files[known[bare]], files.pop(bare)
-        use, step = use_at(one, steps) + use_at(other, steps), max(one.step, other.step)
-        files[one.name] = replace(one, use=use * math.exp2((steps - step) / HALF_LIFE), step=step)
+        files[one.name] = _as_one(one, (one, other), steps)
     return files
+
+
+def _as_one(shown: Mention, spellings: Sequence[Mention], steps: int) -> Mention:
+    """The mention as it is shown, used as much as all spellings of it together."""
+    use, step = sum(use_at(one, steps) for one in spellings), max(one.step for one in spellings)
+    return replace(shown, use=use * math.exp2((steps - step) / HALF_LIFE), step=step)
 
 
 def _file(touch: FileTouch, told: Told, short: Callable[[str], str]) -> Item:
