@@ -8,6 +8,8 @@ ARGS ?=
 CLIENTS ?=
 # How long `make fuzz` goes on, in all.
 SECONDS ?= 600
+# Where its chance begins; anywhere if it is 0.
+SEED ?= 0
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -51,8 +53,8 @@ chaos: $(STAMP) ## Kill the daemon 200 times while two hundred sessions talk, an
 	@HOLDFAST_KILLS=200 $(BIN)/python -m pytest --quiet tests/chaos $(ARGS)
 
 fuzz: $(FUZZ_STAMP) ## Feed every parser and every route of the API with anything, for SECONDS in all
-	@$(BIN)/python -m tests.fuzz.parsers --seconds $$(($(SECONDS) / 2))
-	@$(BIN)/python -m tests.fuzz.api --seconds $$(($(SECONDS) / 2))
+	@$(BIN)/python -m tests.fuzz.parsers --seconds $$(($(SECONDS) / 2)) --seed $(SEED)
+	@$(BIN)/python -m tests.fuzz.api --seconds $$(($(SECONDS) / 2)) --seed $(SEED)
 
 check: $(STAMP) ## Check style and types: ruff, mypy, pyright
 	@echo "ruff check"    && $(BIN)/ruff check --quiet .

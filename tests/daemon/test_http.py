@@ -165,6 +165,12 @@ class TestDoor:
     def test_more_than_it_takes_is_refused_before_it_is_sent(self, standing: Lodging) -> None:
         assert post(standing, b"", **{"Content-Length": str((16 << 20) + 1)})[0] == 413
 
+    def test_who_is_refused_hears_it_however_much_was_sent(self, standing: Lodging) -> None:
+        # More than the kernel takes unread: to close now would reset the connection, and the answer with it.
+        long = b"x" * (12 << 20)
+        assert post(standing, long, Authorization="Bearer wrong")[0] == 401
+        assert post(standing, long, "/api/memories")[0] == 413
+
     def test_who_says_nothing_is_in_nobodys_way(self, standing: Lodging) -> None:
         silent = [socket.create_connection((HOST, port_of(standing)), LIMIT_S) for _ in range(20)]
         try:

@@ -1,6 +1,6 @@
 """Ask a real daemon everything that its OpenAPI allows, and much that it does not, with schemathesis.
 
-    python -m tests.fuzz.api [--seconds 60]
+    python -m tests.fuzz.api [--seconds 60] [--seed 7]
 
 The daemon has a home of its own with something in it. No answer may be a 5xx, or other than the document says
 that it is; without a key nothing may be answered. `/api/live` has no end and is left to tests/daemon/api.
@@ -44,7 +44,8 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seconds", type=int, default=60, help="how long to ask")
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--seed", type=int, default=0, help="where chance begins; anywhere if it is 0")
+    options = parser.parse_args()
     # A socket's path must be short.
     root = Path(tempfile.mkdtemp(prefix="hf-")).resolve()
     lodging = Lodging(root)
@@ -55,13 +56,13 @@ def main() -> int:
         lodging.start()
         caller = Caller(lodging)
         caller.get("/api/health")  # The first request has the API loaded.
-        return subprocess.run(_command(caller, seconds), cwd=root, check=False).returncode
+        return subprocess.run(_command(caller, options.seconds, options.seed), cwd=root, check=False).returncode
     finally:
         lodging.end()
         shutil.rmtree(root)
 
 
-def _command(caller: Caller, seconds: int) -> list[str]:
+def _command(caller: Caller, seconds: int, seed: int) -> list[str]:
     return [
         str(Path(sys.executable).with_name("schemathesis")),
         "run",
@@ -76,6 +77,7 @@ def _command(caller: Caller, seconds: int) -> list[str]:
         "--suppress-health-check=all",
         "--warnings=off",
         "--no-color",
+        *((f"--seed={seed}",) if seed else ()),
     ]
 
 

@@ -1,6 +1,6 @@
 """Feed every parser with what atheris makes up, for so many seconds each, and tell which of them fell.
 
-    python -m tests.fuzz.parsers [--seconds 60] [--jobs 2] [TARGET …]
+    python -m tests.fuzz.parsers [--seconds 60] [--jobs 2] [--seed 7] [TARGET …]
 
 The input under which one fell is kept in build/fuzz/, beside its log with the traceback. What it shows is
 mended with a test of its own, beside the other tests of that parser.
@@ -34,6 +34,7 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="which ones; all if none is named")
     parser.add_argument("--seconds", type=int, default=60, help="for all of them together")
     parser.add_argument("--jobs", type=int, default=2, help="how many are fed at once")
+    parser.add_argument("--seed", type=int, default=0, help="where chance begins; anywhere if it is 0")
     options = parser.parse_args()
     # Only installed by `make fuzz`, and without types.
     atheris: Any = import_module("atheris")
@@ -45,10 +46,11 @@ def main() -> int:
     sys.stdout.write(f"{len(wanted)} parsers\n")
     KEPT.mkdir(parents=True, exist_ok=True)
     each = max(SECONDS_LEAST, options.seconds * options.jobs // len(wanted))
-    return _fed(atheris, {name: known[name] for name in wanted}, each, options.jobs)
+    wishes = {"max_total_time": each, "seed": options.seed}
+    return _fed(atheris, {name: known[name] for name in wanted}, wishes, options.jobs)
 
 
-def _fed(atheris: Any, targets: Mapping[str, Any], seconds: int, jobs: int) -> int:  # noqa: ANN401
+def _fed(atheris: Any, targets: Mapping[str, Any], wishes: Mapping[str, int], jobs: int) -> int:  # noqa: ANN401
     """Each in a process of its own, forked from this one, which has loaded and instrumented everything."""
     waiting, running, fallen = [*targets], dict[int, tuple[str, float]](), 0
     while waiting or running:
@@ -56,7 +58,7 @@ def _fed(atheris: Any, targets: Mapping[str, Any], seconds: int, jobs: int) -> i
             name = waiting.pop(0)
             pid = os.fork()
             if not pid:
-                _feed(atheris, targets[name], seconds)
+                _feed(atheris, targets[name], wishes)
             running[pid] = (name, time.monotonic())
         pid, status = os.wait()
         name, began = running.pop(pid)
@@ -67,7 +69,7 @@ def _fed(atheris: Any, targets: Mapping[str, Any], seconds: int, jobs: int) -> i
     return int(fallen > 0)
 
 
-def _feed(atheris: Any, target: Any, seconds: int) -> None:  # noqa: ANN401
+def _feed(atheris: Any, target: Any, wishes: Mapping[str, int]) -> None:  # noqa: ANN401
     """Feed one target, and end this process."""
     log = os.open(KEPT / f"{target.name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(log, 1)
@@ -76,7 +78,7 @@ def _feed(atheris: Any, target: Any, seconds: int) -> None:  # noqa: ANN401
     for number, seed in enumerate(target.seeds):
         (corpus / str(number)).write_bytes(seed)
     limits = {
-        "max_total_time": seconds,
+        **wishes,
         "timeout": SLOWEST_S,
         "rss_limit_mb": MEMORY_MB,
         "max_len": LONGEST_INPUT,

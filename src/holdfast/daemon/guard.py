@@ -8,6 +8,7 @@ headers that keep a browser from doing more with it than showing it. What can be
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ OPEN_PATH: Final = "/open"
 """Where a one-time link leads: the key is in the link."""
 BODY_TIME: Final = 10.0
 """Seconds between two pieces of a request's body."""
+LINGER: Final = 2.0
+"""Seconds for which the body of a refused request is read, and forgotten."""
 BODY_MOST: Final = 1 << 20
 LETTER_MOST: Final = 16 << 20
 LONG_BODIES: Final = ("/mcp", "/api/hooks/")
@@ -90,11 +93,12 @@ class Guard:
         head = _Head(scope["method"], scope["path"], scope["headers"])
         found = self._looked_at(head)
         if isinstance(found, Refusal):
-            await _refuse(_protected(send), found, head)
+            await _refuse(receive, _protected(send), found, head)
             return
         most = LETTER_MOST if head.path.startswith(LONG_BODIES) else BODY_MOST
         if head.announced > most:
-            await _refuse(_protected(send), Refusal(413, f"more than {most:,} bytes are not taken"), head)
+            too_long = Refusal(413, f"more than {most:,} bytes are not taken")
+            await _refuse(receive, _protected(send), too_long, head)
             return
         scope["holdfast.pass"] = found
         await self._app(scope, _bounded(receive, most), _protected(send))
@@ -179,7 +183,7 @@ def _cookie(headers: list[bytes]) -> str:
     return found.value if found else ""
 
 
-async def _refuse(send: Send, refusal: Refusal, head: _Head) -> None:
+async def _refuse(receive: Receive, send: Send, refusal: Refusal, head: _Head) -> None:
     if head.wants_a_page:
         kind, body = b"text/html; charset=utf-8", _PAGE.format(why=refusal.why).encode()
     else:
@@ -192,7 +196,17 @@ async def _refuse(send: Send, refusal: Refusal, head: _Head) -> None:
         *(((b"retry-after", str(refusal.wait).encode()),) if refusal.wait else ()),
     ]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    await _poured_away(receive)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _poured_away(receive: Receive) -> None:
+    """Read on for a while: who hangs up on what was sent resets the connection, and the answer goes with it."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LINGER):
+            while (await receive()).get("more_body"):
+                pass
 
 
 def _protected(send: Send) -> Send:
