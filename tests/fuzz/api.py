@@ -56,7 +56,8 @@ def main() -> int:
         lodging.start()
         caller = Caller(lodging)
         caller.get("/api/health")  # The first request has the API loaded.
-        return subprocess.run(_command(caller, options.seconds, options.seed), cwd=root, check=False).returncode
+        command = _command(caller, options.seconds, options.seed)
+        return subprocess.run(command, cwd=root, check=False).returncode
     finally:
         lodging.end()
         shutil.rmtree(root)

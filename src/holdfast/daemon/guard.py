@@ -202,7 +202,7 @@ async def _refuse(receive: Receive, send: Send, refusal: Refusal, head: _Head) -
 
 
 async def _poured_away(receive: Receive) -> None:
-    """Read on for a while: who hangs up on what was sent resets the connection, and the answer goes with it."""
+    """Read on for a while: to hang up on what was sent resets the connection, and the answer goes with it."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(LINGER):
             while (await receive()).get("more_body"):
