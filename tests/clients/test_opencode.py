@@ -210,7 +210,7 @@ def test_a_fork_is_given_nothing_and_knows_its_parent(stage: Stage) -> None:
     assert DECISION in asked.text
     assert TITLE not in asked.text
     rows = {row["session_key"]: row for row in stage.product.json("sessions")}
-    assert rows[fork.id]["parent"] == session.id
+    assert (rows[fork.id]["parent"], rows[fork.id]["lineage"]) == (session.id, "fork")
     # What the settings say that the model holds, less the room for its answer.
     assert rows[fork.id]["capacity"] == WINDOW - LONGEST_ANSWER
 

@@ -44,6 +44,29 @@ def gone(stage: Stage, choice: Choice) -> Forgotten:
     return forget.forget(stage.store, stage.home, choice, stage.now)
 
 
+class TestWhereASessionLivesOn:
+    def test_in_forks_that_copied_it_under_other_names_and_in_theirs(self, stage: Stage) -> None:
+        for session in ("a", "a.b", "a.b.c", "other"):
+            stage.write(session, ("prompt", f"{session}: the harbour"))
+            stage.letter(session, "start", source="startup" if session in ("a", "other") else "fork")
+        assert forget.living_on(stage.store, "a") == ["a.b", "a.b.c"]
+        assert forget.living_on(stage.store, "a.b") == ["a.b.c"]
+        assert forget.living_on(stage.store, "other") == []
+
+    def test_in_whoever_holds_its_records(self, stage: Stage) -> None:
+        path = stage.write("a", ("prompt", "the harbour"))
+        stage.letter("a", "end", reason="other")
+        stage.transcript("b").write_bytes(path.read_bytes())
+        stage.letter("b", "start", source="fork")
+        assert forget.living_on(stage.store, "a") == ["b"]
+
+    def test_not_in_one_that_only_came_after(self, stage: Stage) -> None:
+        worked(stage)
+        stage.letter("b", "start", source="clear", previous="a")
+        assert stage.store.lineage("b") is not None
+        assert forget.living_on(stage.store, "a") == []
+
+
 @pytest.fixture
 def filed(stage: Stage) -> Stage:
     """A home with a log, copies of the store, and things that are not ours to remove."""

@@ -7,7 +7,7 @@ import pytest
 from holdfast.core.events import AssistantText, Origin
 from holdfast.core.session import Phase, Process
 from holdfast.errors import StoreError
-from holdfast.stores.base import Novelty, Store
+from holdfast.stores.base import Lineage, Novelty, Store
 from tests.stores.contract import (
     ALL,
     CHECKPOINT,
@@ -265,6 +265,18 @@ def test_the_first_word_on_a_lineage_stands(store: Store) -> None:
         store.add_lineage(LINEAGE.__class__(child="s2", parent="s9", kind="fork", at=NOON + 1))
     assert store.lineage("s2") == LINEAGE
     assert store.lineage("s1") is None
+
+
+def test_those_that_continue_a_session_come_in_the_order_in_which_they_began(store: Store) -> None:
+    began = [
+        Lineage(child, "s1", kind, NOON + at) for child, kind, at in (("b", "fork", 2), ("c", "clear", 1))
+    ]
+    with store.writing():
+        for each in (*began, Lineage("a", "s1", "fork", NOON + 2), Lineage("d", "b", "fork", NOON)):
+            store.add_lineage(each)
+    assert [each.child for each in store.continued_by("s1")] == ["c", "a", "b"]
+    assert store.continued_by("s1")[0] == began[1]
+    assert store.continued_by("nobody") == []
 
 
 def test_receipts_come_newest_first_and_of_all_sessions_for_an_empty_key(store: Store) -> None:

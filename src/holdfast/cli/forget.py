@@ -93,7 +93,7 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
     """Say what would go, ask, have it gone, and tell what went."""
     with access.opened_store(where) as store, working("counting"):
         expected = engine.rehearse(store, where, choice, access.now())
-        shared = _sharing(store, choice)
+        heirs = engine.living_on(store, choice.key) if isinstance(choice, OneSession) else []
     if not dry_run and expected != Forgotten():
         _agree(expected, beforehand=yes)
         with working("forgetting"):
@@ -103,7 +103,7 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
         return
     for line in _told(expected, "would be " if dry_run else ""):
         give(line)
-    for key in shared:
+    for key in heirs:
         say(f"note: session {key} holds records of this one as its own; it is not forgotten with it")
     if not dry_run:
         say("left alone: the harnesses' own transcripts, and the backups that setup made of their settings")
@@ -157,11 +157,6 @@ def _project_id(store: Store, directory: Path) -> str:
         if named.normalized in (session.project.normalized, session.project.root):
             return session.project.project_id
     return named.project_id
-
-
-def _sharing(store: Store, choice: Choice) -> list[str]:
-    """Other sessions in which the chosen one lives on: forks hold its records as their own."""
-    return store.sessions_sharing_records(choice.key) if isinstance(choice, OneSession) else []
 
 
 def _agree(expected: Forgotten, *, beforehand: bool) -> None:

@@ -116,6 +116,18 @@ def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     return replace(found, ledgers=versions, continuities=len(_continuities(store, home, choice)))
 
 
+def living_on(store: Store, session: str) -> list[str]:
+    """Other sessions that hold what was said in this one as their own: its forks, and theirs.
+
+    Some share its records; others were given copies under new names, and only their lineage tells.
+    """
+    keys = [session, *store.sessions_sharing_records(session)]
+    for key in keys:
+        forks = [each.child for each in store.continued_by(key) if each.kind == "fork"]
+        keys += [fork for fork in forks if fork not in keys]
+    return keys[1:]
+
+
 def clear(store: Store, home: Path, at: int) -> None:
     """Remove from the files what the store has let go of, if anything is still owed."""
     owed = store.fact(OWED)

@@ -219,6 +219,10 @@ class Store(Findable, Recorded, Logged, Paged, Protocol):
         """Which session this one continues."""
         ...
 
+    def continued_by(self, parent: str) -> list[Lineage]:
+        """How other sessions continue this one, the first that did so first."""
+        ...
+
     def add_receipt(self, receipt: Receipt, redactor: str = NOBODY) -> None:
         """Keep the account of a brief."""
         ...

@@ -155,6 +155,10 @@ class MemoryStore(Pages, Records, Logs, Redactions, Forgetting):
     def lineage(self, child: str) -> Lineage | None:
         return self._tables.lineage.get(clean(child))
 
+    def continued_by(self, parent: str) -> list[Lineage]:
+        found = (each for each in self._tables.lineage.values() if each.parent == clean(parent))
+        return sorted(found, key=lambda each: (each.at, each.child))
+
     def add_receipt(self, receipt: Receipt, redactor: str = NOBODY) -> None:
         _add_once(self._writable().receipts, receipt.id, receipt)
         self._tables.redactors["receipts", clean(receipt.id)] = redactor

@@ -51,6 +51,9 @@ class Sessions:
         row = self._database.row(_LINEAGE, {"child": child})
         return Lineage(*row) if row else None
 
+    def continued_by(self, parent: str) -> list[Lineage]:
+        return [Lineage(*row) for row in self._database.rows(_CONTINUED_BY, {"parent": parent})]
+
     def _sessions(self, sql: str, bindings: Bindings) -> list[Session]:
         return [decode_session(metadata) for (metadata,) in self._database.rows(sql, bindings)]
 
@@ -162,4 +165,11 @@ _LINEAGE = """
 select child, parent, kind, at
   from lineage
  where child = :child
+"""
+
+_CONTINUED_BY = """
+select child, parent, kind, at
+  from lineage
+ where parent = :parent
+ order by at, child
 """
