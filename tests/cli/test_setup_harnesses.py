@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,36 @@ def test_a_harness_that_keeps_its_files_elsewhere_is_found_there(
     assert not any(path.is_file() for path in person.user_home.rglob("*"))
     assert moved.types("unsetup", "--yes").status == 0
     assert (elsewhere / file).read_text() == "{}"
+
+
+def an_earlier_version_wrote(person: Person, files: list[Path]) -> None:
+    """Have these files, and the record of them, as after a setup of long ago."""
+    old, manifest = b"// as it was long ago\n", person.home / "manifest.json"
+    told = json.loads(manifest.read_text())
+    for file in files:
+        file.write_bytes(old)
+        (record,) = [one for one in told["copied"] if one["path"] == str(file)]
+        record["sha256"] = sha256(old).hexdigest()
+    manifest.write_text(json.dumps(told))
+
+
+def test_an_upgrade_renews_plugins_and_skills_but_not_what_the_user_changed(person: Person) -> None:
+    person.types("setup", "opencode", "openclaw", "--yes")
+    opencode, openclaw = person.user_home / ".config/opencode", person.user_home / ".openclaw"
+    ours = [opencode / "holdfast/plugin.js", openclaw / "holdfast/index.js", openclaw / "holdfast/post.js"]
+    ours += [opencode / "skills/holdfast/SKILL.md", person.home / "bin/hook.py"]
+    new = [file.read_bytes() for file in ours]
+    (opencode / "holdfast/post.js").write_bytes(b"// mine\n")
+    an_earlier_version_wrote(person, ours)
+    found = findings(person)
+    for check, file in (("our own", ours[4]), ("opencode", ours[0]), ("openclaw", ours[1])):
+        assert not found[f"files of {check}"]["ok"]
+        assert str(file) in found[f"files of {check}"]["detail"]
+    mended = person.types("doctor", "--fix")
+    assert f"{ours[0]}: changed" in mended.err
+    assert f"{opencode / 'holdfast/post.js'}: left there, because it is not as we wrote it" in mended.err
+    assert [file.read_bytes() for file in ours] == new
+    assert (opencode / "holdfast/post.js").read_bytes() == b"// mine\n"
+    an_earlier_version_wrote(person, ours)
+    assert person.types("setup", "opencode", "openclaw", "--yes").status == 0
+    assert [file.read_bytes() for file in ours] == new

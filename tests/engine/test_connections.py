@@ -1,4 +1,4 @@
-"""What doctor says of a harness that makes memory files findable by itself."""
+"""What doctor says of a harness that makes memory files findable by itself, and of files of ours."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.connections import check_search
+from holdfast.core.wanted import WantedCopy
+from holdfast.engine.connections import check_files, check_search
+from holdfast.engine.doctor import Mend
+from holdfast.files import install
 from holdfast.harnesses import get, names
 from holdfast.harnesses.base import Harness, Searching
 
@@ -45,3 +48,64 @@ def test_where_they_look_at_different_files_that_is_said(settings: str, project:
     found = check_search(SEARCHING, project.parent, project)
     assert found is not None
     assert "different files" in found.detail
+
+
+NEW, OLD, MINE = b"// of this version\n", b"// of an earlier version\n", b"// mine\n"
+
+
+class TestWholeFiles:
+    """A file that setup put into a harness's folder, in this version or in an earlier one."""
+
+    @pytest.fixture
+    def home(self, tmp_path: Path) -> Path:
+        return tmp_path / "holdfast"
+
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        return tmp_path / "harness" / "plugin.js"
+
+    @pytest.mark.parametrize(
+        ("wrote", "present", "ok", "mend", "says"),
+        [
+            (NEW, NEW, True, None, "as this version has them"),
+            (OLD, OLD, False, Mend.SETUP, "gone, or not of this version: "),
+            (NEW, None, False, Mend.SETUP, "gone, or not of this version: "),
+            (NEW, MINE, True, None, "is as somebody changed it, and left alone"),
+            (OLD, MINE, False, None, "is as somebody changed it, and we ship another by now"),
+            (OLD, NEW, True, None, "as this version has them"),
+            (None, OLD, False, None, "is there already, and it is not ours"),
+        ],
+    )
+    def test_each_state_is_told_and_mended_only_if_it_is_ours(
+        self,
+        home: Path,
+        file: Path,
+        wrote: bytes | None,
+        present: bytes | None,
+        *,
+        ok: bool,
+        mend: Mend | None,
+        says: str,
+    ) -> None:
+        if wrote:
+            install.setup((), [WantedCopy(file, wrote)], home, 0)
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(present or b"")
+        if present is None:
+            file.unlink()
+        found = check_files(home, "x", [WantedCopy(file, NEW)], "run it")
+        assert (found.ok, found.mend, bool(found.fix)) == (ok, mend, not ok)
+        assert says in found.detail
+
+    def test_a_skill_of_the_same_name_that_is_somebody_elses_is_no_finding(
+        self, home: Path, file: Path
+    ) -> None:
+        file.parent.mkdir()
+        file.write_bytes(MINE)
+        assert check_files(home, "x", [WantedCopy(file, NEW, yields=True)], "run it").ok
+
+    def test_in_our_own_home_everything_is_ours(self, home: Path) -> None:
+        hook = WantedCopy(home / "bin" / "hook.py", NEW)
+        install.setup((), [hook], home, 0)
+        (home / "bin" / "hook.py").write_bytes(MINE)
+        assert check_files(home, "x", [hook], "run it").mend is Mend.SETUP

@@ -246,6 +246,17 @@ def test_a_copy_that_someone_changed_is_left_and_named(ann: Person) -> None:
     assert ann.hook.read_bytes() == b"mine now"
 
 
+def test_a_copy_elsewhere_is_renewed_unless_someone_changed_it(ann: Person) -> None:
+    plugin = ann.ours.parent / "plugin.js"
+    for content in (b"old", b"new"):
+        done = install.setup((), [WantedCopy(plugin, content)], ann.ours, NOON)
+        assert (plugin.read_bytes(), done.left) == (content, ())
+    plugin.write_bytes(b"mine now")
+    done = install.setup((), [WantedCopy(plugin, b"newer")], ann.ours, NOON)
+    assert (plugin.read_bytes(), done.changes, done.left) == (b"mine now", (), (plugin,))
+    assert ann.unsetup().left == (plugin,)
+
+
 def test_settings_behind_a_link_are_edited_where_they_are(ann: Person, tmp_path: Path) -> None:
     dotfiles = tmp_path / "dotfiles.json"
     dotfiles.write_text(TEXTS[1])

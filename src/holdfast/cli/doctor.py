@@ -18,6 +18,7 @@ from holdfast.cli.mend import mended
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, working
 from holdfast.cli.project_scope import in_project
+from holdfast.cli.setup import files_of, programs
 from holdfast.core.text import one_line
 from holdfast.daemon import client
 from holdfast.engine import connections
@@ -38,9 +39,9 @@ def doctor(*, fix: bool, as_json: bool) -> None:
     """Check that everything works, with a real round trip.
 
     Without --fix nothing is changed; the daemon is started, as any hook would. With it, what setup wrote is
-    written once more where it is gone, the home is closed to others, and a daemon that does not answer or is
-    of another version is replaced; what needs your decision is left to you. The exit status is 1 if a check
-    fails in the end.
+    written once more where it is gone or of another version, the home is closed to others, and a daemon that
+    does not answer or is of another version is replaced; what needs your decision is left to you, and so is
+    a file of ours that you changed. The exit status is 1 if a check fails in the end.
     """
     home = access.home()
     with working("examining"):
@@ -61,7 +62,10 @@ def _findings(home: Path) -> Iterator[Finding]:
     yield checks.check_home(home)
     yield checks.check_settings(home, Path(project.root), project.project_id, os.environ)
     yield checks.check_tokens(models.counter)
-    yield connections.check_setup(home)
+    setup = connections.check_setup(home)
+    yield setup
+    if setup.ok:
+        yield connections.check_files(home, "our own", programs(home), "run `holdfast setup` again")
     every = [harnesses.here(name, os.environ) for name in harnesses.names()]
     search_path = os.environ.get("PATH", "")
     for harness in every:
@@ -87,6 +91,8 @@ def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> It
     yield hooks
     if hooks.ok:
         yield connections.check_hurdle(harness, Path.home(), command)
+    if connections.installed(home, harness) and (files := files_of(harness, home, Path.home())):
+        yield connections.check_files(home, harness.name, files, f"run `holdfast setup {harness.name}`")
     search = connections.check_search(harness, Path.home(), root)
     if search:
         yield search

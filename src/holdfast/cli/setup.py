@@ -105,12 +105,22 @@ def renew(home: Path) -> None:
 
 def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
     theirs = Path.home()
-    placed = {(record.path, one.path) for record in read_manifest(home).edited for one in record.placed}
-    tooled = [
-        one for one in chosen if any((want.file, want.path) in placed for want in _tools([one], home, theirs))
-    ]
+    tooled = [one for one in chosen if _has_tools(one, home, theirs)]
     entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
-    _tell(install.apply(_planned(entries, [*copies(home), *_guidance(tooled, theirs)], home, root)))
+    brought = [*copies(home), *(copy for one in chosen for copy in files_of(one, home, theirs))]
+    _tell(install.apply(_planned(entries, brought, home, root)))
+
+
+def files_of(harness: Harness, home: Path, theirs: Path) -> list[WantedCopy]:
+    """The whole files of ours that a connected harness has: its plugin, and skills where it has our tools."""
+    tooled = [harness] if _has_tools(harness, home, theirs) else []
+    return [*_plugins([harness], home, theirs), *_guidance(tooled, theirs)]
+
+
+def _has_tools(harness: Harness, home: Path, theirs: Path) -> bool:
+    """Whether setup gave it the server of our tools."""
+    placed = {(record.path, one.path) for record in read_manifest(home).edited for one in record.placed}
+    return any((wanted.file, wanted.path) in placed for wanted in _tools([harness], home, theirs))
 
 
 def _planned(entries: Sequence[Wanted], brought: Iterable[WantedCopy], home: Path, root: Path | None) -> Plan:
@@ -238,11 +248,15 @@ def _guidance(chosen: Iterable[Harness], theirs: Path) -> list[WantedCopy]:
 
 def copies(home: Path) -> tuple[WantedCopy, ...]:
     """What hook and relay need to outlive the package: themselves, and who can start the daemon."""
-    hook = install.hook_path(home)
+    interpreter = install.hook_path(home).with_name("interpreter")
+    return (*programs(home), WantedCopy(interpreter, f"{sys.executable}\n".encode()))
+
+
+def programs(home: Path) -> tuple[WantedCopy, ...]:
+    """Hook and relay, as this version has them."""
     return (
-        WantedCopy(hook, Path(carrier.__file__).read_bytes()),
+        WantedCopy(install.hook_path(home), Path(carrier.__file__).read_bytes()),
         WantedCopy(relay_path(home), Path(relay.__file__).read_bytes()),
-        WantedCopy(hook.with_name("interpreter"), f"{sys.executable}\n".encode()),
     )
 
 

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import cast
 
 from holdfast.core import json_spans
-from holdfast.core.wanted import Wanted
+from holdfast.core.wanted import Wanted, WantedCopy
 from holdfast.engine.doctor import Finding, Mend, fine, wrong
 from holdfast.engine.round_trip import trial_reason
-from holdfast.errors import ManifestUnreadable
-from holdfast.files import memory_files
+from holdfast.errors import HoldfastError, ManifestUnreadable
+from holdfast.files import install, memory_files
+from holdfast.files.install import Verb
 from holdfast.files.manifest import EditedFile, read_manifest
 from holdfast.harnesses.base import Harness, Searching
 
@@ -68,6 +69,30 @@ def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Findi
         if missing:
             return wrong(check, f"{len(missing)} of our entries are gone from {file}", fix, Mend.SETUP)
     return fine(check, "in " + ", ".join(map(str, files)))
+
+
+def check_files(home: Path, of: str, wanted: Sequence[WantedCopy], fix: str) -> Finding:
+    """The whole files that setup put there are those that it would put there today.
+
+    One that somebody changed is theirs, and only named; but they are told once we ship another.
+    """
+    check = f"files of {of}"
+    try:
+        copies = install.plan_copies(wanted, home)
+    except HoldfastError as error:
+        return wrong(check, error.message, error.hint)
+    old = [one.file.path for one in copies if one.file.verb is not Verb.UNCHANGED]
+    if old:
+        more = f" and {len(old) - 1} more" if len(old) > 1 else ""
+        return wrong(check, f"gone, or not of this version: {old[0]}{more}", fix, Mend.SETUP)
+    changed = [one for one in copies if one.left and one.record]
+    behind = [one.file.path for one in changed if one.behind]
+    if behind:
+        detail = f"{behind[0]} is as somebody changed it, and we ship another by now"
+        return wrong(check, detail, f"move it away, {fix}, and put in again what you need")
+    if changed:
+        return fine(check, f"{changed[0].file.path} is as somebody changed it, and left alone")
+    return fine(check, "as this version has them")
 
 
 def check_hurdle(harness: Harness, user_home: Path, command: str) -> Finding:

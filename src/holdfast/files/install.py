@@ -68,6 +68,18 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """One whole file of ours, and its record; None where somebody else's of that name stays."""
+
+    record: CopiedFile | None
+    file: Change
+    left: bool = False
+    """Whether it stays as others made it, which is not what is wanted."""
+    behind: bool = False
+    """Whether what was wanted when they changed it is no longer what is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What is to be done, in this order. The folders go last, if they are empty; `left` stays on purpose."""
 
@@ -116,8 +128,8 @@ def plan_setup(
         _merge(file, group, records.get(file), mark, _backup_path(home, file, now_ms))
         for file, group in wanted.items()
     ]
+    copied = plan_copies(copies, home)
     known_copies = {one.path: one for one in manifest.copied}
-    copied = [_copy(one, known_copies.get(Path(one.file)), home) for one in copies]
     updated = Manifest(
         tuple((records | {one.record.path: replace(one.record, project=project) for one in merges}).values()),
         tuple((known_copies | {one.record.path: one.record for one in copied if one.record}).values()),
@@ -126,9 +138,15 @@ def plan_setup(
     # The manifest is written before what it tells of: after a crash it may say too much, never too little.
     kept = (*(change for merge in merges for change in merge.backup), _manifest_change(home, updated))
     hidden = (Change(one.file, Role.SETTINGS, one.before, one.after) for one in unseen)
-    ours = (copy.file for copy in copied if copy.record)
-    left = tuple(copy.file.path for copy in copied if not copy.record)
+    ours = (copy.file for copy in copied if not copy.left)
+    left = tuple(copy.file.path for copy in copied if copy.left)
     return Plan((*kept, *hidden, *ours, *(merge.settings for merge in merges)), left=left)
+
+
+def plan_copies(copies: Iterable[WantedCopy], home: Path) -> list[Copy]:
+    """What setup would do with each of these files."""
+    known = {one.path: one for one in read_manifest(home).copied}
+    return [_copy(one, known.get(Path(one.file)), home) for one in copies]
 
 
 def plan_unsetup(home: Path, files: Iterable[Path], exclusions: Collection[Exclusion] = ()) -> Plan:
@@ -237,30 +255,23 @@ def _merge(
     return _Merge(_adopted(fresh, text, mark), settings, kept)
 
 
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """One whole file of ours, and its record; None where somebody else's of that name stays."""
-
-    record: CopiedFile | None
-    file: Change
-
-
-def _copy(wanted: WantedCopy, known: CopiedFile | None, home: Path) -> _Copy:
+def _copy(wanted: WantedCopy, known: CopiedFile | None, home: Path) -> Copy:
     """The file as it is wanted; one outside our home that someone else wrote or changed is left to them."""
     path = Path(wanted.file)
     present = atomic.read(path)
     folders = (*atomic.missing_folders(path), *(known.folders if known else ()))
     theirs = present not in (None, wanted.content) and not path.is_relative_to(home)
     if theirs and known is None and wanted.yields:
-        return _Copy(None, Change(path, Role.COPY, present, present))
+        return Copy(None, Change(path, Role.COPY, present, present), left=True)
     if theirs and known is None:
         raise HoldfastError(
             f"`{path}` is there already, and it is not ours", hint="move it away and try again"
         )
     if theirs and known is not None and sha256(present) != known.sha256:
-        return _Copy(known, Change(path, Role.COPY, present, present))
+        behind = sha256(wanted.content) != known.sha256
+        return Copy(known, Change(path, Role.COPY, present, present), left=True, behind=behind)
     record = CopiedFile(path, sha256(wanted.content), folders)
-    return _Copy(record, Change(path, Role.COPY, present, wanted.content))
+    return Copy(record, Change(path, Role.COPY, present, wanted.content))
 
 
 def _with_entries(
