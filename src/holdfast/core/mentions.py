@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from holdfast.core import names, shell
 from holdfast.core.events import Action, ToolCalled
@@ -24,15 +23,15 @@ CALL_CHARS = 44
 """So long may a call be to be shown as it was typed."""
 
 
-def in_text(text: str) -> Iterator[Mention]:
-    """The things that a text names."""
+def in_text(text: str, file: str = "") -> Iterator[Mention]:
+    """The things that a text names; `file` is the one that its identifiers stand in, if any."""
     for path in names.paths(text):
         if names.is_file_name(path):
             yield _file(path)
         elif not path.startswith(".."):
             yield Mention(f"{path.rstrip('/')}/", Thing.FOLDER)
     for name in names.names(text):
-        yield from (Mention(part, Thing.NAME) for part in _telling_parts(name))
+        yield from (Mention(part, Thing.NAME, file=file) for part in _telling_parts(name))
     for reference in names.references(text):
         yield Mention(reference, Thing.OPTION if reference.startswith("--") else Thing.REFERENCE)
 
@@ -48,9 +47,7 @@ def in_call(call: ToolCalled, changes: Iterable[FileChange]) -> Iterator[Mention
             yield Mention(one.program, Thing.PROGRAM, shown=one.form)
     elif call.action not in (Action.READ, Action.WRITE, Action.EDIT, Action.DELETE):
         yield from in_text(call.subject)
-    text = call.subject if call.action is Action.RUN else call.detail
-    for mention in in_text(text):
-        yield replace(mention, file=file) if mention.thing is Thing.NAME else mention
+    yield from in_text(call.subject if call.action is Action.RUN else call.detail, file)
 
 
 def counted(known: tuple[Mention, ...], found: Iterable[Mention], step: int) -> tuple[Mention, ...]:
@@ -59,13 +56,19 @@ def counted(known: tuple[Mention, ...], found: Iterable[Mention], step: int) -> 
     if not named:
         return known
     worth = 1 / (1 + len(named) / CROWD)
-    rows = {(mention.thing, mention.name): mention for mention in known}
-    for key, mention in named.items():
-        before = rows.pop(key, None)
-        use = worth + (use_at(before, step) if before else 0.0)
-        file = mention.file or (before.file if before else "")
-        rows[key] = replace(mention, use=use, step=step, file=file)
-    return _capped(tuple(rows.values()), step)
+    words = {name for _, name in named}
+    # Of the hundreds that are known few are named: the others are passed over by their name alone.
+    before = {(one.thing, one.name): one for one in known if one.name in words}
+    others = [one for one in known if one.name not in words or (one.thing, one.name) not in named]
+    fresh = (_again(mention, before.get(key), worth, step) for key, mention in named.items())
+    return _capped((*others, *fresh), step)
+
+
+def _again(mention: Mention, before: Mention | None, worth: float, step: int) -> Mention:
+    """The thing counted once more at a step."""
+    use = worth + (use_at(before, step) if before else 0.0)
+    file = mention.file or (before.file if before else "")
+    return Mention(mention.name, mention.thing, use, step, mention.shown, file)
 
 
 def use_at(mention: Mention, step: int) -> float:

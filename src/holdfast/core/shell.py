@@ -18,13 +18,13 @@ from holdfast.core.names import is_file_name, program_name
 from holdfast.core.patches import FileChange, below, patched, placed
 from holdfast.core.shell_steps import (
     BODY,
+    CommandLine,
     Step,
     Word,
     bare_words,
     past_options,
+    read,
     script_of,
-    steps_of,
-    without_bodies,
 )
 from holdfast.core.text import one_line, shortened
 
@@ -40,15 +40,13 @@ def edits(command: str, project: str = "") -> tuple[FileChange, ...]:
 
 def reads(command: str) -> tuple[FileChange, ...]:
     """The files that a command only shows: `cat a.py`, `sed -n 1,40p a.py`."""
-    found = (
-        change for step in steps_of(*without_bodies(command)) for change in _shown(bare_words(step.words))
-    )
+    found = (change for step in read(command).steps for change in _shown(bare_words(step.words)))
     return tuple(dict.fromkeys(found))
 
 
 def program(command: str) -> str:
     """Program and subcommand as a person would name them: `git commit`, `npm run build`."""
-    steps = (step for step in steps_of(*without_bodies(command)) if not step.reads_the_one_before)
+    steps = (step for step in read(command).steps if not step.reads_the_one_before)
     commands = [words for step in steps if (words := bare_words(step.words))]
     chosen = next((words for words in commands if not _is_aside(words)), None)
     chosen = chosen or next((words for words in reversed(commands) if words[0].text != "cd"), None)
@@ -73,17 +71,16 @@ def calls(command: str, limit: int) -> tuple[Call, ...]:
 
 def shown(command: str, limit: int) -> str:
     """The command on one line for showing: without the way to the project, long texts and paging."""
-    text, bodies = without_bodies(command)
-    core = _core(text, list(steps_of(text, bodies)), ("/", "~"), _PAGERS)
+    core = _core(read(command), ("/", "~"), _PAGERS)
     return shortened(one_line(BODY.sub("…", core)), limit)
 
 
 @lru_cache(maxsize=256)
 def same(command: str) -> str:
     """The form in which two runs of one check are equal, wherever they ran and whatever was shown of them."""
-    text, bodies = without_bodies(command)
-    core = _core(text, list(steps_of(text, bodies)), ("",), _FILTERS)
-    return one_line(BODY.sub(lambda mark: f" {bodies[int(mark[1])]}", core))
+    line = read(command)
+    core = _core(line, ("",), _FILTERS)
+    return one_line(BODY.sub(lambda mark: f" {line.bodies[int(mark[1])]}", core))
 
 
 # ---------------------------------------------------------------- files
@@ -91,7 +88,7 @@ def same(command: str) -> str:
 
 def _edits(command: str, project: str, folder: str | None) -> Iterator[FileChange]:
     outer: list[str | None] = []
-    for step in steps_of(*without_bodies(command)):
+    for step in read(command).steps:
         for sign in step.joined:
             if sign == "(":
                 outer.append(folder)
@@ -229,7 +226,7 @@ def _is_aside(words: Sequence[Word]) -> bool:
 
 
 def _calls(command: str, limit: int) -> Iterator[Call]:
-    for step in steps_of(*without_bodies(command)):
+    for step in read(command).steps:
         words = bare_words(step.words)
         if words and (script := script_of(words)):
             yield from _calls(script, limit)
@@ -283,8 +280,9 @@ _SIGNS: Final = re.compile(r"\s2>(?:&1|\s?/dev/null)")
 _THEN: Final = re.compile(r"\s*+(?:&&|[;\n])\s*+")
 
 
-def _core(text: str, steps: Sequence[Step], away: tuple[str, ...], paging: frozenset[str]) -> str:
+def _core(line: CommandLine, away: tuple[str, ...], paging: frozenset[str]) -> str:
     """The command without `cd` to a folder like that before it, and without such filters after it."""
+    text, steps = line.text, line.steps
     first, last, start = 0, len(steps) - 1, 0
     while first < last and text.startswith("cd ", start) and steps[first].words[-1].text.startswith(away):
         if not (then := _THEN.match(text, steps[first].end)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 
@@ -45,11 +46,28 @@ class Step:
         return self.joined.strip("()\n") in {"|", "|&"}
 
 
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """A command line taken apart."""
+
+    text: str
+    """What was typed, with a numbered mark in place of each here-document's text."""
+    bodies: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+@lru_cache(maxsize=32)
+def read(command: str) -> CommandLine:
+    """The command line taken apart; several ask for the same one in turn."""
+    text, bodies = _without_bodies(command)
+    return CommandLine(text, bodies, tuple(_steps_of(text, bodies)))
+
+
 _HEREDOC: Final = re.compile(r"(?<!<)<<(-?)[ \t]*+['\"\\]?([A-Za-z_]\w*+)['\"]?")
 BODY: Final = re.compile("\0([0-9]+)")
 
 
-def without_bodies(command: str) -> tuple[str, tuple[str, ...]]:
+def _without_bodies(command: str) -> tuple[str, tuple[str, ...]]:
     """The command with a numbered mark in place of each here-document's text, and those texts."""
     lines = command.replace("\0", "").replace("\\\n", " ").strip().split("\n")
     last = {line.strip(): number for number, line in enumerate(lines)}
@@ -82,7 +100,7 @@ _SIGN: Final = re.compile(
 )
 
 
-def steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
+def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
     """The simple commands of a command line, in order."""
     words: list[Word] = []
     redirections: list[tuple[str, Word]] = []
