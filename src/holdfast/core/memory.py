@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from holdfast.core.text import one_line
 
@@ -83,6 +83,20 @@ class Memory:
     """The id of the first of those that were said one shortly after the other; empty for one by itself."""
     place: int = 0
     """Where in that stretch: what was said just before or after can speak for it."""
+
+
+class Standing(NamedTuple):
+    """What of a memory is weighed when it is found: a query asks a hundred for it."""
+
+    text: str
+    created_at: int
+    importance: float
+    pinned: bool
+    seen_at: int
+    found_at: int
+    superseded_by: str
+    stretch: str
+    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +271,7 @@ def recalled(memory: Memory, at: int) -> Memory:
     return replace(memory, found=memory.found + 1, found_at=at)
 
 
-def strength(memory: Memory, now: int) -> float:
+def strength(memory: Memory | Standing, now: int) -> float:
     """How strong a memory is: its importance, fading by the day since it was last said or found."""
     if memory.pinned:
         return 1.0

@@ -8,12 +8,12 @@ it is shown.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from holdfast.core.memory import DAY_MS, FADING, Memory, identity, strength
+from holdfast.core.memory import DAY_MS, FADING, Memory, Standing, identity, strength
 from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked, query_words, ranked
 from holdfast.core.world import Project
 from holdfast.engine import file_index
@@ -107,14 +107,11 @@ def look_up(desk: Desk, project: Project, query: Query) -> list[Finding]:
     pool = _pool(desk, query, where, embedder, max(POOL, limit))
     reach = 0 if query.each_alone else len(NEIGHBOURS)
     documents = desk.store.around(_seeds(desk, query, pool, max(SEEDS, limit)), reach, where)
-    told = [document.id for document in documents if document.kind == MEMORY]
-    memories = {memory.id: memory for memory in desk.store.memories_named(told)}
     if not query.include_superseded:
-        gone = {id for id, memory in memories.items() if memory.superseded_by}
-        documents = [document for document in documents if document.id not in gone]
-    found = _candidates(desk, query.text, pool, documents, memories, embedder)
-    best = ranked(replace(one, session="") for one in found) if query.each_alone else ranked(found)
-    return list(islice(_findings(best, documents, memories), limit))
+        documents = [one for one in documents if not (one.standing and one.standing.superseded_by)]
+    found = _candidates(desk, query.text, pool, documents, embedder)
+    best = ranked(one._replace(session="") for one in found) if query.each_alone else ranked(found)
+    return list(islice(_findings(best, documents), limit))
 
 
 def _index_some(desk: Desk) -> None:
@@ -150,32 +147,30 @@ def _candidates(
     asked: str,
     pool: Pool,
     documents: Sequence[Document],
-    memories: Mapping[str, Memory],
     embedder: Embedder | None,
 ) -> Iterator[Candidate]:
     now = desk.clock()
     texts = [document.text[:COMPARED_CHARS] for document in documents]
     near = embedder.nearness(query_words(asked), texts) if embedder else [0.0] * len(texts)
-    found = pool.candidates(document.id for document in documents)
-    for one, document, nearness in zip(found, documents, near, strict=True):
-        memory = memories.get(document.id)
-        left = strength(memory, now) if memory else FADING ** (max(0, now - document.at) / DAY_MS)
-        left = 0.0 if memory and memory.superseded_by else left
-        session, place = (document.session if document.kind == RECORD else ""), document.place
-        if memory is not None:
+    said = pool.voices([document.id for document in documents])
+    for (keywords, meaning), document, nearness in zip(said, documents, near, strict=True):
+        memory = document.standing
+        if memory is None:
+            left = FADING ** (max(0, now - document.at) / DAY_MS)
+            session, place = (document.session if document.kind == RECORD else ""), document.place
+        else:
+            left = 0.0 if memory.superseded_by else strength(memory, now)
             session, place = memory.stretch, memory.place
-        yield Candidate(one.id, one.keywords, nearness, one.meaning, left, session, place)
+        yield Candidate(document.id, keywords, nearness, meaning, left, session, place)
 
 
-def _findings(
-    best: Iterable[Ranked], documents: Iterable[Document], memories: Mapping[str, Memory]
-) -> Iterator[Finding]:
+def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator[Finding]:
     """Each text once, and of the checkpoints of a session, which say much the same, the best one."""
     by_id = {document.id: document for document in documents}
     given = set[tuple[str, str]]()
     for one in (one for one in best if not one.is_noise):
         document = by_id[one.candidate.id]
-        finding = _finding(document, memories.get(document.id), one.score)
+        finding = _finding(document, document.standing, one.score)
         is_checkpoint = document.kind == CHECKPOINT and document.session
         same = (CHECKPOINT, document.session) if is_checkpoint else ("", identity(finding.text))
         if same not in given:
@@ -183,10 +178,10 @@ def _findings(
             yield finding
 
 
-def _finding(document: Document, memory: Memory | None, score: float) -> Finding:
+def _finding(document: Document, memory: Memory | Standing | None, score: float) -> Finding:
+    text, at = document.text, document.at
+    if memory is not None:
+        # Its document also says what it is tagged with.
+        text, at = memory.text, max(memory.created_at, memory.seen_at)
     source = document.source or document.kind
-    found = Finding(document.id, document.kind, score, document.text, document.at, source, document.session)
-    if memory is None:
-        return found
-    # Its document also says what it is tagged with.
-    return replace(found, text=memory.text, at=max(memory.created_at, memory.seen_at))
+    return Finding(document.id, document.kind, score, text, at, source, document.session)

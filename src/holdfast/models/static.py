@@ -6,7 +6,7 @@ from what. Nothing is computed here that a table could not hold, so a query take
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.resources import as_file, files
 from itertools import accumulate, chain
 from typing import TypeAlias
@@ -62,7 +62,7 @@ class StaticEmbedder:
         best = self._best(self._directions(wanted), [self._spoken(text) for text in texts])
         return [float(one) for one in best @ (says / says.sum())]
 
-    def _best(self, wanted: Floats, spoken: Sequence[Iterable[str]]) -> Floats:
+    def _best(self, wanted: Floats, spoken: Sequence[Sequence[str]]) -> Floats:
         """For each text and each wanted word, how like it the likest word of the text is."""
         places = {word: place for place, word in enumerate(dict.fromkeys(chain(("",), *spoken)))}
         # Not `@`: threads of a linear algebra library would take longer to wake than this takes.
@@ -70,9 +70,10 @@ class StaticEmbedder:
         likeness = np.einsum("wd,ad->wa", spoken_directions, wanted)
         np.clip((likeness - UNLIKE) / (1 - UNLIKE), 0, 1, out=likeness)
         # Each text begins with the empty word, which is like nothing, so that none is without a word.
-        own = [[0, *map(places.__getitem__, words)] for words in spoken]
-        starts = list(accumulate(map(len, own), initial=0))[:-1]
-        best: Floats = np.maximum.reduceat(likeness[list(chain.from_iterable(own))], starts, axis=0)
+        own = chain.from_iterable((0, *map(places.__getitem__, words)) for words in spoken)
+        starts = list(accumulate((len(words) + 1 for words in spoken), initial=0))
+        said = likeness.take(np.fromiter(own, np.intp, starts.pop()), axis=0)
+        best: Floats = np.maximum.reduceat(said, starts, axis=0)
         return best
 
     def _directions(self, words: Sequence[Pieces]) -> Floats:

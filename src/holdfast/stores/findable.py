@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from holdfast.core.memory import Memory
+from holdfast.core.memory import Memory, Standing
 
 NOBODY: Final = "0"
 """The redactor of a text that nobody vouches for: it is redacted again at the next opportunity."""
@@ -36,6 +36,8 @@ class Document:
     """Where it comes from, for a person."""
     worktree_id: str = ""
     """The worktree that it holds in alone; empty if it holds in all of its project."""
+    standing: Standing | None = None
+    """That of the memory whose document it is, where `around` read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,7 @@ class Within:
 EVERYWHERE: Final = Within(None)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A document that was found; the greater the score, the nearer."""
 
     id: str
@@ -84,7 +85,8 @@ class Findable(Protocol):
     def around(self, ids: Sequence[str], reach: int, within: Within) -> list[Document]:
         """These documents and those of the same kind up to so many places from them in their sessions.
 
-        Of memories, those that were said so shortly before or after. Each once, without its vector.
+        Of memories, those that were said so shortly before or after. Each once, without its vector; that of
+        a memory with its standing.
         """
         ...
 

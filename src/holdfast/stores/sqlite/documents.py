@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast.core.memory import Standing
 from holdfast.stores.base import NOBODY, Document, Hit, Within
 from holdfast.stores.codec import encode_texts, packed, unit
-from holdfast.stores.sqlite.database import Bindings, Database
+from holdfast.stores.sqlite.database import Bindings, Database, Row
 from holdfast.stores.sqlite.words import NEWEST_MOST, SCORED_MOST, Words, any_of
 
 if TYPE_CHECKING:
@@ -60,15 +61,22 @@ class Documents:
 
     def around(self, ids: Sequence[str], reach: int, within: Within) -> list[Document]:
         wanted: Bindings = {"ids": encode_texts(tuple(ids)), "reach": reach}
-        return self._documents(_AROUND, {**where(within), **wanted})
+        return [
+            _document(row[:9], Standing(*row[9:]) if row[9] is not None else None)
+            for row in self._database.rows(_AROUND, {**where(within), **wanted})
+        ]
 
     def search(self, words: Sequence[str], within: Within, limit: int) -> list[Hit]:
         if not words:
             return []
         whole = limit > SCORED_MOST
-        chosen, scored = (words, _ALL) if whole else (self._words.rarest(words), NEWEST_MOST)
+        chosen, scored = (words, _ALL) if whole else (self._words.rarest(words), NEWEST_MOST + 1)
         wanted: Bindings = {"query": any_of(chosen), "scored": scored, "limit": limit}
-        return [Hit(*row) for row in self._database.rows(_SEARCH, {**where(within), **wanted})]
+        found = self._database.rows(_SEARCH_OLDEST, {**where(within), **wanted})
+        if not whole and found and found[0][2] == scored:
+            newest: Bindings = {**wanted, "scored": NEWEST_MOST}
+            found = self._database.rows(_SEARCH_NEWEST, {**where(within), **newest})
+        return [Hit(id, score) for id, score, _ in found]
 
     def nearest(self, vector: Sequence[float], within: Within, limit: int) -> list[Hit]:
         wanted = unit(vector)
@@ -102,13 +110,13 @@ class Documents:
         return made
 
     def _documents(self, sql: str, bindings: Bindings) -> list[Document]:
-        """In the order of `_READ`."""
-        return [
-            Document(id, kind, project_id, text, (), session, at, place, source, worktree_id)
-            for id, kind, project_id, text, session, at, place, source, worktree_id in self._database.rows(
-                sql, bindings
-            )
-        ]
+        return [_document(row, None) for row in self._database.rows(sql, bindings)]
+
+
+def _document(row: Row, standing: Standing | None) -> Document:
+    """In the order of `_READ`."""
+    id, kind, project_id, text, session, at, place, source, worktree_id = row
+    return Document(id, kind, project_id, text, (), session, at, place, source, worktree_id, standing)
 
 
 def where(within: Within) -> Bindings:
@@ -172,7 +180,7 @@ update documents
 """
 
 # A checkpoint's and a memory's document have no session of their own.
-_READ = """
+_COLUMNS = """
 select documents.id,
        documents.kind,
        documents.project_id,
@@ -181,13 +189,27 @@ select documents.id,
        documents.at,
        documents.place,
        documents.source,
-       documents.worktree_id
+       documents.worktree_id"""
+
+_STANDING = """       memories.text,
+       memories.created_at,
+       memories.importance,
+       memories.pinned,
+       memories.seen_at,
+       memories.found_at,
+       memories.superseded_by,
+       memories.stretch,
+       memories.place"""
+
+_FROM = """
   from documents
   left join session_checkpoints
     on session_checkpoints.id = documents.id
   left join memories
     on memories.id = documents.id
 """
+
+_READ = f"{_COLUMNS}{_FROM}"
 
 _DOCUMENTS = f"""
 {_READ}
@@ -212,7 +234,9 @@ with wanted as (
          from documents
         where id in (select value from json_each(:ids))
      )
-{_READ}
+{_COLUMNS},
+{_STANDING}
+{_FROM}
  where documents.number in (
        select number
          from wanted
@@ -244,9 +268,9 @@ with wanted as (
 _ALL = -1
 
 # The index gives them by their numbers, so that it stops when enough were scored.
-_SEARCH = f"""
+_SEARCH_NEWEST = f"""
 with scored as materialized (
-       select documents.number, documents.id, bm25(documents_text) as score
+       select documents.number, bm25(documents_text) as score
          from documents_text
         cross join documents
            on documents.number = documents_text.rowid
@@ -254,12 +278,22 @@ with scored as materialized (
           and {_WITHIN}
         order by documents_text.rowid desc
         limit :scored
+     ),
+     best as materialized (
+       select number, score
+         from scored
+        order by score, number
+        limit :limit
      )
-select id, -score
-  from scored
- order by score, number
- limit :limit
+select documents.id, -best.score, (select count(*) from scored)
+  from best
+ cross join documents
+    on documents.number = best.number
+ order by best.score, best.number
 """  # noqa: S608 - all parts are ours
+
+# Forwards is the faster way, and mostly there are not so many that it matters which of them are scored.
+_SEARCH_OLDEST = _SEARCH_NEWEST.replace("order by documents_text.rowid desc", "order by documents_text.rowid")
 
 _OF_VECTORS = """
 select vectors.number, documents.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from holdfast.core.memory import Label, Memory, MemoryKind, Scope
 from holdfast.stores.base import NOBODY, Within
@@ -97,20 +98,22 @@ def _where(memory: Memory) -> Bindings:
 
 def memory_of(row: Row) -> Memory:
     """In the order of `READ`, which is the order of the fields."""
-    id, text, kind, scope, project_id, worktree_id, created_at, tags, importance, pinned, labels, *rest = row
-    source, session, seen, seen_at, found, found_at, superseded_by, stretch, place = rest
+    (
+        id, text, kind, scope, project_id, worktree_id, created_at, tags, importance, pinned, labels,
+        source, session, seen, seen_at, found, found_at, superseded_by, stretch, place,
+    ) = row  # fmt: skip
     return Memory(
         id,
         text,
-        decode_name(MemoryKind, kind),
-        decode_name(Scope, scope),
+        _KINDS.get(kind) or decode_name(MemoryKind, kind),
+        _SCOPES.get(scope) or decode_name(Scope, scope),
         project_id,
         worktree_id,
         created_at,
         decode_texts(tags),
         importance,
         bool(pinned),
-        tuple(decode_name(Label, label) for label in decode_texts(labels)),
+        tuple([decode_name(Label, label) for label in decode_texts(labels)]),
         source,
         session,
         seen,
@@ -122,6 +125,10 @@ def memory_of(row: Row) -> Memory:
         place,
     )
 
+
+# A query reads a hundred memories and an audit thousands: to look these up is several times as fast.
+_KINDS: Final = {kind.value: kind for kind in MemoryKind}
+_SCOPES: Final = {scope.value: scope for scope in Scope}
 
 _PUT_MEMORY = """
 insert into memories (

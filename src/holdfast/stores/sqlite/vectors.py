@@ -69,7 +69,7 @@ class Vectors:
         best = np.argpartition(-cosines, count - 1)[:count] if 0 < count < len(cosines) else slice(None)
         numbers, cosines = self._block.numbers[chosen][best], cosines[best]
         order = np.lexsort((numbers, -cosines))
-        return [(int(numbers[at]), float(cosines[at])) for at in order]
+        return list(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
 
     def _catch_up(self) -> int:
         """Bring what is held up to date; how many of them may be gone."""
