@@ -84,6 +84,21 @@ def test_what_the_budget_left_out_is_accounted_for() -> None:
     assert any(item.rendered for item in brief.items)
 
 
+@pytest.mark.parametrize("budget", [900, 1_220, 1_250, 1_270])
+def test_what_takes_more_room_than_it_seemed_leaves_it_to_others(budget: int) -> None:
+    busy = session()
+    for place in range(24):
+        path = f"{PROJECT.root}/packages/{'abc'[place % 3]}/source/module_{place % 5}/nested_{place}.py"
+        names = " ".join(f"parse_{place}_{part}" for part in range(4))
+        edit = replace(called(f"t{place}", Action.EDIT, path), detail=names)
+        busy = after(busy, edit, returned(f"t{place}"))
+    brief = compose(replace(told(), session=busy), budget)
+    left = budget - len(brief.text) - len(", ")
+    left_out = [item for item in brief.items if item.omitted == "over budget" and item.lead == "In use"]
+    assert left_out
+    assert all(len(item.text) > left for item in left_out)
+
+
 def test_the_most_needed_comes_first_into_a_small_budget() -> None:
     small = compose(told(), 300).text
     assert "Fix the flaky retry test" in small

@@ -24,7 +24,7 @@ from holdfast.core.weights import WEIGHTS
 __all__ = ["SECTIONS", "TITLE", "Brief", "Item", "Reason", "Receipt", "Told", "compose", "compose_news"]
 
 SUMMARY_TITLE: Final = "## What the summary must keep"
-LEAD_MOST: Final = 45
+LEAD_MOST: Final = 52
 """How many items may stand behind one label: a longer list is not read."""
 
 
@@ -32,8 +32,9 @@ MINUTE_MS: Final = 60_000
 _FIRST: Final = (*ledger_told.FIRST, "goal", "where", "latest_file")
 """What a brief begins with, whatever it is worth per character."""
 OVER: Final = "over budget"
+LONGER: Final = "over budget beside the others"
 SAID: Final = "said already"
-REFILLS: Final = 3
+REFILLS: Final = 4
 OFFERS_SHARE: Final = 20
 """The last line takes at most one part in so many of the budget."""
 
@@ -83,11 +84,11 @@ def _filled(told: Told, items: Iterable[Item], budget: int, weights: Mapping[str
     if not ranked or room < 0:
         return Brief("", tuple(replace(item, omitted="no room for any item") for item in ranked))
     chosen = tuple(_chosen(ranked, room))
-    # What stands together takes less room than was reckoned for it, and leaves some for more.
+    # What stands together takes more or less room than was reckoned for it; what is left is for others.
     for _ in range(REFILLS):
-        chosen = _said_once(chosen)
+        chosen = _within(_said_once(chosen), room)
         chosen = tuple(_chosen(chosen, room - _written(chosen)))
-    chosen = _within(chosen, room)
+    chosen = _within(_said_once(chosen), room)
     if not any(item.rendered for item in chosen):
         return Brief("", chosen)
     offers = _offered(told) if closing else ()
@@ -115,7 +116,7 @@ def _within(chosen: tuple[Item, ...], room: int) -> tuple[Item, ...]:
     """Without the last of the chosen items where together they take more room than was reckoned."""
     while _written(chosen) > room:
         last = max(place for place, item in enumerate(chosen) if item.rendered)
-        dropped = replace(chosen[last], rendered=False, omitted=OVER)
+        dropped = replace(chosen[last], rendered=False, omitted=LONGER)
         chosen = (*chosen[:last], dropped, *chosen[last + 1 :])
     return chosen
 
