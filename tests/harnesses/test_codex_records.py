@@ -1,4 +1,4 @@
-"""An item is decoded together with its envelope, and tells the same as one decoded apart from it."""
+"""An item or a report is decoded together with its envelope, and tells the same as one decoded apart."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from holdfast.harnesses.codex.records import (
     ItemRecord,
     Metadata,
     Record,
+    ReportRecord,
     is_silent,
     record_in,
 )
+from holdfast.harnesses.codex.transcript import read_transcript
 from holdfast.harnesses.fields import decoded
 from tests.harnesses import codex_records as codex
 
@@ -60,7 +62,10 @@ def test_an_item_decoded_with_its_envelope_is_the_item_decoded_apart(
     [
         (codex.output("done"), ItemRecord),
         (codex.message("user", "Fix it."), ItemRecord),
-        (codex.event("user_message", message='a "response_item"'), Record),
+        (codex.event("user_message", message='a "response_item"'), ReportRecord),
+        (codex.event("token_count", info=None), ReportRecord),
+        (codex.event("agent_message", message=5), Record),
+        (codex.event("task_started"), Record),
         (codex.turn(), Record),
         ({"type": "response_item", "payload": {"type": "message", "role": 5}}, Record),
         ({"type": "response_item", "payload": None}, Record),
@@ -68,10 +73,29 @@ def test_an_item_decoded_with_its_envelope_is_the_item_decoded_apart(
         ({"type": 5, "payload": "response_item"}, Skipped),
     ],
 )
-def test_only_an_item_that_is_as_expected_comes_with_its_envelope(
-    line: codex.Json, kind: type[object]
-) -> None:
+def test_only_what_is_as_expected_comes_with_its_envelope(line: codex.Json, kind: type[object]) -> None:
     assert type(record_in(codex.jsonl([line]))) is kind
+
+
+REPORTS = st.sampled_from(["token_count", "agent_message", "user_message"])
+TOKENS = st.dictionaries(st.sampled_from(["input_tokens", "output_tokens", "total_tokens"]), ANYTHING)
+INFO = ANYTHING | st.fixed_dictionaries({"last_token_usage": TOKENS | st.none()})
+
+
+@given(
+    kind=REPORTS,
+    fields=st.fixed_dictionaries({}, optional={"info": INFO, "message": ANYTHING, "turn_id": ANYTHING}),
+)
+def test_a_report_decoded_with_its_envelope_tells_what_one_decoded_apart_tells(
+    kind: str, fields: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "rollout.jsonl"
+    path.write_bytes(codex.jsonl([codex.event(kind, **fields)]))
+    together = read_transcript(path, "s", "", 1 << 20)
+    # What stands before the kind hides it, so that the envelope is decoded alone.
+    path.write_bytes(codex.jsonl([codex.record("event_msg", {"more": 1, "type": kind, **fields})]))
+    apart = read_transcript(path, "s", "", 1 << 20)
+    assert (together.events, together.skipped) == (apart.events, apart.skipped)
 
 
 def test_what_is_noted_beside_an_item_comes_with_it() -> None:

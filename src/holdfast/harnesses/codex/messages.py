@@ -23,44 +23,45 @@ _NOTIFICATION = re.compile(
 )
 
 
-def message(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
+def message(item: Item, frame: Frame, reached: Reached) -> Iterable[Event]:
     """What an item in somebody's role says."""
     blocks, record = texts(value(item.content)), item.id or ""
     words = "\n".join(blocks)
     match item.role:
         case "assistant":
-            yield from said("item", record, words, frame, reached)
+            return said("item", record, words, frame, reached)
         case "user":
-            yield from _notified(words, record, frame)
             turn = (item.passthrough and item.passthrough.turn) or reached.turn
-            yield from prompted("item", record, turn, _with_kinds(blocks, item), frame, reached)
+            typed_here = prompted("item", record, turn, _with_kinds(blocks, item), frame, reached)
+            return (*_notified(words, record, frame), *typed_here)
         case _:
-            yield from _brief(words, record, frame, reached)
+            return _brief(words, record, frame, reached)
 
 
 def prompted(
     way: str, record: str, turn: str, blocks: Iterable[tuple[str, str]], frame: Frame, reached: Reached
-) -> Iterator[Event]:
+) -> Iterable[Event]:
     """What a person typed; what a subagent is told was written by the agent that started it."""
     words = typed(blocks)
     if words and reached.is_main and reached.is_news(way, "user", words):
-        yield Prompt(**frame.told(Origin.HUMAN, record), text=words, turn=turn)
+        return (Prompt(**frame.told(Origin.HUMAN, record), text=words, turn=turn),)
+    return ()
 
 
-def said(way: str, record: str, words: str, frame: Frame, reached: Reached) -> Iterator[Event]:
+def said(way: str, record: str, words: str, frame: Frame, reached: Reached) -> Iterable[Event]:
     """What the agent said."""
     words = without_ours(words).strip()
     if words and reached.is_news(way, "assistant", words):
-        yield AssistantText(**frame.told(Origin.ASSISTANT, record), text=words)
+        return (AssistantText(**frame.told(Origin.ASSISTANT, record), text=words),)
+    return ()
 
 
-def completed(fields: Mapping[str, object], turn: str, frame: Frame, reached: Reached) -> Iterator[Event]:
+def completed(fields: Mapping[str, object], turn: str, frame: Frame, reached: Reached) -> Iterable[Event]:
     """What an event says about a message that is now whole."""
     blocks, record = texts(fields.get("content")), text(fields, "id")
     if fields.get("type") == "UserMessage":
-        yield from prompted("completed", record, turn, [(one, "") for one in blocks], frame, reached)
-    else:
-        yield from said("completed", record, "\n".join(blocks), frame, reached)
+        return prompted("completed", record, turn, [(one, "") for one in blocks], frame, reached)
+    return said("completed", record, "\n".join(blocks), frame, reached)
 
 
 def texts(content: object) -> list[str]:

@@ -36,6 +36,9 @@ from holdfast.harnesses.codex.records import (
     ItemRecord,
     Metadata,
     Record,
+    Report,
+    ReportRecord,
+    TokenInfo,
     Tokens,
     fields_of,
     is_silent,
@@ -90,22 +93,30 @@ def _batch(stretch: Stretch, lines: Iterable[Line], session: str, reached: Reach
         if is_silent(line.content):
             continue
         record = record_in(line.content)
-        for told in (record,) if isinstance(record, Skipped) else _told(record, line, session, reached):
-            if isinstance(told, Skipped):
-                skipped.append(Skipped(told.reason, line.where))
+        told = (record,) if isinstance(record, Skipped) else _told(record, line, session, reached)
+        for one in told:
+            if isinstance(one, Skipped):
+                skipped.append(Skipped(one.reason, line.where))
             else:
-                events.append(told)
+                events.append(one)
     reached.place = stretch.cursor
     return Batch(tuple(events), tuple(skipped), written(reached), stretch.done, reached.cwd)
 
 
 def _told(
-    record: ItemRecord | Record, line: Line, session: str, reached: Reached
+    record: ItemRecord | ReportRecord | Record, line: Line, session: str, reached: Reached
 ) -> Iterable[Event | Skipped]:
     reached.at = (milliseconds(record.timestamp) if record.timestamp else 0) or reached.at
     frame = Frame(session, _place(line, reached), reached.at, reached.agent)
     if isinstance(record, ItemRecord):
         return _item(record.payload, record.metadata, frame, reached)
+    if isinstance(record, ReportRecord):
+        return _report(record.payload, frame, reached)
+    return _told_apart(record, line, frame, reached)
+
+
+def _told_apart(record: Record, line: Line, frame: Frame, reached: Reached) -> Iterable[Event | Skipped]:
+    """What a record tells whose payload was not decoded with it."""
     match record.type:
         case "response_item":
             return _decoded_item(record, record.payload, frame, reached)
@@ -190,12 +201,19 @@ def _item(item: Item, metadata: Metadata | None, frame: Frame, reached: Reached)
     return ()
 
 
+def _report(report: Report, frame: Frame, reached: Reached) -> Iterable[Event]:
+    if report.type == "token_count":
+        return _token_count(report.info, frame, reached)
+    return _reported(report.type, {"message": report.message, "turn_id": report.turn}, frame, reached)
+
+
 def _event(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterable[Event | Skipped]:
     kind = decoded(KIND, payload)
     if isinstance(kind, Skipped):
         return (kind,)
     if kind.type == "token_count":
-        return _token_count(payload, frame, reached)
+        counted = decoded(TOKEN_COUNT, payload)
+        return (counted,) if isinstance(counted, Skipped) else _token_count(counted.info, frame, reached)
     return _reported(kind.type, fields_of(payload), frame, reached) if kind.type in EVENTS else ()
 
 
@@ -238,11 +256,7 @@ def _boundary(way: str, summary: str, frame: Frame, reached: Reached) -> Iterato
         yield Compacted(**frame.told(Origin.HARNESS), sign=Sign.BOUNDARY, summary=summary)
 
 
-def _token_count(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterable[Event | Skipped]:
-    counted = decoded(TOKEN_COUNT, payload)
-    if isinstance(counted, Skipped):
-        return (counted,)
-    info = counted.info
+def _token_count(info: TokenInfo | None, frame: Frame, reached: Reached) -> Iterable[Event]:
     if info is None or info.last is None:
         return ()
     seen = (count(info.total.total_tokens if info.total else None), count(info.last.total_tokens))
