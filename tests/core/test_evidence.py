@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged, ToolCalled
-from holdfast.core.evidence import follow
+from holdfast.core.evidence import follow, twin
 from holdfast.core.trail import (
     COMMANDS_KEPT,
     FILES_KEPT,
@@ -188,6 +188,13 @@ class TestFiles:
 
 
 class TestWhatPeopleRuledAndAsked:
+    def test_the_goal_of_a_wrapped_prompt_is_what_its_user_asks(self) -> None:
+        wrapped = "# Rules of the house\n" + "Be brief.\n" * 4_000 + "# User Request\nStart phase 01"
+        found = trail(prompt(wrapped, "p1"))
+        assert found.goal is not None
+        assert found.goal.text == "Start phase 01"
+        assert twin(found, prompt(wrapped, "letter:1")) is not None
+
     def test_a_generic_prompt_does_not_replace_the_goal(self) -> None:
         found = trail(
             prompt("Fix the flaky retry test in tests/test_retry.py", "p1"), prompt("continue", "p2")

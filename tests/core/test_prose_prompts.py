@@ -144,3 +144,24 @@ def test_a_sentence_of_a_wrapped_prompt_is_not_cut_at_the_line() -> None:
         "Whatever you change in the importer, you must never write to the\nproduction bucket from a test."
     )
     assert prose.constraints(prompt) == (prompt.replace("\n", " "),)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked"),
+    [
+        ("Fix the retry test", "Fix the retry test"),
+        ("# Context\nYou are Dori.\n\n---\n\n# User Request\n\nStart phase 01.\n", "Start phase 01."),
+        ('"# Context\nBe brief.\n# User Request:\nStart phase 01.\n\n"', "Start phase 01."),
+        ("Rules first.\n### The user's message\nWhy is it slow?", "Why is it slow?"),
+        ("<rules>Be brief.</rules>\n<user_query>\nWhy is it slow?\n</user_query>", "Why is it slow?"),
+        ("# User Request\nOne\n# User Request\nTwo", "Two"),
+        (
+            "Write a form with a field below `# User Request`",
+            "Write a form with a field below `# User Request`",
+        ),
+        ("# Notes\nNothing follows.\n# User Request\n", "# Notes\nNothing follows.\n# User Request\n"),
+        ("<user_query>never closed", "<user_query>never closed"),
+    ],
+)
+def test_of_a_wrapped_prompt_the_users_words_are_what_is_asked(prompt: str, asked: str) -> None:
+    assert prose.asked(prompt) == asked

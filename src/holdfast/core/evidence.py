@@ -89,7 +89,7 @@ def _bounded(text: str) -> str:
 
 def twin(trail: Trail, event: Prompt) -> Said | None:
     """What a letter told of this same prompt before the transcript showed it, or the other way round."""
-    text = shortened(event.text, TEXT_KEPT)
+    text = _asked(event.text)
     for said in trail.prompts:
         alike = said.text == text and (said.turn == event.turn or not said.turn or not event.turn)
         if alike and (
@@ -114,16 +114,21 @@ def swapped(trail: Trail, before: Said, event: Prompt) -> Trail:
 
 
 def _prompted(trail: Trail, event: Prompt) -> Trail:
-    said = Said(shortened(event.text, TEXT_KEPT), event.at, event.record, event.turn)
+    asked = _asked(event.text)
+    said = Said(asked, event.at, event.record, event.turn)
     others = tuple(prompt for prompt in trail.prompts if prompt.record != event.record)
     first = trail.first_prompt
     if first is None or first.record == event.record:
         first = said
     rules = _rules(event.text)
-    goal = trail.goal if trail.goal and _goes_on(event.text, rules) else said
+    goal = trail.goal if trail.goal and _goes_on(asked, rules) else said
     trail = replace(trail, first_prompt=first, goal=goal, prompts=(*others, said)[-PROMPTS_KEPT:])
     notes = (Note(NoteKind.CONSTRAINT, text, event.at, event.record) for text in rules)
     return _named(_noted(trail, notes), event.text)
+
+
+def _asked(prompt: str) -> str:
+    return shortened(prose.asked(_bounded(prompt)), TEXT_KEPT)
 
 
 def _goes_on(prompt: str, rules: tuple[str, ...]) -> bool:

@@ -95,6 +95,16 @@ def measurements(text: str) -> tuple[str, ...]:
     return _measurements(_heard(text))
 
 
+def asked(prompt: str) -> str:
+    """What the user asks in a prompt that a program wrapped into instructions of its own; else all of it."""
+    wrapped = list(prompts.WRAPPED.finditer(prompt))
+    if not wrapped:
+        return prompt
+    quoted = '"' if prompt.startswith('"') else ""
+    inside: str = wrapped[-1]["inside"] or prompt[wrapped[-1].end() :].rstrip().removesuffix(quoted)
+    return inside.strip() or prompt
+
+
 def is_generic(prompt: str) -> bool:
     """Whether a prompt only says to go on, and names nothing one could go on with."""
     return len(prompt) <= prompts.LONGEST_GENERIC and prompts.GENERIC.fullmatch(_folded(prompt)) is not None

@@ -175,3 +175,10 @@ GENERIC: Final = re.compile(
     rf"确认|同意|做吧|修复它)[吧了啊吗]?[，,。！!？?\s]*"
 )
 """A prompt that only says to go on: good manners around a verb and a pronoun."""
+
+WRAPPED: Final = re.compile(
+    r"^[ ]{0,3}\#{1,6}[ ]*(?:the )?user(?:['’]s)? (?:request|message|prompt|query|task|input)[ ]*:?[ ]*$"
+    r"|<(?P<tag>user_(?:request|message|prompt|query|task|input))>(?P<inside>.+?)</(?P=tag)>",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+"""Where in a prompt of some program the words of its user begin, or stand between two tags."""
