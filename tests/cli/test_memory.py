@@ -43,7 +43,13 @@ def test_what_is_remembered_is_recalled_and_expanded(person: Person) -> None:
     assert 0 < hit["score"] <= 1
     assert hit["age"].endswith(" s")
     assert hit["at"].endswith("Z")
-    assert PORT in person.types("recall", "port").out
+    by_word = person.types("recall", "port")
+    assert PORT in by_word.out
+    assert "nearest in meaning" not in by_word.err
+    by_meaning = person.types("recall", "harbour")
+    assert (PORT in by_meaning.out, "nearest in meaning" in by_meaning.err) == (True, True)
+    nonsense = person.types("recall", "zorbleflux")
+    assert (nonsense.out, "nothing was found" in nonsense.err) == ("", True)
     assert person.types("expand", id[:8]).out == f"{PORT}\n"
     assert person.types("expand", id, "--json").json["text"] == PORT
 

@@ -128,6 +128,20 @@ def test_what_has_nothing_to_do_with_the_query_is_not_given(library: Library) ->
     assert library.texts("quantum chromodynamics") == []
 
 
+def test_for_words_that_nobody_knows_nothing_is_given(library: Library) -> None:
+    library.remember("The invoice parser fails on Windows line endings")
+    library.remember("pytest -q runs the suite")
+    assert library.texts("zorbleflux xkcdqwrt") == []
+    library.remember("The zorbleflux is off")
+    assert library.texts("zorbleflux xkcdqwrt", limit=1) == ["The zorbleflux is off"]
+
+
+def test_a_finding_says_whether_it_holds_any_of_the_words(library: Library) -> None:
+    library.remember("My car is red")
+    assert [finding.worded for finding in library.recall("automobile")] == [False]
+    assert [finding.worded for finding in library.recall("which car")] == [True]
+
+
 def test_what_is_superseded_comes_behind_what_supersedes_it(library: Library) -> None:
     library.remember("The port is 8080")
     library.remember("The port is 9090")
@@ -238,6 +252,9 @@ class OtherModel:
 
     def nearness(self, words: Sequence[str], texts: Sequence[str]) -> list[float]:
         return [0.0 for _ in texts]
+
+    def knows(self, words: Sequence[str]) -> bool:
+        return True
 
 
 def test_documents_get_their_vectors_when_someone_recalls(library: Library) -> None:

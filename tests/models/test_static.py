@@ -53,6 +53,13 @@ def test_the_same_words_are_as_near_as_can_be_and_none_are_not_near_at_all() -> 
     assert near == pytest.approx([1, 0, 0, 0], abs=1e-6)
 
 
+def test_it_knows_a_word_that_it_need_not_spell() -> None:
+    assert EMBEDDER.knows(["zorbleflux", "rollback"])
+    assert EMBEDDER.knows(["parse_hook"])
+    assert not EMBEDDER.knows(["zorbleflux", "xkcdqwrt", "☃", ""])
+    assert not EMBEDDER.knows([])
+
+
 def test_a_rare_word_weighs_more_than_a_common_one() -> None:
     rare, common = EMBEDDER.nearness(["the", "invoice"], ["invoice", "the"])
     assert rare > common

@@ -70,6 +70,8 @@ def recall(  # noqa: PLR0913 - each is an option
     if as_json:
         give_json(rows if beside is None else {"hits": rows, "querySurfacing": beside})
     elif found:
+        if not any(finding.worded for finding in found):
+            say("nothing says any of these words; this is nearest in meaning:")
         give_findings(found)
     else:
         say("nothing was found; `--all-projects` looks in every project")

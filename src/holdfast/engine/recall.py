@@ -67,6 +67,8 @@ class Finding:
     source: str
     """Where it comes from, for a person."""
     session: str = ""
+    worded: bool = True
+    """Whether it, or what stands beside it, says any of the words that were asked for."""
 
 
 def recall(desk: Desk, project: Project, query: Query) -> list[Finding]:
@@ -122,10 +124,15 @@ def _index_some(desk: Desk) -> None:
 
 
 def _pool(desk: Desk, query: Query, where: Within, embedder: Embedder | None, count: int) -> Pool:
-    """What the two searches say."""
-    by_words = desk.store.search(query_words(query.text), where, count)
+    """What the two searches say.
+
+    Of words that nothing holds and that the embedder cannot read, something or other would still be the
+    nearest: where there are no others, nothing is.
+    """
+    words = query_words(query.text)
+    by_words = desk.store.search(words, where, count)
     by_meaning: list[Hit] = []
-    if embedder is not None:
+    if embedder is not None and (by_words or not words or embedder.knows(words)):
         with contextlib.suppress(StoreLocked):
             catch_up(desk, embedder, VECTORS_AT_ONCE)
         (vector,) = embedder.embed([query.text])
@@ -170,7 +177,7 @@ def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator
     given = set[tuple[str, str]]()
     for one in (one for one in best if not one.is_noise):
         document = by_id[one.candidate.id]
-        finding = _finding(document, document.standing, one.score)
+        finding = replace(_finding(document, document.standing, one.score), worded=one.worded)
         is_checkpoint = document.kind == CHECKPOINT and document.session
         same = (CHECKPOINT, document.session) if is_checkpoint else ("", identity(finding.text))
         if same not in given:

@@ -43,6 +43,10 @@ class Embedder(Protocol):
         """
         ...
 
+    def knows(self, words: Sequence[str]) -> bool:
+        """Whether it knows what any of these words means, and not merely how it is spelled."""
+        ...
+
 
 REFUSED: Final = "it refused to answer"
 CUT_OFF: Final = "its answer was cut off"

@@ -24,6 +24,9 @@ LONGEST_TEXT = 20_000
 UNLIKE = 0.2
 """Words with a cosine up to this have nothing to do with each other."""
 
+PIECES_KNOWN = 2
+"""`rollback` is two words that say what it means; what falls into more pieces is spelled, not known."""
+
 NOTHING = (0,)
 """The place of a piece that points nowhere; it stands for words without a known piece."""
 
@@ -61,6 +64,10 @@ class StaticEmbedder:
         says = np.array([self._says[one[0]] if len(one) == 1 else 1 for one in wanted], np.float32)
         best = self._best(self._directions(wanted), [self._spoken(text) for text in texts])
         return [float(one) for one in best @ (says / says.sum())]
+
+    def knows(self, words: Sequence[str]) -> bool:
+        spoken = chain.from_iterable(map(self._spoken, words))
+        return any(0 < len(self._wordpiece.pieces(word)) <= PIECES_KNOWN for word in spoken)
 
     def _best(self, wanted: Floats, spoken: Sequence[Sequence[str]]) -> Floats:
         """For each text and each wanted word, how like it the likest word of the text is."""
