@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events import Skipped
-from holdfast.harnesses.fields import capped, count, items, mapping, milliseconds, read_object, text
+from holdfast.harnesses.fields import (
+    NOTHING,
+    capped,
+    count,
+    items,
+    mapping,
+    milliseconds,
+    read_object,
+    text,
+    value_of,
+)
 
 DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
 
@@ -119,3 +130,19 @@ def test_a_time_is_milliseconds_since_1970(timestamp: str, at: int) -> None:
 )
 def test_a_number_of_tokens_is_whole_and_within_reason(tokens: float | None, counted: int) -> None:
     assert (count(tokens), type(count(tokens))) == (counted, int)
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (NOTHING, None),
+        (b"null", None),
+        (b'{"a": [1, null]}', {"a": [1, None]}),
+        (b'"half \\ud83d of a pair"', "half \ufffd of a pair"),
+        (b'{"a": ', None),
+        (b"", None),
+        (DEEP, None),
+    ],
+)
+def test_whatever_stands_there_is_a_value_or_none(raw: msgspec.Raw | bytes, value: object) -> None:
+    assert value_of(raw) == value

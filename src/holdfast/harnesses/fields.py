@@ -19,10 +19,14 @@ from holdfast.core.events import Skipped
 TEXT_LIMIT = 8_000
 """How many characters of one tool's output are worth keeping."""
 
+NOTHING = msgspec.Raw(b"null")
+"""What stands for a field that is missing, where its JSON is decoded only when somebody asks."""
+
 _NOTE_ROOM = 60
 _USUAL_LENGTH = len("2026-01-01T00:00:00.000Z")
 _MOST_TOKENS = 1 << 40
 _OBJECT: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
+_ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
 _T = TypeVar("_T")
 
 
@@ -37,6 +41,14 @@ def decoded(decoder: msgspec.json.Decoder[_T], line: bytes | msgspec.Raw, where:
         return decoder.decode(line)
     except (ValueError, RecursionError):
         return _decoded_mended(decoder, bytes(line), where)
+
+
+def value_of(raw: msgspec.Raw | bytes) -> object:
+    """Whatever JSON stands there; None where it cannot be read."""
+    if raw is NOTHING:
+        return None
+    found = decoded(_ANYTHING, raw)
+    return None if isinstance(found, Skipped) else found
 
 
 def text(fields: Mapping[str, object], *names: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-NOTHING = msgspec.Raw(b"null")
+from holdfast.harnesses.fields import NOTHING
 
 
 class Block(msgspec.Struct):

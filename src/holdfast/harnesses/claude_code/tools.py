@@ -25,7 +25,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.fence import without_ours
 from holdfast.harnesses.claude_code.records import Block
-from holdfast.harnesses.fields import capped, items, mapping, text
+from holdfast.harnesses.fields import capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
 
 _ACTIONS: Final[Mapping[str, Action]] = {
@@ -66,7 +66,7 @@ _NOTIFIED = re.compile(r"<(?P<name>tool-use-id|status|summary|result)>(?P<value>
 def called(block: Block, frame: Frame) -> Iterator[Event]:
     """What the agent asked for."""
     tool, call = block.name or "", block.id or ""
-    given = _object(block.input)
+    given = mapping(value_of(block.input))
     if tool == "TodoWrite":
         yield TodosChanged(**frame.told(Origin.ASSISTANT), todos=_todos(given.get("todos")))
         return
@@ -89,7 +89,7 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
 def returned(block: Block, result: msgspec.Raw, frame: Frame) -> Iterator[Event]:
     """How a call ended. One that goes on in the background has not: a notification will say."""
     call, ok = block.tool_use_id or "", not block.is_error
-    outcome = _object(result)
+    outcome = mapping(value_of(result))
     said = without_ours(content_text(block.content))
     if text(outcome, "backgroundTaskId") or outcome.get("status") == "async_launched":
         return
@@ -132,7 +132,7 @@ def notified(notification: str, frame: Frame) -> Iterator[Event]:
 
 def content_text(content: msgspec.Raw) -> str:
     """The text of a content that is a text, or a list of texts or blocks; images are passed over."""
-    value = _value(content)
+    value = value_of(content)
     if isinstance(value, str):
         return value
     texts = (part if isinstance(part, str) else text(mapping(part), "text") for part in items(value))
@@ -193,14 +193,3 @@ def _edited_in_shell(call: str, outcome: Mapping[str, object], frame: Frame) -> 
             ended = frame.part(Origin.TOOL, f"end/{path}")
             yield ToolCalled(**asked, call=own, tool="Bash", action=action, subject=path)
             yield ToolReturned(**ended, call=own, ok=True)
-
-
-def _object(raw: msgspec.Raw) -> Mapping[str, object]:
-    return mapping(_value(raw))
-
-
-def _value(raw: msgspec.Raw) -> object:
-    try:
-        return msgspec.json.decode(raw)
-    except (ValueError, RecursionError):
-        return None

@@ -14,9 +14,7 @@ from typing import Literal
 import msgspec
 
 from holdfast.core.events import Skipped
-from holdfast.harnesses.fields import decoded, mapping, read_object
-
-NOTHING = msgspec.Raw(b"null")
+from holdfast.harnesses.fields import NOTHING, decoded, mapping, read_object, value_of
 
 
 class Metadata(msgspec.Struct):
@@ -160,7 +158,6 @@ ITEM = msgspec.json.Decoder(Item)
 TOKEN_COUNT = msgspec.json.Decoder(TokenCount)
 SUMMARY = msgspec.json.Decoder(Summary)
 KIND = msgspec.json.Decoder(Kind)
-_ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
 
 TOLD: frozenset[str] = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
 """The types of envelope that we read."""
@@ -222,17 +219,9 @@ def record_in(line: bytes) -> ItemRecord | ReportRecord | Record | Skipped:
         return decoded(RECORD, line)
 
 
-def value(raw: msgspec.Raw | bytes) -> object:
-    """Whatever JSON stands here; None where it cannot be read."""
-    if raw is NOTHING:
-        return None
-    found = decoded(_ANYTHING, raw)
-    return None if isinstance(found, Skipped) else found
-
-
 def fields_of(raw: msgspec.Raw | bytes) -> Mapping[str, object]:
     """The object that stands here, also where it is written as a text; otherwise an empty one."""
-    found = value(raw)
+    found = value_of(raw)
     return object_in(found) if isinstance(found, str) else mapping(found)
 
 

@@ -27,8 +27,8 @@ from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.codex import outcomes, patches
 from holdfast.harnesses.codex.outcomes import Outcome
 from holdfast.harnesses.codex.reached import Reached
-from holdfast.harnesses.codex.records import Item, fields_of, object_in, value
-from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text
+from holdfast.harnesses.codex.records import Item, fields_of, object_in
+from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
 
 _ACTIONS: Final[Mapping[str, Action]] = {
@@ -89,7 +89,7 @@ def returned(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
     process = reached.polls.pop(call, "")
     started_by = reached.running.get(process, "")
     action = Action.RUN if started_by else known.action if known else Action.OTHER
-    outcome = outcomes.of_output(value(item.output), action)
+    outcome = outcomes.of_output(value_of(item.output), action)
     if started_by and not outcome.process:
         del reached.running[process]
         yield from _ended(started_by, outcome, frame, reached)
@@ -157,7 +157,7 @@ def _ended(call: str, outcome: Outcome, frame: Frame, reached: Reached) -> Itera
 
 
 def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
-    free_text = value(item.input)
+    free_text = value_of(item.input)
     tool = _name(item)
     action = Action.RUN if item.type == "local_shell_call" else _ACTIONS.get(tool, Action.OTHER)
     match action:
@@ -174,7 +174,7 @@ def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
         case Action.READ | Action.SEARCH:
             return _Asked(tool, action, text(given, *_SUBJECTS[action]))
         case _:
-            detail = free_text if isinstance(free_text, str) else value(item.arguments)
+            detail = free_text if isinstance(free_text, str) else value_of(item.arguments)
             subject = text(given, *_SUBJECTS[Action.OTHER])
             return _Asked(tool, Action.OTHER, subject, detail if isinstance(detail, str) else "")
 

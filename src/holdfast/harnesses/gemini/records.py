@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.core.events import Skipped
-from holdfast.harnesses.fields import decoded, items, mapping, text
-
-NOTHING = msgspec.Raw(b"null")
+from holdfast.harnesses.fields import NOTHING, items, mapping, text, value_of
 
 
 class Tokens(msgspec.Struct):
@@ -62,20 +59,11 @@ class Record(Message):
 
 
 RECORD = msgspec.json.Decoder(Record)
-_ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
-
-
-def value(raw: msgspec.Raw) -> object:
-    """Whatever JSON stands here; None where it cannot be read."""
-    if raw is NOTHING:
-        return None
-    found = decoded(_ANYTHING, raw)
-    return None if isinstance(found, Skipped) else found
 
 
 def texts(raw: msgspec.Raw) -> list[str]:
     """The texts of a content, which is a text or a list of parts."""
-    content = value(raw)
+    content = value_of(raw)
     if isinstance(content, str):
         return [content]
     return [text(mapping(part), "text") for part in items(content)]

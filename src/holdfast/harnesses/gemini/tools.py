@@ -24,10 +24,10 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import is_own_tool, without_ours
-from holdfast.harnesses.fields import capped, items, mapping, milliseconds, text
+from holdfast.harnesses.fields import capped, items, mapping, milliseconds, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.gemini.prompts import brief_in, without_hooks
-from holdfast.harnesses.gemini.records import ToolCall, value
+from holdfast.harnesses.gemini.records import ToolCall
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "run_shell_command": Action.RUN,
@@ -67,7 +67,7 @@ _TAIL: Final = re.compile(
 
 def called(call: ToolCall, frame: Frame) -> Iterator[Event]:
     """What the agent asked for and, where it is known already, how that ended."""
-    given, tool, id = mapping(value(call.args)), call.name or "", call.id or ""
+    given, tool, id = mapping(value_of(call.args)), call.name or "", call.id or ""
     if not tool or not id:
         return
     own = Frame(frame.session, id, frame.at, frame.agent, frame.parent)
@@ -112,7 +112,7 @@ def _returned(call: ToolCall, action: Action, frame: Frame) -> Iterator[Event]:
 
 
 def _output(call: ToolCall) -> str:
-    answers = (mapping(mapping(part).get("functionResponse")) for part in items(value(call.result)))
+    answers = (mapping(mapping(part).get("functionResponse")) for part in items(value_of(call.result)))
     given = (mapping(answer.get("response")) for answer in answers)
     return "\n".join(filter(None, (text(one, "output", "error") for one in given)))
 

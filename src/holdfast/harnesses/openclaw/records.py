@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-NOTHING = msgspec.Raw(b"null")
+from holdfast.harnesses.fields import NOTHING
 
 Moment: TypeAlias = str | int | float | None
 """A time as it is written: ISO 8601, or milliseconds since 1970."""

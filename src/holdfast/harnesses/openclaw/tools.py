@@ -16,6 +16,7 @@ from holdfast.core.events import (
     Action,
     Event,
     Origin,
+    Skipped,
     SubagentStarted,
     Todo,
     TodosChanged,
@@ -23,9 +24,9 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import without_ours
-from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text
+from holdfast.harnesses.fields import NOTHING, TEXT_LIMIT, capped, decoded, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.openclaw.records import DETAILS, NOTHING, Block, Details, Message
+from holdfast.harnesses.openclaw.records import DETAILS, Block, Details, Message
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "bash": Action.RUN,
@@ -75,7 +76,7 @@ _EXIT = re.compile(rf"\(?{_EXITED} (-?\d{{1,10}})\.?\)?\s*\Z")
 
 def called(block: Block, frame: Frame) -> Iterator[Event]:
     """What the agent asked for."""
-    given = _object(block.arguments)
+    given = mapping(value_of(block.arguments))
     tool, call = block.name or "", block.id or ""
     if tool == _PLAN:
         yield TodosChanged(**frame.told(Origin.ASSISTANT), todos=_todos(given.get("plan")))
@@ -126,7 +127,7 @@ def ran(message: Message, frame: Frame) -> Iterator[Event]:
 
 def nested(message: Message, frame: Frame) -> Iterator[Event]:
     """A call that another tool made, and how it ended: one record tells both."""
-    details = _object(message.details)
+    details = mapping(value_of(message.details))
     tool, call = text(details, "toolName"), text(details, "toolCallId") or frame.record
     if not tool:
         return
@@ -220,14 +221,5 @@ def _joined(content: object) -> str:
 def _details(raw: msgspec.Raw) -> Details:
     if raw is NOTHING:
         return Details()
-    try:
-        return DETAILS.decode(raw)
-    except (ValueError, RecursionError):
-        return Details()
-
-
-def _object(raw: msgspec.Raw) -> Mapping[str, object]:
-    try:
-        return mapping(msgspec.json.decode(raw))
-    except (ValueError, RecursionError):
-        return {}
+    found = decoded(DETAILS, raw)
+    return Details() if isinstance(found, Skipped) else found

@@ -15,10 +15,10 @@ import msgspec
 
 from holdfast.core.events import Event, Skipped
 from holdfast.harnesses.base import Batch
-from holdfast.harnesses.fields import decoded
+from holdfast.harnesses.fields import NOTHING, decoded
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode.messages import Reached, Row, told
-from holdfast.harnesses.opencode.records import NOTHING, Span
+from holdfast.harnesses.opencode.records import Span
 
 LARGEST: Final = 256 << 20
 _HEAD: Final = 4_096

@@ -9,9 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.core.events import Skipped
-from holdfast.harnesses.fields import decoded
-
-NOTHING = msgspec.Raw(b"null")
+from holdfast.harnesses.fields import NOTHING, decoded
 
 
 class Cache(msgspec.Struct):
@@ -99,10 +97,3 @@ class Part(msgspec.Struct):
 INFO = msgspec.json.Decoder(Info)
 PART = msgspec.json.Decoder(Part)
 _FOLDER = msgspec.json.Decoder(Folder)
-_ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
-
-
-def value(raw: msgspec.Raw) -> object:
-    """Whatever JSON stands here; None where it cannot be read."""
-    found = decoded(_ANYTHING, raw)
-    return None if isinstance(found, Skipped) else found

@@ -24,9 +24,9 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import is_own_tool, without_ours
-from holdfast.harnesses.fields import capped, items, mapping, text
+from holdfast.harnesses.fields import capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.opencode.records import Part, State, value
+from holdfast.harnesses.opencode.records import Part, State
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "bash": Action.RUN,
@@ -70,7 +70,7 @@ def called(id: str, part: Part, frame: Frame) -> Iterator[Event]:
         return
     # Not every model gives its calls ids of their own; only of our tools' calls another letter tells, too.
     id = part.call if part.call and is_own_tool(tool) else id
-    given = mapping(value(state.input))
+    given = mapping(value_of(state.input))
     at = (state.time.start if state.time else None) or frame.at
     own = Frame(frame.session, id, at, frame.agent, frame.parent)
     if tool == _TODOS:
@@ -130,7 +130,7 @@ def _detail(action: Action, given: Mapping[str, object]) -> str:
 
 def _delegated(state: State, given: Mapping[str, object], own: Frame) -> Iterator[Event]:
     """A subagent is a session of its own, which the call names as soon as it is there."""
-    subagent = text(mapping(value(state.metadata)), "sessionId")
+    subagent = text(mapping(value_of(state.metadata)), "sessionId")
     if not subagent:
         return
     task = capped(without_ours(text(given, "description", "prompt")), _TASK_LIMIT)
@@ -144,7 +144,7 @@ def _delegated(state: State, given: Mapping[str, object], own: Frame) -> Iterato
 def _returned(state: State, action: Action, frame: Frame) -> Iterator[Event]:
     told = without_ours(_output(state)).strip()
     said = "" if told == "(no output)" else told
-    exit_status = mapping(value(state.metadata)).get("exit")
+    exit_status = mapping(value_of(state.metadata)).get("exit")
     # A command that fails is an ordinary end to OpenCode; only its exit status tells.
     exit_code = exit_status if action is Action.RUN and type(exit_status) is int else None
     kept = capped(said)
@@ -159,5 +159,5 @@ def _returned(state: State, action: Action, frame: Frame) -> Iterator[Event]:
 
 
 def _output(state: State) -> str:
-    whole = value(state.output)
+    whole = value_of(state.output)
     return whole if isinstance(whole, str) else state.error or ""
