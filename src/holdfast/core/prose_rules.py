@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 _NOTHING: Final = r"(?!)"
@@ -17,12 +18,16 @@ _CLAUSE_LENGTH: Final = 60
 _QUESTION: Final = r"[?？]\W*$|吗[。！]?$"
 
 
+# Seventy patterns take longer to compile than most commands take in all, and few of them ever read prose.
+_compiled: Final = cache(re.compile)
+
+
 @dataclass(frozen=True, slots=True)
 class Sign:
     """A way to say something: the pattern is looked for only where one of the words stands."""
 
     words: frozenset[str]
-    pattern: re.Pattern[str]
+    pattern: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,8 @@ class Rule:
 
     words: frozenset[str]
     signs: tuple[Sign, ...]
-    unless: re.Pattern[str]
-    hedge: re.Pattern[str]
+    unless: str
+    hedge: str
     headings: frozenset[str]
 
     def is_said_in(self, folded: str, words: frozenset[str]) -> bool:
@@ -45,23 +50,24 @@ class Rule:
             return False
         for sign in self.signs:
             if not sign.words.isdisjoint(words) and self._bears(sign, folded):
-                return not self.unless.search(folded)
+                return not _compiled(self.unless).search(folded)
         return False
 
     def is_headed(self, under: Collection[str], folded: str) -> bool:
         """Whether a heading says it for the sentence."""
-        return not self.headings.isdisjoint(under) and not self.unless.search(folded)
+        return not self.headings.isdisjoint(under) and not _compiled(self.unless).search(folded)
 
     def _bears(self, sign: Sign, folded: str) -> bool:
-        for match in sign.pattern.finditer(folded):
-            if not self.hedge.search(folded, max(0, match.start() - _CLAUSE_LENGTH), match.start()):
+        hedge = _compiled(self.hedge)
+        for match in _compiled(sign.pattern).finditer(folded):
+            if not hedge.search(folded, max(0, match.start() - _CLAUSE_LENGTH), match.start()):
                 return True
         return False
 
 
 def sign(words: str, pattern: str) -> Sign:
     """A sign from its words, divided by spaces, and its pattern."""
-    return Sign(frozenset(words.split()), re.compile(pattern))
+    return Sign(frozenset(words.split()), pattern)
 
 
 def rule(*signs: Sign, unless: str, hedge: str = _NOTHING, headings: str = "") -> Rule:
@@ -69,8 +75,8 @@ def rule(*signs: Sign, unless: str, hedge: str = _NOTHING, headings: str = "") -
     return Rule(
         words=frozenset(word for sign in signs for word in sign.words),
         signs=signs,
-        unless=re.compile(unless),
-        hedge=re.compile(hedge),
+        unless=unless,
+        hedge=hedge,
         headings=frozenset(filter(None, headings.split("|"))),
     )
 
