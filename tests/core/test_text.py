@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events import Origin, Prompt, Todo, TodosChanged, map_text
 from holdfast.core.fence import disarmed, fence, is_ours, without_ours
-from holdfast.core.text import elapsed, query_terms, shortened
+from holdfast.core.text import content_words, elapsed, query_terms, shortened
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,7 @@ from holdfast.core.text import elapsed, query_terms, shortened
 )
 def test_query_terms_are_content_words_with_identifiers_whole(text: str, terms: str) -> None:
     assert query_terms(text) == terms
+    assert content_words(text) == set(terms.lower().split())
 
 
 @given(st.text(max_size=300), st.integers(0, 80))

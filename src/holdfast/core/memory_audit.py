@@ -6,16 +6,16 @@ Rules over memories that are given. They find; what becomes of a memory is its o
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Final
 
 from holdfast.core.defang import NOT_AN_ORDER, RECALL
 from holdfast.core.memory import DAY_MS, Memory, identity
 from holdfast.core.names import is_file_name, paths
-from holdfast.core.text import query_terms
+from holdfast.core.text import content_words
 
 UNUSED_DAYS: Final = 30
 ALIKE: Final = 0.8
@@ -51,11 +51,12 @@ class Doubt:
 
 def doubts(memories: Sequence[Memory], gone: frozenset[str], now: int) -> list[Doubt]:
     """What is doubtful about these memories, given which of the files that they name are gone."""
+    said = {memory.id: identity(memory.text) for memory in memories}
     return [
-        *_duplicates(memories),
-        *_near_duplicates(memories),
-        *_echoes(memories),
-        *_stale(memories, gone),
+        *_duplicates(said),
+        *_near_duplicates(memories, said),
+        *_echoes(memories, said),
+        *(_stale(memories, gone) if gone else ()),
         *_unused(memories, now),
     ]
 
@@ -66,18 +67,17 @@ def files_named(text: str) -> tuple[str, ...]:
     return tuple(path for path in found if not path.startswith(("/", "~", "..")))
 
 
-def _duplicates(memories: Iterable[Memory]) -> Iterator[Doubt]:
+def _duplicates(said: Mapping[str, str]) -> Iterator[Doubt]:
     """Within one scope there are none; of two scopes, the narrower one says nothing new."""
     first: dict[str, str] = {}
-    for memory in memories:
-        other = first.setdefault(identity(memory.text), memory.id)
-        if other != memory.id:
-            yield Doubt(memory.id, Problem.DUPLICATE, f"says the same as {other}")
+    for id, text in said.items():
+        other = first.setdefault(text, id)
+        if other != id:
+            yield Doubt(id, Problem.DUPLICATE, f"says the same as {other}")
 
 
-def _near_duplicates(memories: Sequence[Memory]) -> Iterator[Doubt]:
-    words = {memory.id: _words(memory.text) for memory in memories}
-    said = {memory.id: identity(memory.text) for memory in memories}
+def _near_duplicates(memories: Sequence[Memory], said: Mapping[str, str]) -> Iterator[Doubt]:
+    words = {memory.id: content_words(memory.text) for memory in memories}
     for one, other in sorted(_together(words)):
         shared, every = words[one] & words[other], words[one] | words[other]
         if len(shared) >= ALIKE * len(every) and said[one] != said[other]:
@@ -86,17 +86,17 @@ def _near_duplicates(memories: Sequence[Memory]) -> Iterator[Doubt]:
 
 def _together(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
     """Pairs that share a word which is rare for both."""
-    common = Counter(word for own in words.values() for word in own)
+    common = Counter(chain.from_iterable(words.values()))
+    place = {word: nth for nth, word in enumerate(sorted(common, key=lambda word: (common[word], word)))}
     by_word: defaultdict[str, list[str]] = defaultdict(list)
     for id, own in words.items():
-        for word in sorted(own, key=lambda word: (common[word], word))[:RAREST]:
+        for word in sorted(own, key=place.__getitem__)[:RAREST]:
             by_word[word].append(id)
     groups = (group for group in by_word.values() if len(group) <= COMPARED_MOST)
     return {pair for group in groups for pair in combinations(sorted(group), 2)}
 
 
-def _echoes(memories: Sequence[Memory]) -> Iterator[Doubt]:
-    said = [(memory.id, identity(memory.text)) for memory in memories]
+def _echoes(memories: Sequence[Memory], said: Mapping[str, str]) -> Iterator[Doubt]:
     for memory in memories:
         if RECALL in memory.text or memory.text.startswith(NOT_AN_ORDER):
             yield Doubt(memory.id, Problem.ECHO, "has our own marks in it")
@@ -105,7 +105,7 @@ def _echoes(memories: Sequence[Memory]) -> Iterator[Doubt]:
             if len(start) >= ECHO_CHARS:
                 yield from (
                     Doubt(memory.id, Problem.ECHO, f"is the beginning of {id}")
-                    for id, text in said
+                    for id, text in said.items()
                     if id != memory.id and text.startswith(start)
                 )
 
@@ -122,7 +122,3 @@ def _unused(memories: Iterable[Memory], now: int) -> Iterator[Doubt]:
         days = (now - memory.created_at) // DAY_MS
         if days >= UNUSED_DAYS and not memory.found and not memory.pinned:
             yield Doubt(memory.id, Problem.UNUSED, f"was found by nobody in {days} days")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(query_terms(text, len(text) + 1).lower().split())

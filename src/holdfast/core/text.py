@@ -51,6 +51,12 @@ def query_terms(text: str, limit: int = 12) -> str:
     return " ".join(seen.values())
 
 
+def content_words(text: str) -> frozenset[str]:
+    """All the content words of a text, in lower case."""
+    said = {word.lower() for word in _WORD.findall(text)} - _STOP_WORDS
+    return frozenset(word for word in said if len(word) > 1 or word.isdigit())
+
+
 def elapsed(milliseconds: int) -> str:
     """A length of time in words a person reads at a glance: `45 s`, `12 min`, `3 h 5 min`, `2 days`."""
     seconds = max(0, milliseconds) // 1000

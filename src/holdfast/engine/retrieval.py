@@ -19,7 +19,7 @@ from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.rank import query_words
 from holdfast.core.survival import Mean, mean
-from holdfast.core.text import query_terms
+from holdfast.core.text import content_words, query_terms
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.recall import RECORD, Query, look_up
@@ -169,12 +169,8 @@ def means(rows: Iterable[Answered]) -> dict[str, Mean]:
 
 def _told(answer: str, found: Iterable[Turn]) -> float | None:
     """The share of an answer's content words that the turns hold; None where none are expected."""
-    words = _content_words(answer)
-    return _share(words, _content_words("\n".join(turn.text for turn in found))) if words else None
-
-
-def _content_words(text: str) -> frozenset[str]:
-    return frozenset(query_terms(text, len(text)).lower().split())
+    words = content_words(answer)
+    return _share(words, content_words("\n".join(turn.text for turn in found))) if words else None
 
 
 def _share(wanted: frozenset[str], found: Iterable[str]) -> float:
