@@ -188,7 +188,7 @@ class Relay:
         method, id = message.get("method"), message.get("id")
         if method == "initialize":
             self._handshake = [line]
-        elif method == "notifications/initialized":
+        elif method == "notifications/initialized" and self._handshake:
             self._handshake.append(line)
         elif method == "notifications/cancelled":
             self._settle(params_of(message).get("requestId"))
@@ -274,6 +274,9 @@ class Relay:
     def _hear(self, said: bytes) -> None:
         message = read_message(said)
         id = message.get("id") if "method" not in message else None
+        if "error" in message and self._handshake and id == read_message(self._handshake[0]).get("id"):
+            # A harness that tries both ways of the protocol goes on in the one that was not refused.
+            self._handshake = []
         if id is not None and id == self._repeated and id not in self._waiting:
             self._repeated = None  # The harness had its answer from the daemon before.
             return

@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.core import guidance
 from holdfast.engine import tools
-from tests.clients.claude import Claude
+from tests.clients.claude import Claude, Stream
 from tests.clients.model_server import ModelServer, Step, call, say
 from tests.clients.product import TITLE, Product, wait_until
 
@@ -38,6 +38,15 @@ def own_words(text: str) -> str:
 
 def digests(product: Product, session: str) -> list[str]:
     return [row["digest"] for row in product.checkpoints(session) if row["trigger"] == "agent"]
+
+
+def ask_until_it_has_our_tools(stream: Stream, server: ModelServer) -> None:
+    """The harness does not wait for a server that is still starting: it tells of it when it is there."""
+    for _ in range(PROMPTS):
+        stream.ask("Hello.")
+        if tools.INSTRUCTIONS in server.last().text:
+            return
+    raise AssertionError("the model was never told of our tools")
 
 
 class TestByTheRelay:
@@ -83,11 +92,7 @@ class TestByTheRelay:
         self, claude: Claude, server: ModelServer, product: Product
     ) -> None:
         with claude.start_stream(*TOOLS) as stream:
-            # The harness does not wait for a server that is still starting: it tells of it when it is there.
-            for _ in range(PROMPTS):
-                stream.ask("Hello.")
-                if tools.INSTRUCTIONS in server.last().text:
-                    break
+            ask_until_it_has_our_tools(stream, server)
             stream.close()
         told = server.last().text
         assert tools.INSTRUCTIONS in told
@@ -123,10 +128,10 @@ class TestByTheRelay:
     def test_a_daemon_that_dies_in_the_middle_of_a_session_is_back_for_the_next_call(
         self, claude: Claude, server: ModelServer, product: Product
     ) -> None:
-        server.script(say("hello"), digest(), say("saved"))
         with claude.start_stream(*TOOLS) as stream:
-            stream.ask("Fix the totals.")
+            ask_until_it_has_our_tools(stream, server)
             product.kill_daemon()
+            server.script(digest(), say("saved"))
             stream.ask("Save where you are.")
             session = stream.session
             stream.close()

@@ -18,6 +18,11 @@ from holdfast.stores.sqlite import open_store
 from tests.daemon.agent import INITIALIZE, SESSION_ID, Agent, begin, request
 from tests.daemon.conftest import LIMIT_S, Lodging, wait_until
 
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 DIGEST = {"name": "session_digest", "arguments": {"summary": "half done"}}
 
 
@@ -114,6 +119,21 @@ class TestWhenTheDaemonDies:
         first.wait(LIMIT_S)
         assert agent.hear()["result"]["serverInfo"]["name"] == "holdfast"
         assert len(agent.ask("tools/list")["result"]["tools"]) >= 2
+
+    def test_a_handshake_that_was_refused_is_not_told_to_the_next(
+        self, lodging: Lodging, agent: Agent
+    ) -> None:
+        first = lodging.start()
+        # Some harnesses do not wait for the answer in the newer protocol before they try the older one.
+        agent.send(request("new", "server/discover", {"_meta": ENVELOPE}))
+        agent.send(request("old", "initialize", INITIALIZE))
+        answers = {answer["id"]: answer for answer in (agent.hear(), agent.hear())}
+        assert ("result" in answers["new"], "error" in answers["old"]) == (True, True)
+        first.kill()
+        first.wait(LIMIT_S)
+        answer = agent.ask("tools/call", {**DIGEST, "_meta": ENVELOPE})
+        assert answer["result"]["isError"] is False
+        assert digests(lodging) == ["half done"]
 
     def test_as_often_as_it_likes(self, lodging: Lodging, agent: Agent) -> None:
         agent.shake_hands()
