@@ -24,8 +24,10 @@ from tests.clients.model_server import ModelServer
 from tests.clients.person import KEY, LIMIT_S, Person, end
 from tests.clients.product import wait_until
 
-AGAIN_S: Final = 5.0
-TIMES: Final = 8
+AGAIN_S: Final = 1.5
+TIMES: Final = 40
+EMPTY: Final = b"\x15"
+"""The key that takes away what was typed so far."""
 READY: Final = b"Type your message"
 ROWS_AND_COLUMNS: Final = (40, 120)
 SETTINGS = {
@@ -138,9 +140,10 @@ class Terminal:
         """Type a line until it is seen on the screen, and press Enter until it was taken.
 
         While it starts or clears, it drops what is typed; Enter right behind a text counts as a part of that.
+        Either may be pressed again without harm: the line is emptied first, and an empty one is not taken.
         """
         before, last_word = len(self._shown), text.rsplit(maxsplit=1)[-1].encode()
-        self._press(text.encode(), lambda: last_word in self._shown[before:])
+        self._press(EMPTY + text.encode(), lambda: last_word in self._shown[before:])
         self._press(b"\r", done)
 
     def _press(self, keys: bytes, done: Callable[[], bool]) -> None:

@@ -153,7 +153,7 @@ PROMISES: Final = (
         "test_codex.py::TestWhatIsGone::test_nobody_notices",
         "test_gemini.py::test_whatever_is_gone_nobody_notices",
         f"test_opencode.py::{_PROCESS}::test_whatever_is_gone_nobody_notices",
-        openclaw="test_openclaw.py::test_nobody_notices_that_everything_is_gone",
+        openclaw="test_openclaw.py::test_whatever_is_gone_nobody_notices",
     ),
     Promise(
         "the agent's own digest comes back",

@@ -27,6 +27,7 @@ from tests.clients.person import KEY, LIMIT_S, Person, end
 WINDOW: Final = 60_000
 FULL: Final = 50_000
 """So many tokens leave no room for the next turn: then it writes notes and compacts by itself."""
+CALL: Final = Path(__file__).with_name("openclaw_call.mjs")
 START_LIMIT_S: Final = 300.0
 TURN_LIMIT_S: Final = 300.0
 NOT_NEEDED: Final = (
@@ -40,7 +41,8 @@ class OpenClaw(Person):
 
     def __init__(self, binary: Path, root: Path, server: ModelServer, agents: tuple[str, ...]) -> None:
         super().__init__(root, {"TMPDIR": str(root / "tmp"), "OPENCLAW_DISABLE_BONJOUR": "1"})
-        self._command = (str(own_node(binary) / "node"), str(binary))
+        self._node = str(own_node(binary) / "node")
+        self._binary = str(binary)
         self.port = _free_port()
         self.state = self.home / ".openclaw"
         self.settings = self.state / "openclaw.json"
@@ -56,25 +58,12 @@ class OpenClaw(Person):
         folder.mkdir(exist_ok=True)
         return folder
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """What a command of theirs prints."""
-        return subprocess.run(
-            [*self._command, *arguments],
-            cwd=self.project,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TURN_LIMIT_S,
-            check=False,
-        )
-
     def start(self) -> None:
         """Start the gateway, and wait until it answers."""
         output = self.scratch / "gateway.out"
         with output.open("a", encoding="utf-8") as log:
             self._process = subprocess.Popen(
-                [*self._command, "gateway", "run"],
+                [self._node, self._binary, "gateway", "run"],
                 cwd=self.project,
                 env=self.env,
                 stdin=subprocess.DEVNULL,
@@ -113,10 +102,18 @@ class OpenClaw(Person):
         return Session(self, agent, f"agent:{agent}:{name}")
 
     def call(self, method: str, params: Mapping[str, object]) -> Any:  # noqa: ANN401 - it is JSON
-        """What the gateway answers to a call of one of its methods."""
-        told = self.post("/api/v1/admin/rpc", {"method": method, "params": params}, {})
-        assert told["ok"], told
-        return told.get("payload")
+        """What the gateway answers to a call of one of its methods, as its own commands make them."""
+        done = subprocess.run(
+            [self._node, str(CALL), str(self.port), KEY, method, json.dumps(params)],
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TURN_LIMIT_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
 
     def post(self, path: str, body: Mapping[str, object], headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - it is JSON
         request = urllib.request.Request(
@@ -132,7 +129,7 @@ class OpenClaw(Person):
 
     def _answers(self) -> bool:
         try:
-            self.call("health", {})
+            self.post("/api/v1/admin/rpc", {"method": "health", "params": {}}, {})
         except (AssertionError, OSError):
             return False
         return True
@@ -156,22 +153,18 @@ class Session:
         return str(said["choices"][0]["message"]["content"])
 
     def compact(self) -> None:
-        """As `/compact` does."""
-        done = self.openclaw.run("sessions", "compact", self.key)
-        assert done.returncode == 0, done.stdout + done.stderr
+        """As `openclaw sessions compact` does."""
+        assert self.openclaw.call("sessions.compact", {"key": self.key})["compacted"]
 
     def fork(self) -> Session:
         """A new session that begins with all that was said in this one."""
         wanted = {"parentSessionKey": self.key, "fork": True, "agentId": self.agent}
-        words = ("gateway", "call", "sessions.create", "--json", "--params", json.dumps(wanted))
-        done = self.openclaw.run(*words)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return Session(self.openclaw, self.agent, str(json.loads(done.stdout)["key"]))
+        return Session(self.openclaw, self.agent, str(self.openclaw.call("sessions.create", wanted)["key"]))
 
     def reset(self) -> None:
-        """Begin anew."""
-        done = self.openclaw.run("agent", "--session-key", self.key, "--message", "/new")
-        assert done.returncode == 0, done.stdout + done.stderr
+        """Begin anew, as `/new` does."""
+        said = {"sessionKey": self.key, "message": "/new", "idempotencyKey": f"new {self.key}"}
+        assert self.openclaw.call("agent", said)["status"] == "ok"
 
 
 def settings(url: str, port: int, workspaces: Mapping[str, str], log: Path) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from holdfast.engine.processes import alive
+from tests.clients import commands
 from tests.clients.person import Person
 
 LIMIT_S: Final = 30.0
@@ -75,16 +75,7 @@ class Product:
     def _done(
         self, arguments: Sequence[str], cwd: Path | None, stdin: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "holdfast.cli", *arguments],
-            cwd=cwd or self._person.project,
-            env=self._person.env,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
+        return commands.run(arguments, cwd or self._person.project, self._person.env, stdin, limit=LIMIT_S)
 
 
 def wait_until(condition: Callable[[], bool], limit: float = LIMIT_S) -> None:

@@ -61,6 +61,7 @@ def product(openclaw: OpenClaw) -> Iterator[Product]:
     installed = Product(openclaw)
     installed.run("setup", "openclaw", "--yes")
     deafen(openclaw.state / "holdfast" / "index.js")
+    link_interpreter(openclaw, installed)
     try:
         openclaw.start()
         yield installed
@@ -77,6 +78,20 @@ def deafen(plugin: Path) -> None:
     unheard = f'name.endsWith("_compaction") && context.agentId === "{DEAF}"'
     hook = f"(event, context) => {unheard} ? undefined : hook(event, context)"
     plugin.write_text(told.replace(heard, f"api.on(name, harmless({hook}))"))
+
+
+def interpreter_of(openclaw: OpenClaw) -> Path:
+    """The Python that runs our hook and our relay, in a place from which it can be taken."""
+    return openclaw.scratch / "python3"
+
+
+def link_interpreter(openclaw: OpenClaw, product: Product) -> None:
+    """Have the settings name our Python by a link, as some installations do."""
+    interpreter = product.run("hook-command", "openclaw").split()[0].strip("'\"")
+    link, settings = interpreter_of(openclaw), openclaw.settings.read_text()
+    assert settings.count(interpreter) == 2  # for the plugin, and for the server of our tools
+    link.symlink_to(Path(interpreter).resolve())
+    openclaw.settings.write_text(settings.replace(interpreter, str(link)))
 
 
 def work(workspace: Path) -> tuple[Reply, Reply, Reply]:
@@ -299,17 +314,22 @@ def test_after_a_crash_the_window_is_given_the_same_and_our_summary_costs_no_req
     assert_holds_the_facts(server.last())
 
 
-def test_nobody_notices_that_everything_is_gone(
-    openclaw: OpenClaw, server: ModelServer, product: Product
+@pytest.mark.parametrize("gone", ["the home", "the interpreter"])
+def test_whatever_is_gone_nobody_notices(
+    openclaw: OpenClaw, server: ModelServer, product: Product, gone: str
 ) -> None:
-    (product.home / "bin").rename(product.home / "gone")
+    place = product.home if gone == "the home" else interpreter_of(openclaw)
+    aside = place.with_name("gone")
+    product.end()
+    place.rename(aside)
     try:
-        product.kill_daemon()
         server.script(say("went through"))
-        assert openclaw.session("gone").prompt("Hello.") == "went through"
+        assert openclaw.session("gone", gone.replace(" ", "-")).prompt("Hello.") == "went through"
+        assert TITLE not in server.last().text
         assert product.daemon() == 0
+        assert not place.exists()
     finally:
-        (product.home / "gone").rename(product.home / "bin")
+        aside.rename(place)
 
 
 def test_unsetup_leaves_the_settings_as_they_were(
