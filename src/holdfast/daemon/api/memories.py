@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.core.memory import Label, Memory, MemoryKind, Scope
 from holdfast.core.world import Project as Place
@@ -75,6 +75,8 @@ class FindingPage(Page[FindingRow]):
 class NewMemory(BaseModel):
     """What is to be remembered."""
 
+    model_config = ConfigDict(strict=True)
+
     text: str = Field(min_length=1, max_length=LONGEST)
     project: str = Field(default="", max_length=4_096, description="Without one it holds everywhere.")
     tags: list[str] = Field(default=[], max_length=50)
@@ -91,6 +93,8 @@ class KeptMemory(MemoryRow):
 
 class Changes(BaseModel):
     """What is to change of a memory; what is left out stays."""
+
+    model_config = ConfigDict(strict=True)
 
     text: str | None = Field(default=None, min_length=1, max_length=LONGEST)
     tags: list[str] | None = Field(default=None, max_length=50)
