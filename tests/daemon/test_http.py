@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import socket
@@ -86,6 +87,25 @@ class TestAddress:
         door = open_http_door(tmp_path, Settings(http_port=port, http_names=("Box.example",)), LOG)
         door.listener.close()
         assert door.names.hosts == (f"127.0.0.1:{port}", f"localhost:{port}", f"box.example:{port}")
+
+
+def test_an_answer_does_not_wait_for_its_beginning_to_be_acknowledged(tmp_path: Path) -> None:
+    door = opened(tmp_path, free_port())
+
+    async def sends_at_once() -> bool:
+        told = asyncio.get_running_loop().create_future()
+
+        async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            asked = writer.get_extra_info("socket")
+            told.set_result(asked.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0)
+            writer.close()
+
+        async with await asyncio.start_server(greet, sock=door.listener):
+            _, caller = await asyncio.open_connection(HOST, door.port)
+            caller.close()
+            return await asyncio.wait_for(told, LIMIT_S)
+
+    assert asyncio.run(sends_at_once())
 
 
 def free_port() -> int:
