@@ -43,7 +43,7 @@ def begun(claude: Claude, server: ModelServer) -> str:
 
 
 def assert_holds_the_facts(text: str) -> None:
-    assert TITLE in text
+    assert TITLE in text, text[-8_000:]
     brief = text[text.index(TITLE) :]
     for fact in FACTS:
         assert fact in brief
