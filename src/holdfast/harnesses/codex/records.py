@@ -23,14 +23,19 @@ class Metadata(msgspec.Struct):
     is_compaction_output: bool | None = msgspec.field(default=None, name="compaction_output")
 
 
-class Record(msgspec.Struct):
+class Envelope(msgspec.Struct):
+    """What stands around every payload."""
+
+    timestamp: str | None = None
+    ordinal: int | None = None
+    metadata: Metadata | None = None
+
+
+class Record(Envelope):
     """One line: an envelope with a payload, or a bare item of the first generation."""
 
     type: str = ""
-    timestamp: str | None = None
-    ordinal: int | None = None
     payload: msgspec.Raw = NOTHING
-    metadata: Metadata | None = None
 
 
 class HistoryBase(msgspec.Struct):
@@ -92,14 +97,11 @@ class Item(msgspec.Struct):
         return self.call_id or self.id or ""
 
 
-class ItemRecord(msgspec.Struct):
+class ItemRecord(Envelope, kw_only=True):
     """A line that holds an item, with the item already decoded."""
 
     type: Literal["response_item"]
     payload: Item
-    timestamp: str | None = None
-    ordinal: int | None = None
-    metadata: Metadata | None = None
 
 
 class Tokens(msgspec.Struct):
@@ -125,14 +127,11 @@ class Report(msgspec.Struct):
     turn: str | None = msgspec.field(default=None, name="turn_id")
 
 
-class ReportRecord(msgspec.Struct):
+class ReportRecord(Envelope, kw_only=True):
     """A line that holds such an event, already decoded."""
 
     type: Literal["event_msg"]
     payload: Report
-    timestamp: str | None = None
-    ordinal: int | None = None
-    metadata: Metadata | None = None
 
 
 class TokenCount(msgspec.Struct):

@@ -16,11 +16,9 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
-from urllib.parse import quote
 
 import msgspec
 
@@ -31,6 +29,7 @@ from holdfast.core.events import (
 from holdfast.core.records import Record as KeptRecord
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.base import Batch, Extent, file_extent
+from holdfast.harnesses.databases import looking_into
 from holdfast.harnesses.fields import decoded, milliseconds
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.lines import Line, Stretch, files_below, read_lines
@@ -114,7 +113,7 @@ def transcripts(folder: Path) -> Iterator[Path]:
     """The files of sessions below a folder, and the sessions in the databases there."""
     yield from files_below(folder)
     for database in files_below(folder, DATABASE):
-        with contextlib.suppress(Unreadable), _looking_into(database) as connection:
+        with contextlib.suppress(Unreadable), looking_into(database) as connection:
             ids = [id for (id,) in connection.execute(_IDS) if isinstance(id, str) and _NAME.fullmatch(id)]
             yield from (database / id for id in ids)
 
@@ -124,7 +123,7 @@ def extent(path: Path) -> Extent | None:
     if not is_row(path):
         return file_extent(path)
     try:
-        with _looking_into(path.parent) as connection:
+        with looking_into(path.parent) as connection:
             (size,) = connection.execute(_SIZE, (path.name,)).fetchone()
             last = connection.execute(_LAST, (path.name,)).fetchone()
     except Unreadable:
@@ -142,13 +141,13 @@ def is_row(path: Path) -> bool:
 
 def sessions_in(database: Path) -> Iterator[tuple[str, str, str]]:
     """The sessions in a database of OpenClaw's: the key, the id, and what is noted of it, as JSON."""
-    with _looking_into(database) as connection:
+    with looking_into(database) as connection:
         yield from connection.execute(_SESSIONS)
 
 
 def lines_in(database: Path, session: str) -> Iterator[bytes]:
     """The records of a session in a database of OpenClaw's, in their order."""
-    with _looking_into(database) as connection:
+    with looking_into(database) as connection:
         for found in connection.execute(_ROWS, (session, _BEFORE_ALL)):
             yield _row(*found).content
 
@@ -170,7 +169,7 @@ def _rows(path: Path, cursor: str, limit: int) -> Stretch:
     """About `limit` bytes of a session's rows behind the cursor, which is the last one's number."""
     reached = int(cursor) if cursor.removeprefix("-").isdecimal() and len(cursor) < 19 else _BEFORE_ALL
     try:
-        with _looking_into(path.parent) as connection:
+        with looking_into(path.parent) as connection:
             last = connection.execute(_LAST, (path.name,)).fetchone()
             # With fewer rows than were read it is another database.
             start = reached if last and reached <= last[0] else _BEFORE_ALL
@@ -192,17 +191,6 @@ def _so_many(rows: Iterable[tuple[int, bytes | None, bytes | None]], limit: int)
         if size >= limit:
             break
     return found
-
-
-@contextmanager
-def _looking_into(database: Path) -> Generator[sqlite3.Connection]:
-    """A connection that changes nothing; where nobody has the database open, it makes no file beside it."""
-    alone = "" if Path(f"{database}-wal").exists() else "&immutable=1"
-    connection = sqlite3.connect(f"file:{quote(str(database))}?mode=ro{alone}", uri=True)
-    try:
-        yield connection
-    finally:
-        connection.close()
 
 
 _LARGEST_RECORD = 64 << 20

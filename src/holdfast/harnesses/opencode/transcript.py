@@ -13,25 +13,22 @@ import os
 import re
 import sqlite3
 import stat
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 import msgspec
 
 from holdfast.core.events import MAIN, Event, Origin, Skipped, Todo, TodosChanged
 from holdfast.harnesses.base import Batch, Extent, file_extent
+from holdfast.harnesses.databases import looking_into
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode import exports
 from holdfast.harnesses.opencode.messages import Reached, Row, told
 
 _MAGIC: Final = b"SQLite format 3\0"
 _NAME: Final = re.compile(r"\w[\w.-]*")
-_WAIT_S: Final = 0.2
-"""How long a reader waits where the writer holds the whole database, which it hardly ever does."""
 
 
 class _Place(msgspec.Struct):
@@ -60,7 +57,7 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
     if unreadable is not None:
         return Batch((), (unreadable,) if unreadable.reason else (), cursor, done=True)
     try:
-        with _looking_into(database) as connection:
+        with looking_into(database) as connection:
             return _read(connection, id, session, _parsed(cursor), limit)
     except sqlite3.Error as error:
         # Another version keeps its sessions otherwise, or a program is at work in the file: as it was before.
@@ -83,7 +80,7 @@ def extent(path: Path) -> Extent | None:
     if not is_row(path) or _unreadable(path.parent) is not None:
         return None
     try:
-        with _looking_into(path.parent) as connection:
+        with looking_into(path.parent) as connection:
             found = connection.execute(_EXTENT, {"session": path.name}).fetchone()
     except sqlite3.Error:
         return None
@@ -108,7 +105,7 @@ def forked_from(path: Path) -> Path | None:
     if not is_row(path) or _unreadable(path.parent) is not None:
         return None
     try:
-        with _looking_into(path.parent) as connection:
+        with looking_into(path.parent) as connection:
             found = connection.execute(_ORIGIN, {"session": path.name}).fetchone()
     except sqlite3.Error:
         return None
@@ -125,7 +122,7 @@ def _ids(database: Path) -> list[str]:
     if _unreadable(database) is not None:
         return []
     try:
-        with _looking_into(database) as connection:
+        with looking_into(database) as connection:
             return [id for (id,) in connection.execute(_SESSIONS) if _NAME.fullmatch(id)]
     except sqlite3.Error:
         return []
@@ -201,18 +198,6 @@ def _finish(looked: _Looked, place: _Place) -> None:
     known = looked.database.execute(_SEEN, {"family": looked.family, "until": place.until})
     place.seen = [place.noted, *(id for (id,) in known)]
     place.since, place.until, place.after = place.until, 0, (-1, "")
-
-
-@contextmanager
-def _looking_into(path: Path) -> Generator[sqlite3.Connection]:
-    """A connection that changes nothing; where nobody has the database open, it makes no file beside it."""
-    alone = "" if Path(f"{path}-wal").exists() else "&immutable=1"
-    uri = f"file:{quote(str(path))}?mode=ro{alone}"
-    database = sqlite3.connect(uri, uri=True, timeout=_WAIT_S, isolation_level=None)
-    try:
-        yield database
-    finally:
-        database.close()
 
 
 def _unreadable(path: Path) -> Skipped | None:
