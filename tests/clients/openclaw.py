@@ -103,17 +103,8 @@ class OpenClaw(Person):
 
     def call(self, method: str, params: Mapping[str, object]) -> Any:  # noqa: ANN401 - it is JSON
         """What the gateway answers to a call of one of its methods, as its own commands make them."""
-        done = subprocess.run(
-            [self._node, str(CALL), str(self.port), KEY, method, json.dumps(params)],
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TURN_LIMIT_S,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
+        words = (self._node, str(CALL), str(self.port), KEY, method, json.dumps(params))
+        return json.loads(self.printed(words, limit=TURN_LIMIT_S))
 
     def post(self, path: str, body: Mapping[str, object], headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - it is JSON
         request = urllib.request.Request(

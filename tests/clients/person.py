@@ -58,6 +58,23 @@ class Person:
             timeout=LIMIT_S,
         ).stdout
 
+    def printed(
+        self, command: Sequence[str], env: Mapping[str, str] | None = None, limit: float = LIMIT_S
+    ) -> str:
+        """What a command of theirs prints that must end well."""
+        done = subprocess.run(
+            command,
+            cwd=self.project,
+            env=env or self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
     def started(self, command: Sequence[str], cwd: Path | None, stdin: int) -> subprocess.Popen[str]:
         """A process of theirs."""
         return subprocess.Popen(

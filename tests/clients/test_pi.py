@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from holdfast import embed
 from tests.clients.model_server import ModelServer, say
-from tests.clients.person import KEY, LIMIT_S, Person
+from tests.clients.person import KEY, Person
 from tests.embed.loop import said, texts, turns
 
 
@@ -28,18 +27,7 @@ class Pi(Person):
 
     def prompt(self, text: str, *flags: str) -> str:
         """What it answers to one headless prompt."""
-        done = subprocess.run(
-            [*self._command, "--model", "fake/m", *flags, "--print", text],
-            cwd=self.project,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return self.printed([*self._command, "--model", "fake/m", *flags, "--print", text]).strip()
 
 
 @pytest.fixture

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 from tests.clients.claude import Claude
 from tests.clients.codex import Codex
 from tests.clients.model_server import ModelServer, say
-from tests.clients.person import LIMIT_S, Person
+from tests.clients.person import Person
 from tests.clients.product import Product
 
 GOAL = "Move the parser to the new grammar."
@@ -21,17 +20,7 @@ SETTINGS = "[continuity]\nauto_load = true\nauto_save = true\n"
 def wrapped(person: Person, binary: Path, *words: str) -> None:
     """Type a command of the wrapper, with this client on the search path."""
     path = f"{binary.parent}:{person.env.get('PATH', os.defpath)}"
-    done = subprocess.run(
-        [sys.executable, "-m", "holdfast.cli", *words],
-        cwd=person.project,
-        env={**person.env, "PATH": path},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    person.printed([sys.executable, "-m", "holdfast.cli", *words], {**person.env, "PATH": path})
 
 
 def willing(person: Person) -> Product:
