@@ -70,12 +70,16 @@ def find(path: str) -> Place | None:
     directory = _real(path) if path else None
     if directory is None:
         return None
+    device = _device(directory)
     for here in (directory, *directory.parents):
+        if _device(here) != device:
+            break
+        # At every letter all directories above a project are asked, and most have nothing of git's.
+        if not (os.path.lexists(f"{here}/.git") or os.path.lexists(f"{here}/HEAD")):
+            continue
         repository = _repository_at(here)
         if repository is not None or _kind(here / ".git") in (stat.S_IFREG, stat.S_IFLNK):
             return Place(directory, here, repository)
-        if os.path.ismount(here):
-            break
     return Place(directory, directory, None)
 
 
@@ -365,6 +369,14 @@ def _kind(path: Path) -> int:
     try:
         return stat.S_IFMT(path.lstat().st_mode)
     except (OSError, ValueError):
+        return 0
+
+
+def _device(directory: Path) -> int:
+    """Which file system a directory is on; 0 if nobody can tell."""
+    try:
+        return directory.lstat().st_dev
+    except OSError:
         return 0
 
 
