@@ -199,6 +199,37 @@ def test_how_common_a_word_is_is_asked_again_when_the_store_has_grown(crowded: S
     crowded.close()
 
 
+@pytest.mark.parametrize(
+    "asked", [["parse_hook"], ["hook", "parse_hook", "cart"], ["render", "no_such", "zz"]]
+)
+def test_words_are_scored_one_by_one_as_the_index_scores_them_together(
+    path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]
+) -> None:
+    store, draw = opened(path), random.Random(3)
+    said = ["parse hook", "parse_hook", "parse", "hook", "cart", "render", *map(str, range(120))]
+    with store.writing():
+        for number in range(60):
+            text = " ".join(draw.choices(said, k=draw.randint(1, 30)))
+            store.add_document(document(str(number), text, project_id="shop" if number % 3 else "elsewhere"))
+    together = {hit.id: hit.score for hit in store.search(asked, SHOP, 40)}
+    monkeypatch.setattr(words, "SCORED_MOST", 59)
+    alone = {hit.id: hit.score for hit in store.search(asked, SHOP, 40)}
+    assert alone == pytest.approx(together)
+    assert list(alone) == list(together)
+    assert alone
+    store.close()
+
+
+def test_what_is_looked_for_in_a_crowd_is_found_behind_better_matches_of_other_projects(
+    crowded: Store,
+) -> None:
+    with crowded.writing():
+        for number in range(20, 26):
+            crowded.add_document(document(str(number), "rare rare", project_id="elsewhere"))
+    assert sorted(hit.id for hit in crowded.search(["common", "rare"], SHOP, 2)) == ["17", "3"]
+    crowded.close()
+
+
 # Documents of an older schema
 
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from holdfast.core.memory import Standing
 from holdfast.stores.base import NOBODY, Document, Hit, Within
 from holdfast.stores.codec import encode_texts, packed, unit
+from holdfast.stores.sqlite.bm25 import any_of
 from holdfast.stores.sqlite.database import Bindings, Database, Row
-from holdfast.stores.sqlite.words import NEWEST_MOST, SCORED_MOST, Words, any_of
+from holdfast.stores.sqlite.words import NEWEST_MOST, SCORED_MOST, Words
 
 if TYPE_CHECKING:
     from holdfast.stores.sqlite.vectors import Vectors
@@ -69,14 +70,16 @@ class Documents:
     def search(self, words: Sequence[str], within: Within, limit: int) -> list[Hit]:
         if not words:
             return []
-        whole = limit > SCORED_MOST
-        chosen, scored = (words, _ALL) if whole else (self._words.rarest(words), NEWEST_MOST + 1)
-        wanted: Bindings = {"query": any_of(chosen), "scored": scored, "limit": limit}
-        found = self._database.rows(_SEARCH_OLDEST, {**where(within), **wanted})
-        if not whole and found and found[0][2] == scored:
-            newest: Bindings = {**wanted, "scored": NEWEST_MOST}
-            found = self._database.rows(_SEARCH_NEWEST, {**where(within), **newest})
-        return [Hit(id, score) for id, score, _ in found]
+        if limit > SCORED_MOST or self._words.are_few():
+            return self._hits(_SEARCH, words, within, _ALL, limit)
+        held = self._words.rarest(words)
+        if any(len(one.rows) > NEWEST_MOST for one in held):
+            return self._hits(_SEARCH_NEWEST, [one.word for one in held], within, NEWEST_MOST, limit)
+        scores = self._words.scores(held)
+        # Equals stay in the order of their numbers.
+        best = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+        found = self._database.rows(_BEST, {**where(within), "numbers": json.dumps(best), "limit": limit})
+        return [Hit(id, scores[number]) for number, id in found]
 
     def nearest(self, vector: Sequence[float], within: Within, limit: int) -> list[Hit]:
         wanted = unit(vector)
@@ -108,6 +111,10 @@ class Documents:
         if not self._database.is_writing:
             self._vectors = made
         return made
+
+    def _hits(self, sql: str, words: Sequence[str], within: Within, scored: int, limit: int) -> list[Hit]:
+        wanted: Bindings = {"query": any_of(words), "scored": scored, "limit": limit}
+        return [Hit(id, score) for id, score in self._database.rows(sql, {**where(within), **wanted})]
 
     def _documents(self, sql: str, bindings: Bindings) -> list[Document]:
         return [_document(row, None) for row in self._database.rows(sql, bindings)]
@@ -267,8 +274,7 @@ with wanted as (
 
 _ALL = -1
 
-# The index gives them by their numbers, so that it stops when enough were scored.
-_SEARCH_NEWEST = f"""
+_SEARCH = f"""
 with scored as materialized (
        select documents.number, bm25(documents_text) as score
          from documents_text
@@ -276,7 +282,7 @@ with scored as materialized (
            on documents.number = documents_text.rowid
         where documents_text match :query
           and {_WITHIN}
-        order by documents_text.rowid desc
+        order by documents_text.rowid
         limit :scored
      ),
      best as materialized (
@@ -285,15 +291,25 @@ with scored as materialized (
         order by score, number
         limit :limit
      )
-select documents.id, -best.score, (select count(*) from scored)
+select documents.id, -best.score
   from best
  cross join documents
     on documents.number = best.number
  order by best.score, best.number
 """  # noqa: S608 - all parts are ours
 
-# Forwards is the faster way, and mostly there are not so many that it matters which of them are scored.
-_SEARCH_OLDEST = _SEARCH_NEWEST.replace("order by documents_text.rowid desc", "order by documents_text.rowid")
+# The index gives them by their numbers, so that it stops when enough were scored; forwards is the faster way.
+_SEARCH_NEWEST = _SEARCH.replace("order by documents_text.rowid", "order by documents_text.rowid desc")
+
+# The best stand first, in which order json_each gives them, and no more are looked at than are wanted.
+_BEST = f"""
+select documents.number, documents.id
+  from json_each(:numbers) as best
+ cross join documents
+    on documents.number = best.value
+ where {_WITHIN}
+ limit :limit
+"""  # noqa: S608 - all parts are ours
 
 _OF_VECTORS = """
 select vectors.number, documents.id

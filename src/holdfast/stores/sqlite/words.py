@@ -7,9 +7,11 @@ the newest documents that hold it are scored.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
+from holdfast.stores.sqlite.bm25 import Bm25, Held, any_of
 from holdfast.stores.sqlite.database import Bindings, Database
 
 SCORED_MOST: Final = 1_000
@@ -18,9 +20,14 @@ NEWEST_MOST: Final = 2_000
 """Of those that hold them so many are scored, the newest: about is not always nearly. Some 3 µs each."""
 SAMPLE: Final = 2_000
 """Among so many documents, the newest, it is asked how common a word is."""
+READ_MOST: Final = 20_000
+"""Among so many documents, those with an identifier are read about as fast as a sample of them is counted."""
 KNOWN_MOST: Final = 4_096
 GROWN: Final = 1.2
 """When the store has grown by so much, it is asked anew how common each word is."""
+
+_ROW: Final = re.compile(r"\w[\W_]+\w")
+"""What the index knows as a row of words."""
 
 
 class Words:
@@ -28,25 +35,39 @@ class Words:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._bm25 = Bm25(database)
         self._known: dict[str, int] = {}
         self._asked_among = 0
 
-    def rarest(self, words: Sequence[str]) -> list[str]:
-        """The words to look for, the rarest first; at least one of them, and all in a small store."""
+    def are_few(self) -> bool:
+        """Whether there are so few documents that all words can be looked for."""
+        return self._last() <= SCORED_MOST
+
+    def rarest(self, words: Sequence[str]) -> list[Held]:
+        """The words to look for, the rarest first, at least one of them, and the documents that hold them."""
         words, last = list(dict.fromkeys(words)), self._last()
-        if last <= SCORED_MOST:
-            return words
         if not self._asked_among <= last <= self._asked_among * GROWN:
             self._known.clear()
             self._asked_among = last
-        chosen, held = list[str](), 0
-        most = SCORED_MOST * min(1.0, SAMPLE / last)
-        for count, word in sorted((self._count(word), word) for word in words):
-            if held and held + count > most:
+        share = min(1.0, SAMPLE / last)
+        rows = [word for word in words if _ROW.search(word)] if last <= READ_MOST else []
+        read = {word: self._held(word) for word in rows}
+        counts = {word: len(held.rows) * share for word, held in read.items()}
+        counts |= {word: self._count(word) for word in words if word not in read}
+        chosen, held = list[Held](), 0.0
+        for count, word in sorted((count, word) for word, count in counts.items()):
+            if held and held + count > SCORED_MOST * share:
                 break
-            chosen.append(word)
+            chosen.append(read.get(word) or self._held(word))
             held += count
         return chosen
+
+    def scores(self, held: Sequence[Held]) -> dict[int, float]:
+        """How well each of these documents says the words, by its number."""
+        return self._bm25.scores(held)
+
+    def _held(self, word: str) -> Held:
+        return self._bm25.held(word, NEWEST_MOST + 1)
 
     def _last(self) -> int:
         row = self._database.row("select max(number) from documents")
@@ -61,12 +82,6 @@ class Words:
                 self._known.clear()
             self._known[word] = int(row[0]) if row else 0
         return self._known[word]
-
-
-def any_of(words: Sequence[str]) -> str:
-    """A query for any of the words. In quotes nothing is an operator; only a quote or a NUL ends them."""
-    quoted = (word.replace("\0", " ").replace('"', '""') for word in words)
-    return " OR ".join(f'"{word}"' for word in quoted)
 
 
 _COUNT = """
