@@ -26,6 +26,11 @@ def test_query_terms_are_content_words_with_identifiers_whole(text: str, terms: 
     assert content_words(text) == set(terms.lower().split())
 
 
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_a_text_has_the_same_content_words_beside_a_foreign_one(text: str) -> None:
+    assert content_words(f"{text} größer") == content_words(text) | {"größer"}
+
+
 @given(st.text(max_size=300), st.integers(0, 80))
 def test_shortened_text_stays_within_its_limit(text: str, limit: int) -> None:
     assert len(shortened(text, limit)) <= max(limit, 0)

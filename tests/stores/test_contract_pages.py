@@ -189,6 +189,8 @@ def test_what_was_taken_is_told_by_day(store: Store) -> None:
         store.add_checkpoint(checkpoint("c3", created_at=NOON))
         store.add_checkpoint(checkpoint("c4", created_at=NOON))
     assert store.taken_since(NOON - 2 * DAY) == [Taken("2025-12-31", 1), Taken("2026-01-01", 2)]
+    assert store.taken_since(NOON) == [Taken("2026-01-01", 2)]
+    assert store.taken_since(NOON + 1) == []
 
 
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3)

@@ -87,11 +87,12 @@ def _near_duplicates(memories: Sequence[Memory], said: Mapping[str, str]) -> Ite
 def _together(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
     """Pairs that share a word which is rare for both."""
     common = Counter(chain.from_iterable(words.values()))
-    place = {word: nth for nth, word in enumerate(sorted(common, key=lambda word: (common[word], word)))}
+    place = {word: nth for nth, word in enumerate(sorted(sorted(common), key=common.__getitem__))}
     by_word: defaultdict[str, list[str]] = defaultdict(list)
     for id, own in words.items():
         for word in sorted(own, key=place.__getitem__)[:RAREST]:
-            by_word[word].append(id)
+            if common[word] > 1:
+                by_word[word].append(id)
     groups = (group for group in by_word.values() if len(group) <= COMPARED_MOST)
     return {pair for group in groups for pair in combinations(sorted(group), 2)}
 

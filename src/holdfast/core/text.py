@@ -17,6 +17,7 @@ _STOP_WORDS = frozenset(
     those to too under until up us use using very want was we well were what when where which while who
     why will with would yes you your""".split()
 )
+_NO_CONTENT = _STOP_WORDS | frozenset("abcdefghijklmnopqrstuvwxyz_")
 
 
 def one_line(text: str) -> str:
@@ -53,6 +54,8 @@ def query_terms(text: str, limit: int = 12) -> str:
 
 def content_words(text: str) -> frozenset[str]:
     """All the content words of a text, in lower case."""
+    if text.isascii():  # as most are; an audit asks for the words of thousands
+        return frozenset(_WORD.findall(text.lower())) - _NO_CONTENT
     said = {word.lower() for word in _WORD.findall(text)} - _STOP_WORDS
     return frozenset(word for word in said if len(word) > 1 or word.isdigit())
 

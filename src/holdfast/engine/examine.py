@@ -1,7 +1,7 @@
 """Examine: what the doctor finds from where the daemon stands, at a glance or thoroughly.
 
-At a glance nothing is started and no file of the store is read through. What needs the command line itself,
-whether the installed commands are those of today, only `holdfast doctor` asks.
+At a glance nothing is started, nothing heavy is loaded, and no file of the store is read through. What needs
+the command line itself, whether the installed commands are those of today, only `holdfast doctor` asks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ def at_a_glance(desk: Desk, home: Path, environment: Mapping[str, str]) -> Itera
     """What can be said at once."""
     every = _every()
     yield doctor.check_home(home)
-    yield doctor.check_tokens(desk.counter)
     yield connections.check_setup(home)
     yield doctor.check_redactor(desk.store, home, environment)
     yield doctor.check_records(desk.store, home, environment)
@@ -37,8 +36,9 @@ def at_a_glance(desk: Desk, home: Path, environment: Mapping[str, str]) -> Itera
 
 
 def thoroughly(desk: Desk, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """The same, with the store read through and a real letter sent for each harness that is connected."""
+    """The same, with tokens counted, the store read through, and a real letter sent for each harness."""
     yield from at_a_glance(desk, home, environment)
+    yield doctor.check_tokens(desk.counter)
     yield doctor.check_store(desk.store, home / "store.db")
     for harness in _every():
         if connections.installed(home, harness):

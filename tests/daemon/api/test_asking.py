@@ -94,10 +94,11 @@ class TestHealth:
         assert checks["spool"]["ok"] is True
         assert checks["setup"]["fix"] == "run `holdfast setup`"
         assert told["ok"] is False
+        assert "tokens" not in checks, "what counts them is heavy, and loaded by a thorough look alone"
 
     def test_all_of_them(self, caller: Caller) -> None:
         checks = [row["check"] for row in caller.get("/api/health", deep=True)["findings"]]
-        assert "store" in checks
+        assert {"store", "tokens"} <= set(checks)
 
     def test_figures_for_a_monitor(self, caller: Caller) -> None:
         answer = caller.ask("/api/metrics")

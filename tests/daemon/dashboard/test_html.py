@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -59,7 +60,7 @@ def test_a_text_is_read_as_it_can_be_seen_and_never_as_markup(text: str, more: s
     read = Read(el("p", text, title=more))
     assert read.tags == ["p"]
     assert read.text.replace("\r", "\n") == printable(text)
-    assert [name for name, _ in read.attributes] == ["title"]
+    assert read.attributes == [("title", printable(more))]
 
 
 @given(text=ANY)
@@ -144,6 +145,11 @@ def test_what_can_be_opened_is_a_link_with_a_name() -> None:
     assert links == ["?point=p<1>", "?point=c1", "?point=x1", "?point=b1"]
     assert "prompt: Fix <it>" in read.text
     assert ("aria-current", "true") in read.attributes
+
+
+def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> None:
+    shapes = dict(re.findall(r'<path d="([^"]*)" class="(done|failed)">', drawn(STORY, 100, "", str)))
+    assert {kind: shape.count("M") for shape, kind in shapes.items()} == {"done": 2, "failed": 1}
 
 
 @pytest.mark.parametrize("story", [STORY, Story((), (), (), 0), Story((), (Done(1, ok=True),), (), 0)])

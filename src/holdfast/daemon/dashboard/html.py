@@ -6,7 +6,9 @@ and nothing in it is hidden or turns the text around. There is no other way for 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import cache
 from html import escape
 from typing import Final, TypeAlias
 
@@ -23,11 +25,13 @@ Child: TypeAlias = "str | int | float | Iterable[Child] | None"
 Attribute: TypeAlias = str | int | float | bool | None
 NOTHING: Final = Html("")
 _VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})
+_PLAIN: Final = re.compile(r"[ !#-%(-;=?-~]*")
+"""What can be shown as it is: most of the thousands of texts on a page, found out at once."""
 
 
 def el(name: str, /, *children: Child, **attributes: Attribute) -> Html:
     """An element; `class_` is the attribute `class`, and an underscore within a name a hyphen."""
-    told = "".join(_attribute(key, value) for key, value in attributes.items())
+    told = "".join([_attribute(key, value) for key, value in attributes.items()])
     if name in _VOID:
         return Html(f"<{name}{told}>")
     return Html(f"<{name}{told}>{joined(children)}</{name}>")
@@ -50,7 +54,7 @@ def _shown(child: Child) -> str:
     if isinstance(child, Html):
         return child
     if isinstance(child, str):
-        return escape(printable(child))
+        return _harmless(child)
     if isinstance(child, int | float):
         return str(child)
     return joined(child)
@@ -59,5 +63,13 @@ def _shown(child: Child) -> str:
 def _attribute(key: str, value: Attribute) -> str:
     if value is None or value is False:
         return ""
-    name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{escape(printable(str(value)))}"'
+    return f" {_name(key)}" if value is True else f' {_name(key)}="{_harmless(str(value))}"'
+
+
+@cache
+def _name(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
+
+
+def _harmless(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else escape(printable(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote
 
 from holdfast.daemon.dashboard.frame import (
     View,
@@ -127,7 +127,7 @@ def _checkpoints(view: View, key: str, rows: Sequence[Row]) -> Html:
 
 def _link(point: str) -> str:
     """The way to a point from its session's own page; there are hundreds, so it is short."""
-    return f"?{urlencode({'point': point})}#detail"
+    return f"?point={quote(point, safe='')}#detail"
 
 
 def _choice(name: str, row: Row, *, is_chosen: bool) -> Html:

@@ -188,11 +188,24 @@ select harness, count(*), sum(phase = :live), max(updated_at)
  order by harness
 """
 
-# An index alone answers this: the rows are large.
+# An index alone answers this, for the rows are large; and day by day, for to cut its day out of every time
+# takes several times as long. All times of a day come before that day with a tilde.
 _TAKEN = """
-select substr(created_at, 1, 10), count(*)
-  from session_checkpoints
- where created_at >= :since
- group by 1
- order by 1
+with recursive days (day) as (
+       select substr(min(created_at), 1, 10)
+         from session_checkpoints
+        where created_at >= :since
+        union all
+       select (select substr(min(created_at), 1, 10) from session_checkpoints where created_at > day || '~')
+         from days
+        where day is not null
+     )
+select day,
+       (select count(*)
+          from session_checkpoints
+         where created_at >= max(day, :since)
+           and created_at < day || '~')
+  from days
+ where day is not null
+ order by day
 """
