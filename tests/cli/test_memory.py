@@ -43,6 +43,8 @@ def test_what_is_remembered_is_recalled_and_expanded(person: Person) -> None:
     assert 0 < hit["score"] <= 1
     assert hit["age"].endswith(" s")
     assert hit["at"].endswith("Z")
+    assert hit["worded"] is True
+    assert [hit["worded"] for hit in person.types("recall", "harbour", "--json").json] == [False]
     by_word = person.types("recall", "port")
     assert PORT in by_word.out
     assert "nearest in meaning" not in by_word.err

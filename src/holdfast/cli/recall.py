@@ -39,7 +39,10 @@ KINDS: Final = ("memory", "file", "checkpoint", "digest", "record")
 )
 @limit_option(10)
 @project_option()
-@json_option("Print one JSON document: a list of {id, kind, score, text, at, age, source, session_key}.")
+@json_option(
+    "Print one JSON document: a list of {id, kind, score, text, at, age, source, session_key, worded}; "
+    "what is not worded is merely near in meaning."
+)
 def recall(  # noqa: PLR0913 - each is an option
     *,
     words: tuple[str, ...],

@@ -109,6 +109,7 @@ def finding_row(finding: Finding, now: int) -> Row:
         "age": elapsed(now - finding.at) if finding.at else None,
         "source": finding.source,
         "session_key": finding.session or None,
+        "worded": finding.worded,
     }
 
 

@@ -35,6 +35,7 @@ CHARACTERS_A_TOKEN: Final = 4
 ID_CHARS: Final = 10
 """As much of an id as tells it from all others, and costs few tokens."""
 HIT_CHARS: Final = 200
+MERELY_NEAR: Final = "says none of the words, merely near in meaning"
 MOST_HITS: Final = 25
 WHOLE_CHARS: Final = 20_000
 """A harness cuts longer answers, and not where we would."""
@@ -247,6 +248,7 @@ def _recall(desk: Desk, caller: Caller, asked: ToRecall) -> Recalled:
 def _line(finding: Finding, now: int) -> str:
     """One hit: the id to expand it by, what and how old it is, and as much of it as tells whether to."""
     label = f"{finding.id[:ID_CHARS]} {finding.kind}, {elapsed(now - finding.at)} ago, {finding.source}"
+    label = label if finding.worded else f"{label}, {MERELY_NEAR}"
     return f"{one_line(label)}: {quoted(shortened(one_line(gist(finding.text)), HIT_CHARS))}"
 
 

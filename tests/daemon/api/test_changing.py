@@ -34,7 +34,9 @@ class TestMemories:
         assert (made.json["tags"], made.json["scope"], made.json["again"]) == (["net"], "project", False)
         id = made.json["id"]
         found = caller.get("/api/memories/search", q="zebra port", kind="memory")["items"]
-        assert [row["id"] for row in found] == [id]
+        assert [(row["id"], row["worded"]) for row in found] == [(id, True)]
+        near = caller.get("/api/memories/search", q="harbour", kind="memory")["items"]
+        assert (id, False) in [(row["id"], row["worded"]) for row in near]
         changed = caller.ask(
             f"/api/memories/{id}", "PATCH", {"pinned": True, "text": "The zebra port is 9090"}
         )

@@ -66,6 +66,10 @@ class FindingRow(BaseModel):
     age: str | None
     source: str
     session_key: str | None
+    worded: bool = Field(
+        description="Whether it, or what stands beside it, says any of the words; else it is merely near "
+        "in meaning."
+    )
 
 
 class FindingPage(Page[FindingRow]):
