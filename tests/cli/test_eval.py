@@ -127,7 +127,7 @@ def test_tuning_prints_what_the_fitted_table_is_worth_and_where_it_differs(
     done = person.types("eval", "survival", "--data", str(two_sessions), "--tune")
     assert done.status == 0, done.err
     figures, _, differing = done.out.partition("The fitted table, where it differs:\n")
-    rows = [line.split()[:-7] for line in figures.splitlines() if line.startswith(("fitted", "held"))]
+    rows = [line.split()[:-8] for line in figures.splitlines() if line.startswith(("fitted", "held"))]
     assert [" ".join(row) for row in rows] == [
         "fitted sessions now",
         "fitted sessions fitted",

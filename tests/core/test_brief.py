@@ -35,18 +35,22 @@ def test_a_brief_holds_what_was_asked_done_and_failed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "opening"),
+    ("reason", "opening", "whose"),
     [
-        (Reason.COMPACT, "The context was just compacted."),
-        (Reason.LATE, "The context window was compacted, and this could not be given at once."),
-        (Reason.STARTUP, "An earlier session of this project is over."),
-        (Reason.CLEAR, "Ignore this if you start something new."),
+        (Reason.COMPACT, "The context was just compacted.", "this session"),
+        (
+            Reason.LATE,
+            "The context window was compacted, and this could not be given at once.",
+            "this session",
+        ),
+        (Reason.STARTUP, "An earlier session of this project is over.", "session 0f0f0f0f"),
+        (Reason.CLEAR, "Ignore this if you start something new.", "session 0f0f0f0f"),
     ],
 )
-def test_a_brief_says_truthfully_why_it_is_there(reason: Reason, opening: str) -> None:
+def test_a_brief_says_truthfully_why_it_is_there(reason: Reason, opening: str, whose: str) -> None:
     text = compose(told(reason), WHOLE).text
     assert opening in text
-    assert "record of session 0f0f0f0f, 4 min old" in text
+    assert f"record of {whose}, 4 min old" in text
 
 
 def test_a_brief_says_from_which_harness_its_session_comes_where_that_is_another() -> None:

@@ -149,16 +149,22 @@ def test_a_bare_name_of_no_known_file_stands_for_itself() -> None:
     )
 
 
-def test_paths_elsewhere_share_a_beginning_that_one_line_explains() -> None:
+def test_paths_elsewhere_share_a_beginning_that_one_line_tells() -> None:
     of = told(
         *touched(f"{OUTSIDE}/linux/report.txt"), *touched(f"{OUTSIDE}/mac/report.txt"), *touched("src/a.py")
     )
     written = lines(of, FILES)
-    assert [line for line in written if OUTSIDE in line] == [f"…/ is {OUTSIDE}/"]
+    assert [line for line in written if OUTSIDE in line] == [f"Outside the project: {OUTSIDE}/"]
     edited = next(line for line in written if line.startswith("Edited: "))
     assert "…/" in edited
     assert edited.count("report.txt") == 2
     assert "src/a.py" in edited
+
+
+def test_a_file_deep_in_the_project_is_named_by_its_end_and_the_one_changed_last_whole() -> None:
+    first, last = ("packages/core/src/evaluation/trace.ts", "packages/core/src/evaluation/order.ts")
+    of = told(*touched(first), *touched(last), said("So `traceOf` goes on.", "a1"))
+    assert items(of).keys() >= {"…/evaluation/trace.ts", last}
 
 
 @pytest.mark.parametrize(

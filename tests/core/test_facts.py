@@ -26,6 +26,7 @@ from holdfast.core.facts import constraints_in, facts_in, facts_in_command, form
         ("run `git push` or `pytest -x tests/a.py`", {"git push", "pytest", "a.py", "tests/"}),
         ("then git rebase, then go test; go home", {"git rebase", "go test"}),
         ("`some words` in code are no command", set()),
+        (r"<b>so</b></div> \nOverwriting \bTRACE_LEVEL\b", {"TRACE_LEVEL"}),
         ("Nothing to see here, only plain words.", set()),
     ],
 )  # fmt: skip

@@ -21,6 +21,7 @@ from holdfast.core.names import COMMON, names, paths, program_name, references
         ("tests/test_a.py::test_adds and test_b.py::TestSum::test_zero", ("test_adds", "TestSum::test_zero")),
         ("Calendar.next_day/2 in Elixir", ("Calendar.next_day",)),
         ("修改parse_hook函数", ("parse_hook",)),
+        (r"printf('\nOverwriting\tTabName') and \bMAX_RETRIES\b", ("TabName", "MAX_RETRIES")),
         ("parse_hook, parse_hook and parse_hook", ("parse_hook",)),
         ("`fmt.Fprint()` but not done.Then", ("fmt.Fprint",)),
     ],

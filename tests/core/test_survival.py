@@ -164,6 +164,15 @@ def test_a_brief_is_scored_by_what_was_needed(
     assert found.constraints == constraints
 
 
+def test_names_are_left_out_where_only_the_rest_is_asked_for() -> None:
+    needed = frozenset({"old_one", "retry.py", "src/", "git push"})
+    wanted = replace(NEED, needed=needed, seen=dict.fromkeys(needed, Sighting(1, 0)))
+    found = score("- Edited: src/retry.py", wanted, Rarity(9, dict.fromkeys(needed, 1)))
+    assert found.survival == pytest.approx(2 / 4)
+    assert found.survival_without_names == pytest.approx(2 / 3)
+    assert score("old_one", NEED, EVEN).survival_without_names is None
+
+
 def test_a_rare_fact_weighs_more() -> None:
     found = rarity([[frozenset({"rare", "common"})], [frozenset({"common"}), frozenset({"common"})]])
     assert found.weight("rare") == pytest.approx(math.log(3 / 1.5))

@@ -118,13 +118,13 @@ def test_a_table_made_bad_on_purpose_is_worth_less(tmp_path: Path, bad: Weights)
 
 
 def test_an_unreadable_brief_costs_more_than_what_it_holds_gives() -> None:
-    good = Worth(survival=0.5, survival_old=0.5, precision=0.5, constraints=0.8, form=1.0, state=1.0)
-    full = Worth(survival=0.9, survival_old=0.9, precision=0.5, constraints=0.8, form=0.0, state=1.0)
+    good = Worth(0.5, 0.5, 0.5, precision=0.5, constraints=0.8, form=1.0, state=1.0)
+    full = Worth(0.9, 0.9, 0.9, precision=0.5, constraints=0.8, form=0.0, state=1.0)
     assert full.total < good.total
 
 
 def test_no_example_is_worth_nothing(rare: Rarity) -> None:
-    assert worth([], rare, WEIGHTS) == Worth(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    assert worth([], rare, WEIGHTS) == Worth(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_a_table_that_is_not_the_best_for_the_sessions_is_improved(result: Tuned, gains: list[str]) -> None:

@@ -29,7 +29,7 @@ def tune(recordings: Sequence[Recording], *, as_json: bool) -> None:
         return
     rows = [("fitted sessions", result.fitted), *([("held out", result.held_out)] if result.held_out else [])]
     give_table(
-        ["", "", "survival", "old", "precision", "constraints", "form", "state", "in all"],
+        ["", "", "survival", "old", "no names", "precision", "constraints", "form", "state", "in all"],
         [
             [title, when, *_figures(one)]
             for title, pair in rows

@@ -17,6 +17,7 @@ from holdfast.core.events import Action
 from holdfast.core.lines import DONE, command_line, counts, file_line
 from holdfast.core.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
 from holdfast.core.page import folders_of
+from holdfast.core.short_paths import LEFT_OUT, shortener
 from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Told
 from holdfast.core.trail import CommandRun, FileTouch, Mention, Thing
 from holdfast.core.weights import Weights, score, weighed
@@ -29,17 +30,27 @@ _KINDS: Final = {Action.READ: "read_file", Action.DELETE: "gone_file"}
 def things(told: Told, weights: Weights) -> Iterator[Item]:
     """Every thing that could be named, weighed."""
     elsewhere = _elsewhere(told)
-    short = partial(relative, told=told, elsewhere=elsewhere)
+    short = _naming(told, elsewhere)
     if elsewhere:
-        text = f"{ELSEWHERE} is {elsewhere}"
+        text = f"Outside the project: {elsewhere}"
         yield weighed(Item(FILES, text, told.session.changed_at, told.session.key, "where"), weights)
     yield from _files(told, short, weights)
     yield from _commands(told, weights)
     yield from _names(told, short, weights)
-    yield from _folders(told, short, weights)
+    yield from _folders(told, weights)
 
 
-def _folders(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+def _naming(told: Told, elsewhere: str) -> Callable[[str], str]:
+    """How files are named: the one that was changed last whole, others by as much as tells them apart."""
+    trail = told.session.trail
+    whole = partial(relative, told=told, elsewhere=elsewhere)
+    named = [mention.shown for mention in trail.mentions if mention.thing is Thing.FILE]
+    short = shortener(map(whole, (*(touch.path for touch in trail.files), *named)))
+    latest = next((touch.path for touch in reversed(trail.files) if touch.action is not Action.READ), "")
+    return lambda path: whole(path) if path == latest else short(whole(path))
+
+
+def _folders(told: Told, weights: Weights) -> Iterator[Item]:
     """The folders that are named, each once however it is spelled, and where the project stands."""
     steps, at, key = told.session.trail.steps, told.session.changed_at, told.session.key
     alike: dict[str, list[Mention]] = {}
@@ -49,7 +60,7 @@ def _folders(told: Told, short: Callable[[str], str], weights: Weights) -> Itera
     for spellings in reversed(alike.values()):
         best = max(spellings, key=lambda mention: use_at(mention, steps))
         features = _features(_as_one(best, spellings, steps), told, "name_")
-        path = short(best.name)
+        path = relative(best.name, told)
         if not path:
             text = f"Paths are from {best.name}"
             yield weighed(Item(FILES, text, at, key, "folder", key=best.name), weights, **features)
@@ -85,7 +96,7 @@ def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
             continue  # a folder that was looked into is known by what is in it
         if renamed.get(touch.path) == touch.step:
             continue  # its new name is all that is new about it, and is told with the old one
-        features = _features(mention, told) | {"in_diff": float(short(touch.path) in dirty)}
+        features = _features(mention, told) | {"in_diff": float(relative(touch.path, told) in dirty)}
         item = _file(touch, told, short)
         if changed and touch is changed[-1]:
             yield weighed(replace(item, kind="latest_file"), weights)
@@ -178,8 +189,6 @@ def _features(mention: Mention, told: Told, whose: str = "") -> dict[str, float]
     }
 
 
-ELSEWHERE: Final = "…/"
-"""Stands for the one directory outside the project that the session works in, which is said once."""
 _LONG_ROAD: Final = 24
 
 
@@ -189,12 +198,12 @@ def recency(place: int) -> float:
 
 
 def relative(path: str, told: Told, elsewhere: str = "") -> str:
-    """The path as the agent would type it in the project; other paths stay whole."""
+    """The path as the agent would type it in the project, or in the one place elsewhere; others stay whole."""
     project = told.session.project
     for root in (project.root, project.normalized, project.path):
         if root not in ("", "/") and path.startswith(f"{root}/"):
             return path[len(root) + 1 :]
-    return ELSEWHERE + path[len(elsewhere) :] if elsewhere and path.startswith(elsewhere) else path
+    return LEFT_OUT + path[len(elsewhere) :] if elsewhere and path.startswith(elsewhere) else path
 
 
 def _elsewhere(told: Told) -> str:

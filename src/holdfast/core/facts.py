@@ -20,6 +20,8 @@ Fact: TypeAlias = str
 """A thing in the spelling that all mentions share: `retry.py`, `src/`, `git push`, `RetryError`, `#12`."""
 
 _TOKEN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*\\“”‘’…→│]+")
+_NOISE = re.compile(r"</\w[\w.:-]*|\\[bnrt](?=\w)")
+"""The end of an element is no directory, and the letter of an escape no part of a name."""
 _EDGES = ".:!?&$%^+-"
 _URL = re.compile(r"https?://[^\s/]+\S*")
 _FLAG = re.compile(r"--[a-z][\w-]+")
@@ -83,7 +85,7 @@ _IN_PROSE = re.compile(
 
 def facts_in(text: str) -> frozenset[Fact]:
     """Every fact that a text names."""
-    found = {fact for token in set(_TOKEN.findall(text)) for fact in _named(token)}
+    found = {fact for token in set(_TOKEN.findall(_NOISE.sub(" ", text))) for fact in _named(token)}
     found.update(command for command in quoted_commands(text) if command.split(" ", 1)[0] in _WELL_KNOWN)
     found.update(_IN_PROSE.findall(text))
     return frozenset(found)
@@ -97,6 +99,11 @@ def facts_in_command(line: str) -> frozenset[Fact]:
 def quoted_commands(text: str) -> frozenset[Fact]:
     """What a text shows as code, read as commands; much of it is none: ask for known ones only."""
     return frozenset(command for span in _SPAN.finditer(text) for command in _commands(span[1] or span[2]))
+
+
+def is_name(fact: Fact) -> bool:
+    """Whether a fact is an identifier: which of these count, every reader of a text decides otherwise."""
+    return bool(_IDENTIFIER.fullmatch(fact))
 
 
 @lru_cache(maxsize=1 << 17)

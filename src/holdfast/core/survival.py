@@ -26,7 +26,15 @@ from holdfast.core.events import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.facts import Fact, constraints_in, facts_in, facts_in_command, holds, quoted_commands
+from holdfast.core.facts import (
+    Fact,
+    constraints_in,
+    facts_in,
+    facts_in_command,
+    holds,
+    is_name,
+    quoted_commands,
+)
 from holdfast.core.text import one_line
 
 AGENT_EVENTS_AFTER = 60
@@ -94,6 +102,8 @@ class Score:
 
     survival: float
     survival_old: float | None
+    survival_without_names: float | None
+    """Of files, folders, commands and references alone."""
     precision: float | None
     constraints: float | None
 
@@ -245,11 +255,16 @@ def _seen(rows: Sequence[frozenset[Fact]]) -> dict[Fact, Sighting]:
 def score(brief: str, need: Need, rarity: Rarity) -> Score:
     """How a brief does at a cut."""
     held = facts_in(brief) | (quoted_commands(brief) & need.seen.keys())
-    old = need.old
+    unnamed = frozenset(fact for fact in need.needed if not is_name(fact))
     kept = [holds(brief, sentence) for sentence in need.constraints]
+
+    def survived(needed: frozenset[Fact]) -> float | None:
+        return rarity.weigh(needed & held) / rarity.weigh(needed) if needed else None
+
     return Score(
-        survival=rarity.weigh(need.needed & held) / rarity.weigh(need.needed),
-        survival_old=rarity.weigh(old & held) / rarity.weigh(old) if old else None,
+        survival=survived(need.needed) or 0.0,
+        survival_old=survived(need.old),
+        survival_without_names=survived(unnamed),
         precision=len(held & need.used) / len(held) if held else None,
         constraints=sum(kept) / len(kept) if kept else None,
     )

@@ -43,15 +43,15 @@ SENTENCES: Final[Weights] = {
 """What a sentence of each kind is worth at its best, as a logarithm."""
 
 THINGS: Final[Weights] = {
-    "changed_file": -1.2,
+    "changed_file": -0.6,
     "read_file": -1.5,
     "named_file": -2.6,
     "gone_file": -1.9,
     "folder": -2.2,
-    "command": 0.6,
+    "command": 0.95,
     "name": -2.5,
     "reference": -3.7,
-    "option": -2.9,
+    "option": -2.4,
 }
 """How likely a thing of each kind is needed that was named once just now, as log odds."""
 

@@ -373,6 +373,7 @@ def _copied(path: Path) -> Generator[Path]:
 MEASURES: Final[Mapping[str, Callable[[Measured], float | None]]] = {
     "survival": lambda one: one.score.survival,
     "survival_old": lambda one: one.score.survival_old,
+    "survival_without_names": lambda one: one.score.survival_without_names,
     "precision": lambda one: one.score.precision,
     "constraints": lambda one: one.score.constraints,
     "form": lambda one: float(one.form.kept),

@@ -42,6 +42,7 @@ class Worth:
 
     survival: float
     survival_old: float
+    survival_without_names: float
     precision: float
     constraints: float
     form: float
@@ -52,7 +53,8 @@ class Worth:
     def total(self) -> float:
         """One number: what agents need weighs most, but no brief may become unreadable for it."""
         return (
-            1.3 * self.survival
+            0.8 * self.survival
+            + 0.5 * self.survival_without_names
             + 0.4 * self.survival_old
             + 0.5 * min(self.constraints, CONSTRAINTS_WANTED)
             + 0.24 * self.state
@@ -126,6 +128,7 @@ def worth(found: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
     return Worth(
         survival=mean(each.survival for each in scores).value or 0.0,
         survival_old=mean(each.survival_old for each in scores).value or 0.0,
+        survival_without_names=mean(each.survival_without_names for each in scores).value or 0.0,
         precision=mean(each.precision for each in scores).value or 0.0,
         constraints=mean(each.constraints for each in scores).value or 0.0,
         form=mean(float(form_of(brief.text).kept) for _, brief in briefs).value or 0.0,
