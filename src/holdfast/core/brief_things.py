@@ -198,7 +198,7 @@ def recency(place: int) -> float:
 
 
 def relative(path: str, told: Told, elsewhere: str = "") -> str:
-    """The path as the agent would type it in the project, or in the one place elsewhere; others stay whole."""
+    """The path as the agent would type it in the project, or in the one place elsewhere; others whole."""
     project = told.session.project
     for root in (project.root, project.normalized, project.path):
         if root not in ("", "/") and path.startswith(f"{root}/"):

@@ -1,7 +1,7 @@
 """Short paths: how a brief names a file.
 
-A whole path tells most of all where the project keeps its code, and in a brief the same way there stands again
-and again. A file is known by its name and the folder that it stands in; what is left out before them is marked.
+A whole path tells most of all where the project keeps its code, and in a brief that way stands again and
+again. A file is known by its name and the folder that it stands in; what is left out before them is marked.
 """
 
 from __future__ import annotations
