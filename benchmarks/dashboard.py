@@ -2,8 +2,10 @@
 
 The server's time is that of one request over a connection that is open, median of several, and the least that
 its processor worked for one of them; the browser's is its own first contentful paint, median and least, with
-styles and script at hand, as on every page but the first. The floor is a page that says that there is no such
-session: the frame alone. On a machine that has other work to do the least say more.
+styles and script at hand, as on every page but the first. There are two floors: a bare page without a server,
+which is what this browser takes for one word, and a page that says that there is no such session: the frame
+alone. All pages are painted in turn in every round, so that whatever else the machine does hits them
+alike; on one that has other work to do the least say more, and what a page takes over the bare one most.
 """
 
 from __future__ import annotations
@@ -56,6 +58,8 @@ LONG: Final = 3_000
 """Events of the session whose page is shown."""
 HOUR_MS: Final = 3_600_000
 ROUNDS: Final = 15
+BARE: Final = "a bare page, no server"
+BARE_PAGE: Final = "data:text/html,<!doctype html><title>bare</title><p>hello"
 MARK: Final = mark_of(NO_LISTS)
 DIGEST: Final = "## Session Checkpoint\n" + "".join(
     f"- Made the parser of step {n} faster in `src/parser_{n}.py`, and kept the lexer as it was.\n"
@@ -234,7 +238,7 @@ def measured(home: Path, paths: dict[str, str], pid: int) -> list[Took]:
     port = int((home / "http" / "port").read_text().split()[1])
     token = (home / "http" / "token").read_text().strip()
     paints = painted(home, paths)
-    found: list[Took] = []
+    found = [Took(BARE, 0, 0, 0, *paints[BARE], 0)] if paints else []
     with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         for page, path in paths.items():
             asked = [request(connection, path, token, pid) for _ in range(ROUNDS)]
@@ -266,19 +270,23 @@ def painted(home: Path, paths: dict[str, str]) -> dict[str, tuple[float, float]]
         return {}
     if not chromium():
         return {}
-    found: dict[str, tuple[float, float]] = {}
+    seen: dict[str, list[float]] = {page: [] for page in (BARE, *paths)}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        view = browser.new_page()
+        # A tab of its own: to come from a strange page costs the next one a new process.
+        view, bare = browser.new_page(), browser.new_page()
         link = holdfast(home, "dashboard", "--print").split()[0]
         view.goto(link)
         base = link.partition("/open")[0]
         view.wait_for_url(f"{base}/")
-        for page, path in paths.items():
-            seen = [paint(view, f"{base}{path}") for _ in range(ROUNDS)][1:]
-            found[page] = statistics.median(seen), min(seen)
+        for _ in range(ROUNDS):
+            bare.bring_to_front()
+            seen[BARE].append(paint(bare, BARE_PAGE))
+            view.bring_to_front()
+            for page, path in paths.items():
+                seen[page].append(paint(view, f"{base}{path}"))
         browser.close()
-    return found
+    return {page: (statistics.median(times[1:]), min(times[1:])) for page, times in seen.items()}
 
 
 def paint(view: Any, url: str) -> float:  # noqa: ANN401 - a page of Playwright, which is only there by `make test-browser`
@@ -290,12 +298,17 @@ def paint(view: Any, url: str) -> float:  # noqa: ANN401 - a page of Playwright,
 
 
 def show(took: Sequence[Took]) -> None:
-    print(f"{'page':24} {'first ms':>9} {'server':>7} {'cpu':>7} {'paint ms':>9} {'least':>7} {'kB':>7}")
+    heads = ("first ms", "server", "cpu", "paint ms", "least", "over bare", "kB")
+    print(f"{'page':24}" + "".join(f"{head:>10}" for head in heads))
+    bare = took[0].paint if took else None
     for one in took:
-        paints = " ".join(f"{'–' if ms is None else round(ms):>8}" for ms in (one.paint, one.paint_least))
-        served = f"{one.first:9.0f} {one.server:7.0f} {one.processor:7.1f}"
-        print(f"{one.page:24} {served} {paints} {one.kilobytes:7.1f}")
-    if not took or took[0].paint is None:
+        over = None if one.paint is None or bare is None else one.paint - bare
+        figures = (one.first, one.server, one.processor, one.paint, one.paint_least, over, one.kilobytes)
+        told = ("–" if figure is None else f"{figure:.1f}" for figure in figures)
+        print(
+            f"{one.page:24} " + " ".join(f"{each:>{len(h) + 1}}" for h, each in zip(heads, told, strict=True))
+        )
+    if bare is None:
         print("note: without a browser nothing is painted; `make test-browser` installs one", file=sys.stderr)
 
 

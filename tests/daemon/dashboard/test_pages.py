@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
@@ -174,3 +175,12 @@ def test_pages_are_made_with_three_files(caller: Caller, name: str, kind: str, s
     assert answer.headers.get("content-type", "").startswith(kind)
     assert len(answer.body) < LARGEST // 4
     assert b"http://" not in answer.body.replace(b"http://www.w3.org", b"")
+
+
+@pytest.mark.parametrize("name", ["style.css", "app.js", "icon.svg"])
+def test_a_browser_keeps_them_under_the_address_that_a_page_names(caller: Caller, name: str) -> None:
+    found = re.search(rf'"(/static/{re.escape(name)}\?[0-9a-f]+)"', read(caller, "/memory"))
+    assert found
+    assert "immutable" in caller.ask(found[1]).headers["cache-control"]
+    for other in ("", "?older"):
+        assert "no-cache" in caller.ask(f"/static/{name}{other}").headers["cache-control"]

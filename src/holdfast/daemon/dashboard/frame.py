@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from holdfast.core.text import elapsed, shortened
+from holdfast.daemon.dashboard.assets import address
 from holdfast.daemon.dashboard.html import NOTHING, Child, Html, el, joined
 from holdfast.stores.codec import from_iso
 
@@ -65,9 +66,9 @@ def _head(title: str) -> Html:
         el("title", f"{title} · Holdfast"),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
-        el("link", rel="icon", href="/static/icon.svg", type="image/svg+xml"),
-        el("link", rel="stylesheet", href="/static/style.css"),
-        el("script", type="module", src="/static/app.js"),
+        el("link", rel="icon", href=address("icon.svg"), type="image/svg+xml"),
+        el("link", rel="stylesheet", href=address("style.css")),
+        el("script", type="module", src=address("app.js")),
     )
 
 

@@ -85,7 +85,8 @@ def _card(view: View, row: Row) -> Html:
                 aria_pressed="true" if row["pinned"] else "false",
             ),
             el("button", "Forget", type="button", data_forget=id, class_="danger"),
-            el("details", el("summary", "Edit"), _edit(row)),
+            # In a template, from which the script takes it: a browser looks at every form before it paints.
+            el("details", el("summary", "Edit"), el("template", _edit(row))),
             class_="actions",
         ),
         class_="memory pinned" if row["pinned"] else "memory",

@@ -6,9 +6,6 @@ All that a page shows went through the office's redactor here, before any HTML i
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import cache
-from importlib.resources import files
-from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -19,7 +16,7 @@ from holdfast.core.scores import compared
 from holdfast.daemon.api.checkpoints import diff_row
 from holdfast.daemon.api.office import Office
 from holdfast.daemon.api.paging import Paging
-from holdfast.daemon.dashboard import looked_up
+from holdfast.daemon.dashboard import assets, looked_up
 from holdfast.daemon.dashboard.brief import brief_page, briefs_page
 from holdfast.daemon.dashboard.continuity import continuity_page
 from holdfast.daemon.dashboard.frame import View, empty, page
@@ -31,12 +28,6 @@ from holdfast.daemon.dashboard.review import review_page
 from holdfast.daemon.dashboard.session import session_page
 from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError, NotThere
-
-STATIC: Final = {
-    "style.css": "text/css; charset=utf-8",
-    "app.js": "text/javascript; charset=utf-8",
-    "icon.svg": "image/svg+xml",
-}
 
 
 def routes() -> list[Route]:
@@ -156,13 +147,8 @@ def _health(asked: Asked, desk: Desk) -> Html:
 
 async def _static(request: Request) -> Response:
     name = str(request.path_params["name"])
-    if name not in STATIC:
+    if name not in assets.TYPES:
         return Response(status_code=404)
-    # The same for everybody and no secret; asked for again only to hear that nothing changed.
-    headers = {"cache-control": "private, max-age=60"}
-    return Response(_content(name), media_type=STATIC[name], headers=headers)
-
-
-@cache
-def _content(name: str) -> bytes:
-    return files("holdfast.daemon.dashboard").joinpath("static", name).read_bytes()
+    # Under another mark, an older page asks for what is not there any more: it gets today's, for now.
+    kept = assets.KEPT if request.url.query == assets.mark(name) else assets.ASKED_AGAIN
+    return Response(assets.content(name), media_type=assets.TYPES[name], headers={"cache-control": kept})

@@ -180,18 +180,18 @@ delete from session_checkpoints
        )
 """
 
+# Only what is past its days is looked at, by an index: a million that are not cost nothing.
 _PRUNE_CHECKPOINTS = """
-with placed as (
-       select id,
-              created_at,
-              row_number() over (partition by session_key order by created_at desc, rowid desc) as place
-         from session_checkpoints
-     )
-delete from session_checkpoints
- where id in (
-       select id
-         from placed
-        where created_at < iif(place = 1, :newest_before, :before)
+delete from session_checkpoints as old
+ where created_at < :before
+   and (
+       created_at < :newest_before
+       or exists (
+          select true
+            from session_checkpoints
+           where session_key = old.session_key
+             and (created_at, rowid) > (old.created_at, old.rowid)
+          )
        )
 """
 

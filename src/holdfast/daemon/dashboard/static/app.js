@@ -199,6 +199,8 @@ document.addEventListener("change", (event) => {
 document.addEventListener("toggle", (event) => {
   const details = event.target;
   if (!details.open) return;
+  const form = page("template", details);
+  form?.replaceWith(form.content);
   const field = page("[data-preview]", details.parentElement);
   if (field && page(`#${field.dataset.preview}`, details)) preview(field);
   const place = page("[data-load]", details);
