@@ -67,6 +67,9 @@ def test_what_was_imported_is_over_listed_and_not_imported_again(person: Person)
     assert (done.status, done.out) == (0, "imported: 1 session, 1 passages, 0.0 MB of text\n")
     (session,) = person.types("sessions", "--json").json
     assert (session["session_key"], session["phase"], session["prompt_count"]) == ("s1", "ended", 1)
+    assert session["imported"] is True
+    assert person.types("sessions").out.splitlines()[1].split()[:3] == ["s1", "claude-code", "imported"]
+    assert "not merely imported" in person.types("sessions", "--scores").err
     again = person.types("import", "--yes", "--json").json
     assert (again["sessions"], again["left_out"], again["imported"]) == (0, {"done": 1}, None)
     assert path.read_bytes() == content
@@ -77,8 +80,19 @@ def test_where_all_that_was_said_is_too_old_nobody_is_told_that_it_can_be_found(
     os.utime(path)
     done = person.types("import", "--yes")
     assert done.out.startswith("imported: 0 sessions, 0 passages")
-    assert "`records.retention_days`" in done.err
+    assert "left out: 1 session that say nothing, or nothing since `records.retention_days` ago" in done.err
     assert "recall" not in done.err
+
+
+def test_a_handoff_of_an_imported_session_is_written_from_its_transcript(person: Person) -> None:
+    path = keeps(person, "s1", "Why is it slow?", "The index is missing.")
+    person.types("import", "--yes")
+    refused = person.types("handoff", "create", "Go on", "--session", "s1")
+    assert (refused.status, refused.out) == (1, "")
+    assert "only what was said is kept: it was imported" in refused.err
+    assert f"--harness claude-code --transcript {path}" in refused.err
+    named = ("--harness", "claude-code", "--transcript", str(path))
+    assert "Why is it slow?" in person.types("handoff", "create", "Go on", *named, "--json").json["text"]
 
 
 def test_json_says_what_was_found_and_what_was_imported(person: Person) -> None:
@@ -144,6 +158,21 @@ def test_the_sessions_in_a_database_of_opencode_are_imported(person: Person) -> 
     assert kept.path.read_bytes() == content
     (found,) = person.types("recall", "cranes stand", "--json", "--limit", "1").json
     assert "cranes" in found["text"]
+
+
+def test_of_an_imported_fork_it_is_known_whose_it_is(person: Person) -> None:
+    started = int(datetime.fromisoformat(day(1)).timestamp() * 1000)
+    folder = _made(person.user_home / ".local" / "share" / "opencode")
+    kept = opencode.Written(folder / "opencode.db", iter(range(started, started + 99_000, 1_000)))
+    kept.session("ses_1", at=started, folder=str(person.project))
+    kept.message("ses_1", *opencode.asked(opencode.text("Why is the harbour slow?")))
+    kept.fork("ses_1", "ses_2", started + 9_000)
+    kept.message("ses_2", *opencode.asked(opencode.text("Where do the cranes stand?")))
+    person.types("import", "opencode", "--yes")
+    found = {
+        row["session_key"]: (row["parent"], row["lineage"]) for row in person.types("sessions", "--json").json
+    }
+    assert found == {"ses_1": (None, None), "ses_2": ("ses_1", "fork")}
 
 
 def test_packed_rollouts_are_imported(person: Person) -> None:

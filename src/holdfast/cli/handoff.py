@@ -19,7 +19,7 @@ from holdfast.core.defang import from_repository
 from holdfast.core.events import Event
 from holdfast.core.fence import fence
 from holdfast.core.handoff_filled import Words
-from holdfast.core.session import Session
+from holdfast.core.session import Session, is_imported
 from holdfast.core.world import Project
 from holdfast.engine import handoff as engine
 from holdfast.engine.desk import Desk
@@ -195,6 +195,11 @@ def _agree() -> None:
 
 def _seen(desk: Desk, project: Project, key: str, own: Words) -> _Told:
     session = access.session_at_work(desk.store, project, key)
+    if session is not None and is_imported(session):
+        raise HoldfastError(
+            f"of the session `{session.key}` only what was said is kept: it was imported",
+            f"`--harness {session.harness} --transcript {session.transcript}` reads it anew",
+        )
     if session is not None:
         return _Told(session, desk.store.events(session.key, engine.EVENTS_READ))
     if own == Words():

@@ -84,12 +84,13 @@ def import_(
     else:
         amount = f"{taken.passages:,} passages, {taken.characters / MB:.1f} MB of text"
         give(f"imported: {_counted(taken.sessions)}, {amount}")
+        if silent := len(found.found) - taken.no_room - taken.sessions:
+            why = "that say nothing, or nothing since `records.retention_days` ago"
+            say(f"left out: {_counted(silent)} {why}")
         if taken.no_room:
             say(f"left out: {_counted(taken.no_room)} for which there is no room; see `records.max_mb`")
         if taken.passages:
             say("`holdfast recall` finds them; `holdfast forget` removes them again")
-        else:
-            say("nothing of them is kept: nobody says anything in them since `records.retention_days` ago")
 
 
 @contextmanager

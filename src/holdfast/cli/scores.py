@@ -13,7 +13,7 @@ from holdfast.core.scores import MEASURES, SessionScore, Start, compared
 def give_scores(scores: Sequence[SessionScore]) -> None:
     """The scores as a table, and below the means of those that were given a brief and those that were not."""
     if not scores:
-        say("no session can be scored yet: it takes one in which the agent did something")
+        say("no session can be scored yet: it takes one whose agent was seen at work, not merely imported")
         return
     give_table(
         ("session", "start", "brief items used", "rediscovered", "novel", "recalled and used"),

@@ -11,7 +11,7 @@ from holdfast.cli.options import command, json_option, limit_option
 from holdfast.cli.printing import give_json, give_table, say, working
 from holdfast.cli.scores import give_scores, give_scores_as_json
 from holdfast.core.pressure import capacity, percent
-from holdfast.core.session import Session
+from holdfast.core.session import IMPORTED, Session, is_imported
 from holdfast.core.text import elapsed
 from holdfast.engine.desk import Desk
 from holdfast.engine.rows import session_row
@@ -68,7 +68,7 @@ def _print(found: list[Row]) -> None:
             (
                 session.key,
                 session.harness,
-                session.phase,
+                IMPORTED if is_imported(session) else session.phase,
                 str(session.prompts_told),
                 str(session.window + 1),
                 f"{percent(session.pressure.used, row.capacity)}%" if session.pressure.used else "",

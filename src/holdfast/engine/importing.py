@@ -25,7 +25,7 @@ from holdfast.engine.import_reading import Found, Job, Piece, Reading, in_turn, 
 from holdfast.engine.maintain import DAY_MS
 from holdfast.engine.redactor import Redactor
 from holdfast.harnesses.base import KeptInRows, Reader, file_extent
-from holdfast.stores.base import Store
+from holdfast.stores.base import Lineage, Store
 
 HEAD_BYTES: Final = 1 << 16
 """So much of a file is looked at to say whose session it is."""
@@ -127,6 +127,8 @@ class _Keeping:
 
     def keep(self, job: Job, piece: Piece) -> None:
         _keep(self._desk.store, job.found, piece, job.redactor.mark)
+        if piece.documents and not piece.before:
+            _keep_lineage(self._desk.store, job.found)
         if piece.documents:
             self._told.add(job.found.session)
         self.taken = replace(
@@ -226,6 +228,17 @@ def _keep(store: Store, one: Found, piece: Piece, redactor: str) -> None:
         store.put_cursor(source, piece.after)
         for reason, times in Counter(piece.skipped).items():
             store.count_skipped(reason, times)
+
+
+def _keep_lineage(store: Store, one: Found) -> None:
+    """Keep which session it was forked from, if its harness says so: what is forgotten there is here too."""
+    earlier = one.harness.earlier_transcripts(one.path)
+    parent = one.harness.session_of(earlier[-1]) if earlier else ""
+    if parent in ("", one.session):
+        return
+    with store.writing():
+        if store.session(one.session) is not None and store.lineage(one.session) is None:
+            store.add_lineage(Lineage(one.session, parent, "fork", one.started_at))
 
 
 def _source(harness: Reader, session: str) -> str:

@@ -14,7 +14,7 @@ from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.memory import Memory, strength
 from holdfast.core.pressure import capacity, percent
 from holdfast.core.rolling import Outline
-from holdfast.core.session import Session
+from holdfast.core.session import Session, is_imported
 from holdfast.core.text import elapsed
 from holdfast.engine.desk import Desk
 from holdfast.engine.recall import Finding
@@ -61,6 +61,7 @@ def session_row(desk: Desk, session: Session) -> Row:
         "project": session.project.path,
         "project_normalized": session.project.normalized,
         "phase": session.phase,
+        "imported": is_imported(session),
         "model": session.model,
         "prompt_count": session.prompts_told,
         "windows": session.window + 1,

@@ -31,6 +31,7 @@ class SessionRow(BaseModel):
     project: str
     project_normalized: str
     phase: Phase
+    imported: bool = Field(description="Of an imported session nothing is kept but what was said in it.")
     model: str
     prompt_count: int
     windows: int

@@ -142,6 +142,11 @@ def badge(text: str, kind: str = "") -> Html:
     return el("span", text, class_=f"badge {kind}".strip())
 
 
+def phase_badge(row: Mapping[str, Any]) -> Html:
+    """Whether a session goes on; an imported one never was seen to."""
+    return badge("imported" if row["imported"] else row["phase"], row["phase"])
+
+
 def gauge(row: Mapping[str, Any]) -> Html:
     """How full a session's window is."""
     tokens, capacity, percent = row["tokens"], row["capacity"], row["percent"]

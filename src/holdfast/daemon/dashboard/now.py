@@ -14,6 +14,7 @@ from holdfast.daemon.dashboard.frame import (
     gauge,
     more,
     page,
+    phase_badge,
     pre,
     section,
     session_link,
@@ -84,7 +85,7 @@ def _recent(view: View, recent: Row) -> Html:
             el("td", row["prompt_count"], class_="number"),
             el("td", f"{row['percent']} %" if row["tokens"] else "", class_="number"),
             el("td", view.ago(row["last_event_at"])),
-            el("td", badge(row["harness"]), " ", badge(row["phase"], row["phase"])),
+            el("td", badge(row["harness"]), " ", phase_badge(row)),
         )
         for row in rows
     ]

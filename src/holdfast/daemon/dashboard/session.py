@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from holdfast.daemon.dashboard.frame import (
@@ -13,6 +13,7 @@ from holdfast.daemon.dashboard.frame import (
     empty,
     gauge,
     page,
+    phase_badge,
     pre,
     section,
     session_link,
@@ -25,6 +26,7 @@ from holdfast.daemon.dashboard.timeline_plot import drawn
 from holdfast.engine.story import Story
 
 Row = Mapping[str, Any]
+IMPORTED: Final = "It was imported: of it nothing is kept but what was said, which recall finds."
 
 
 def session_page(
@@ -49,9 +51,10 @@ def _about(view: View, row: Row) -> Html:
     continues = el("p", "Continues ", session_link(parent), f" ({row['lineage']})") if parent else NOTHING
     return el(
         "div",
-        el("p", badge(row["phase"], row["phase"]), " ", badge(row["harness"]), " ", row["model"]),
+        el("p", phase_badge(row), " ", badge(row["harness"]), " ", row["model"]),
         el("p", row["project"], class_="path"),
         continues,
+        el("p", IMPORTED) if row["imported"] else NOTHING,
         gauge(row),
         el(
             "p",
