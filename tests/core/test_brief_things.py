@@ -161,6 +161,13 @@ def test_paths_elsewhere_share_a_beginning_that_one_line_tells() -> None:
     assert "src/a.py" in edited
 
 
+def test_a_file_in_two_working_copies_is_named_once() -> None:
+    path = "packages/core/src/evaluation/trace.ts"
+    others = (*touched(f"{OUTSIDE}/packages/core/a.ts"), *touched("src/last.py"))
+    of = told(*touched(path), *touched(f"{OUTSIDE}/{path}"), *others)
+    assert "\n".join(lines(of, FILES)).count("trace.ts") == 1
+
+
 def test_a_file_deep_in_the_project_is_named_by_its_end_and_the_one_changed_last_whole() -> None:
     first, last = ("packages/core/src/evaluation/trace.ts", "packages/core/src/evaluation/order.ts")
     of = told(*touched(first), *touched(last), said("So `traceOf` goes on.", "a1"))

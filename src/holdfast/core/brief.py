@@ -134,6 +134,8 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
     """The items with those chosen that fit into the room beside what was chosen before."""
     ranked = tuple(ranked)
     page, said = Page(), list[str]()
+    # Two working copies have the same files.
+    files = {item.path for item in ranked if item.rendered and item.path}
     for item in ranked:
         if item.rendered:
             page.write(item)
@@ -145,13 +147,14 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
         cost = page.cost(item)
         if cost > room:
             yield item if item.omitted else replace(item, omitted=OVER)
-        elif any(_says(other, item.key) for other in said):
+        elif item.path in files or any(_says(other, item.key) for other in said):
             yield replace(item, omitted=SAID)
         elif item.lead and page.leads[label(item)] >= LEAD_MOST:
             yield replace(item, omitted="its list is long enough")
         else:
             room -= cost
             page.write(item)
+            files |= {item.path} if item.path else set()
             if not item.lead:
                 said.append(item.text)
             yield replace(item, rendered=True, omitted="")
