@@ -69,6 +69,7 @@ class TestDoor:
         answer = caller.ask(path, method)
         assert answer.status == status
         assert set(answer.json) == ({"error", "hint"} if status != 200 else {"items", "next"})
+        assert ("/api/openapi.json" in answer.json.get("hint", "")) is (status != 200)
 
     def test_a_browser_comes_by_a_link_that_works_once(self, caller: Caller, lodging: Lodging) -> None:
         url = str(client.ask(lodging.home, "link")["url"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.defang import printable
-from holdfast.daemon.dashboard.frame import View, diff, gauge, page, session_path, short, with_code
+from holdfast.daemon.dashboard.frame import View, diff, gauge, many, page, session_path, short, with_code
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
 from holdfast.daemon.dashboard.plots import Bar, days, rows
 from holdfast.daemon.dashboard.timeline_plot import LEFT, RIGHT, drawn, scale
@@ -101,6 +101,13 @@ def test_a_gauge_says_how_full_it_is(percent: int, kind: str) -> None:
     made = gauge({"tokens": tokens, "capacity": 100_000, "percent": percent, "windows": 1})
     assert f'class="gauge {kind}"' in made
     assert f"{percent} %" in made
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 windows"), (1, "1 window"), (2, "2 windows"), (1_200, "1,200 windows")]
+)
+def test_one_is_not_told_as_many(number: int, said: str) -> None:
+    assert many(number, "window") == said
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,9 @@ _STATUSES: Final = (
 )
 
 
+_ASK: Final = "`/api/openapi.json` says what can be asked"
+
+
 def tell_problems(app: FastAPI) -> None:
     """Have everything that goes wrong told in the same shape."""
     app.add_exception_handler(HoldfastError, _of_ours)
@@ -65,7 +68,7 @@ async def _of_ours(request: Request, error: Exception) -> Response:
 async def _of_http(request: Request, error: Exception) -> Response:
     status, said = (error.status_code, str(error.detail)) if isinstance(error, HTTPException) else (500, "")
     headers = dict(getattr(error, "headers", None) or {})
-    answer = _answer(request, status, said, "")
+    answer = _answer(request, status, said, _ASK if status in (404, 405) else "")
     answer.headers.update(headers)
     return answer
 
@@ -73,7 +76,7 @@ async def _of_http(request: Request, error: Exception) -> Response:
 async def _of_request(request: Request, error: Exception) -> Response:
     found = error.errors() if isinstance(error, RequestValidationError) else ()
     told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found)
-    return _answer(request, 422, told, "`/api/openapi.json` says what can be asked")
+    return _answer(request, 422, told, _ASK)
 
 
 async def _of_time(request: Request, error: Exception) -> Response:  # noqa: ARG001

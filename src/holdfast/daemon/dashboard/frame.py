@@ -137,6 +137,11 @@ def section(title: str, *body: Child, id: str | None = None, live: bool = False)
     )
 
 
+def many(number: int, noun: str) -> str:
+    """So many of them, in words."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def badge(text: str, kind: str = "") -> Html:
     """A word that sorts."""
     return el("span", text, class_=f"badge {kind}".strip())

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from holdfast.core.scores import MEASURES, Start
 from holdfast.core.survival import Mean
-from holdfast.daemon.dashboard.frame import View, badge, code, empty, page, section, table, with_code
+from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, page, section, table, with_code
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import Bar, days, rows
 from holdfast.engine.figures import DAYS, Figures
@@ -89,7 +89,7 @@ def _capture(view: View, figures: Figures) -> Html:
         )
         for one in figures.captured
     ]
-    waiting = el("p", f"{figures.letters_waiting} letters wait in the spool.", class_="note")
+    waiting = el("p", f"In the spool: {many(figures.letters_waiting, 'letter')}.", class_="note")
     names = ("Harness", "Sessions", "At work", "Last event")
     return el("div", table("Harnesses", names, body, names[1:3]), waiting, _skipped(figures))
 
@@ -101,7 +101,7 @@ def _skipped(figures: Figures) -> Html | None:
     number = sum(figures.skipped.values())
     return el(
         "details",
-        el("summary", f"{number:,} {'thing' if number == 1 else 'things'} could not be read"),
+        el("summary", f"{many(number, 'thing')} could not be read"),
         el("ul", told),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.daemon.dashboard.frame import View, badge, code, empty, more, page, section
+from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, more, page, section
 from holdfast.daemon.dashboard.html import Html, el, verbatim
 
 Row = Mapping[str, Any]
@@ -72,7 +72,7 @@ def _card(view: View, row: Row) -> Html:
         el(
             "p",
             view.ago(row["created_at"]),
-            f" · found {row['found']} times · strength {row['strength']:.2f}",
+            f" · found {many(row['found'], 'time')} · strength {row['strength']:.2f}",
             class_="note",
         ),
         el(

@@ -12,6 +12,7 @@ from holdfast.daemon.dashboard.frame import (
     diff,
     empty,
     gauge,
+    many,
     page,
     phase_badge,
     pre,
@@ -58,7 +59,7 @@ def _about(view: View, row: Row) -> Html:
         gauge(row),
         el(
             "p",
-            f"{row['prompt_count']} prompts · {row['windows']} windows · began ",
+            f"{many(row['prompt_count'], 'prompt')} · {many(row['windows'], 'window')} · began ",
             view.ago(row["started_at"]),
             ", last event ",
             view.ago(row["last_event_at"]),
@@ -79,7 +80,7 @@ def _timeline(row: Row, story: Story, point: Row | None) -> Html:
         _link,
     )
     note = (
-        el("p", f"{story.left_out:,} earlier events are not drawn.", class_="note")
+        el("p", f"Not drawn: {many(story.left_out, 'earlier event')}.", class_="note")
         if story.left_out
         else NOTHING
     )
