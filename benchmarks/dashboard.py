@@ -305,9 +305,7 @@ def show(took: Sequence[Took]) -> None:
         over = None if one.paint is None or bare is None else one.paint - bare
         figures = (one.first, one.server, one.processor, one.paint, one.paint_least, over, one.kilobytes)
         told = ("–" if figure is None else f"{figure:.1f}" for figure in figures)
-        print(
-            f"{one.page:24} " + " ".join(f"{each:>{len(h) + 1}}" for h, each in zip(heads, told, strict=True))
-        )
+        print(f"{one.page:24}" + "".join(f"{each:>10}" for each in told))
     if bare is None:
         print("note: without a browser nothing is painted; `make test-browser` installs one", file=sys.stderr)
 

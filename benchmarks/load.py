@@ -24,8 +24,11 @@ from typing import Final
 
 from benchmarks.hook import HARNESS, memory_of, running_daemon
 from holdfast import hook
+from holdfast.core.redact import NO_LISTS
+from holdfast.core.world import Project
 from holdfast.engine.git import identity
-from holdfast.stores.base import NOBODY
+from holdfast.engine.redactor import mark_of
+from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store
 from tests.stores.contract import checkpoint, ended
 
@@ -36,6 +39,9 @@ ANSWER_S: Final = 30.0
 SAMPLES: Final = 20
 PER_SESSION: Final = 50
 """As many checkpoints as a session keeps."""
+AT_ONCE: Final = 5_000
+APART_MS: Final = 50
+MARK: Final = mark_of(NO_LISTS)
 BRIEFS: Final = 15
 PROMPT: Final = "Make the parser of step {} faster, and never touch the lexer. "
 FLOOR: Final = """
@@ -305,19 +311,24 @@ def recoveries(place: Path, counts: Sequence[int]) -> list[Recovery]:
 
 
 def fill(home: Path, count: int) -> None:
-    """So many checkpoints of ended sessions of the same project, all of yesterday."""
-    at = time.time_ns() // 1_000_000 - 24 * 3_600_000
+    """So many checkpoints of ended sessions of the same project, one after the other until yesterday."""
+    until = time.time_ns() // 1_000_000 - 24 * 3_600_000
     project = identity(str(project_of(home)))
-    store = open_store(home / "store.db", home / "backups", at)
-    with contextlib.closing(store), store.writing():
-        for number in range(count):
-            key = f"old-{number // PER_SESSION}"
-            if number % PER_SESSION == 0:
-                store.put_session(ended(key, project=project, last_event_at=at, ended_at=at), NOBODY)
-            taken = checkpoint(
-                f"{key}-{number}", session=key, created_at=at, digest=PROMPT.format(number) * 20
-            )
-            store.add_checkpoint(replace(taken, project_id=project.project_id))
+    store = open_store(home / "store.db", home / "backups", until)
+    with contextlib.closing(store):
+        # As they come in life: not all in one transaction, nor in one millisecond, and redacted.
+        for first in range(0, count, AT_ONCE):
+            with store.writing():
+                for number in range(first, min(first + AT_ONCE, count)):
+                    put_checkpoint(store, project, number, until - (count - number) * APART_MS)
+
+
+def put_checkpoint(store: Store, project: Project, number: int, at: int) -> None:
+    key = f"old-{number // PER_SESSION}"
+    if number % PER_SESSION == 0:
+        store.put_session(ended(key, project=project, last_event_at=at, ended_at=at), MARK)
+    taken = checkpoint(f"{key}-{number}", session=key, created_at=at, digest=PROMPT.format(number) * 20)
+    store.add_checkpoint(replace(taken, project_id=project.project_id), MARK)
 
 
 def brief(home: Path, number: int) -> float:
