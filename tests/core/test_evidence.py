@@ -202,6 +202,13 @@ class TestWhatPeopleRuledAndAsked:
         assert found.goal is not None
         assert found.goal.record == "p1"
 
+    def test_what_is_to_be_remembered_is_no_goal(self) -> None:
+        wish = "/remember the quay is 30 m long, and never push to main"
+        found = trail(prompt(wish, "p1"), prompt("Fix the retry test", "p2"), prompt(wish, "p3"))
+        assert (found.goal, found.first_prompt) == (found.prompts[1], found.prompts[1])
+        assert trail(prompt(wish, "p1")).goal is None
+        assert any("never push to main" in note.text for note in found.notes), "a rule holds all the same"
+
     def test_a_concrete_one_does(self) -> None:
         found = trail(
             prompt("Fix the retry test", "p1"), prompt("Why does parse_hook drop the session id?", "p2")

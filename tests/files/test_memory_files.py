@@ -72,16 +72,18 @@ def test_a_pipe_in_place_of_a_file_holds_nobody(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "at"),
+    ("path", "modified", "at"),
     [
-        ("memory/2026-03-01.md", 1_772_323_200_000),
-        ("memory/2026-02-30.md", 5),
-        ("memory/style.md", 5),
-        ("MEMORY.md", 5),
+        ("memory/2026-03-01.md", 5, 1_772_323_200_000),
+        ("memory/2026-03-01.md", 1_772_323_200_000 + 7, 1_772_323_200_000 + 7),
+        ("memory/2026-03-01.md", 1_900_000_000_000, 1_772_323_200_000 + 86_399_999),
+        ("memory/2026-02-30.md", 5, 5),
+        ("memory/style.md", 5, 5),
+        ("MEMORY.md", 5, 5),
     ],
 )
-def test_a_day_s_file_is_as_old_as_its_day(path: str, at: int) -> None:
-    assert memory_files.written_at(State(path, 5_000_000, 1)) == at
+def test_a_day_s_file_is_as_old_as_its_day(path: str, modified: int, at: int) -> None:
+    assert memory_files.written_at(State(path, modified * 1_000_000, 1)) == at
 
 
 def test_a_paragraph_is_added_to_the_file_of_the_day(tmp_path: Path) -> None:

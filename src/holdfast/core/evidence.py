@@ -27,6 +27,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.fence import is_own_command
 from holdfast.core.flush import says_nothing
+from holdfast.core.memory import asked_to_remember
 from holdfast.core.patches import FileChange, patched
 from holdfast.core.text import one_line, query_terms, shortened
 from holdfast.core.trail import (
@@ -117,11 +118,12 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
     asked = _asked(event.text)
     said = Said(asked, event.at, event.record, event.turn)
     others = tuple(prompt for prompt in trail.prompts if prompt.record != event.record)
-    first = trail.first_prompt
-    if first is None or first.record == event.record:
-        first = said
     rules = _rules(event.text)
-    goal = trail.goal if trail.goal and _goes_on(asked, rules) else said
+    first, goal = trail.first_prompt, trail.goal
+    # What is to be remembered is kept as a memory; it is nothing to work on.
+    if not asked_to_remember(event.text):
+        first = said if first is None or first.record == event.record else first
+        goal = goal if goal and _goes_on(asked, rules) else said
     trail = replace(trail, first_prompt=first, goal=goal, prompts=(*others, said)[-PROMPTS_KEPT:])
     notes = (Note(NoteKind.CONSTRAINT, text, event.at, event.record) for text in rules)
     return _named(_noted(trail, notes), event.text)

@@ -82,7 +82,10 @@ def named_memory(desk: Desk, project: Project, id: str, *, all_projects: bool = 
     document = named(desk, id, where)
     memory = desk.store.memory(document.id) if document else None
     if memory is None:
-        raise NotThere(f"there is no memory `{id}` here", "`holdfast memories list` names them")
+        raise NotThere(
+            f"there is no memory `{id}` here",
+            "`holdfast memories list` names them; at least six characters name one",
+        )
     return memory
 
 

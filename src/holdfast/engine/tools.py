@@ -35,7 +35,7 @@ CHARACTERS_A_TOKEN: Final = 4
 ID_CHARS: Final = 10
 """As much of an id as tells it from all others, and costs few tokens."""
 HIT_CHARS: Final = 200
-MERELY_NEAR: Final = "says none of the words, merely near in meaning"
+MERELY_NEAR: Final = "merely near in meaning"
 MOST_HITS: Final = 25
 WHOLE_CHARS: Final = 20_000
 """A harness cuts longer answers, and not where we would."""

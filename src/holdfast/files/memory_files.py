@@ -52,15 +52,17 @@ def read(root: Path, path: str) -> str:
 
 
 def written_at(state: State) -> int:
-    """When what a file says was written, in milliseconds: on the day that it is named after, else last."""
+    """When what a file says was written last, in milliseconds; within the day that it may be named after."""
     named = _DAY.fullmatch(PurePosixPath(state.path).stem)
     try:
         day = date.fromisoformat(named[0]) if named else None
     except ValueError:
         day = None
+    modified = state.modified_ns // 1_000_000
     if day is None:
-        return state.modified_ns // 1_000_000
-    return round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
+        return modified
+    midnight = round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
+    return max(midnight, min(modified, midnight + _DAY_MS - 1))
 
 
 def add(root: Path, day: date, text: str) -> str:
@@ -79,4 +81,5 @@ def _state(root: Path, path: str) -> State | None:
     return State(path, status.st_mtime_ns, status.st_size)
 
 
+_DAY_MS: Final = 86_400_000
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
