@@ -86,6 +86,7 @@ def test_a_page_has_its_parts_and_nothing_inline() -> None:
     assert {"html", "header", "nav", "main", "h1", "footer"} <= set(read.tags)
     assert ("aria-current", "page") in read.attributes
     assert ("data-theme", "dark") in read.attributes
+    assert ("id", "toasts") in read.attributes, "what the script adds to while it loads is laid out twice"
     assert not {"style", "onclick"} & {name for name, _ in read.attributes}
 
 

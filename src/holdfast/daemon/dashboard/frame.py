@@ -51,7 +51,15 @@ def page(view: View, path: str, title: str, *body: Child) -> Html:
             el(
                 "html",
                 _head(title),
-                el("body", _top(path), _main(title, *body), _foot(view)),
+                # What the script tells goes into a place that is there from the start: readers follow it, and
+                # a page that the script adds to as it loads would be laid out twice before it is painted.
+                el(
+                    "body",
+                    _top(path),
+                    _main(title, *body),
+                    _foot(view),
+                    el("div", id="toasts", role="status"),
+                ),
                 lang="en",
                 data_theme=theme,
             ),
@@ -115,6 +123,15 @@ def _foot(view: View) -> Html:
         el("span", "live", id="pulse", class_="pulse", role="status"),
     )
     return el("footer", said, el("p", f"Holdfast {view.version}"))
+
+
+def _toasts() -> Html:
+    """Where the script tells how it went.
+
+    It is there from the start: a screen reader follows what it knows, and a page to which the script adds
+    something as it loads is laid out twice before it is painted.
+    """
+    return el("div", id="toasts", role="status")
 
 
 # ---------------------------------------------------------------- parts

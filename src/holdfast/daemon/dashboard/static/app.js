@@ -13,11 +13,6 @@ function make(name, text, ...children) {
 
 // --- telling the person
 
-const toasts = make("div");
-toasts.id = "toasts";
-toasts.setAttribute("role", "status");
-document.body.append(toasts);
-
 function tell(text, label, act) {
   const toast = make("div", "", make("span", text));
   toast.className = "toast";
@@ -28,7 +23,7 @@ function tell(text, label, act) {
     button.addEventListener("click", () => { act(); close(); });
     toast.append(button);
   }
-  toasts.append(toast);
+  page("#toasts").append(toast);
   setTimeout(close, UNDO_MS);
   return close;
 }
