@@ -51,15 +51,7 @@ def page(view: View, path: str, title: str, *body: Child) -> Html:
             el(
                 "html",
                 _head(title),
-                # What the script tells goes into a place that is there from the start: readers follow it, and
-                # a page that the script adds to as it loads would be laid out twice before it is painted.
-                el(
-                    "body",
-                    _top(path),
-                    _main(title, *body),
-                    _foot(view),
-                    el("div", id="toasts", role="status"),
-                ),
+                el("body", _top(path), _main(title, *body), _foot(view), _toasts()),
                 lang="en",
                 data_theme=theme,
             ),
