@@ -51,9 +51,12 @@ class Bm25:
     def scores(self, held: Sequence[Held]) -> dict[int, float]:
         """How well each document says the words, by its number; every one that holds one must be there."""
         scores: dict[int, float] = {}
-        size = self._database.row(_SIZE, {"query": any_of([one.word for one in held])})
-        in_all, mean = size or (0, 1.0)
-        for _, rows in held:
+        found = [one for one in held if one.rows]
+        if not found:
+            return scores
+        # Any document can be asked about all of them.
+        ((in_all, mean),) = self._database.rows(_SIZE, {"query": any_of([found[0].word])})
+        for _, rows in found:
             weight = max(LEAST, math.log((in_all - len(rows) + 0.5) / (len(rows) + 0.5))) * (K1 + 1)
             least, by_length = K1 * (1 - B), K1 * B / mean
             for number, said in rows:
