@@ -85,7 +85,7 @@ def import_(
         amount = f"{taken.passages:,} passages, {taken.characters / MB:.1f} MB of text"
         give(f"imported: {_counted(taken.sessions)}, {amount}")
         if silent := len(found.found) - taken.no_room - taken.sessions:
-            why = "that say nothing, or nothing since `records.retention_days` ago"
+            why = "in which nothing is said since `records.retention_days` ago"
             say(f"left out: {_counted(silent)} {why}")
         if taken.no_room:
             say(f"left out: {_counted(taken.no_room)} for which there is no room; see `records.max_mb`")
