@@ -184,3 +184,15 @@ def test_a_browser_keeps_them_under_the_address_that_a_page_names(caller: Caller
     assert "immutable" in caller.ask(found[1]).headers["cache-control"]
     for other in ("", "?older"):
         assert "no-cache" in caller.ask(f"/static/{name}{other}").headers["cache-control"]
+
+
+def test_a_search_shows_the_best_and_says_that_there_are_others(caller: Caller) -> None:
+    texts = [f"The lantern of room {number} is number {number + 100}" for number in range(21)]
+    ids = [caller.ask("/api/memories", "POST", {"text": text}).json["id"] for text in texts]
+    found = read(caller, "/memory?q=lantern")
+    assert found.count('class="memory"') == 20
+    assert "The best 20 are shown" in found
+    caller.ask(f"/api/memories/{ids[0]}", "DELETE")
+    assert "The best 20" not in read(caller, "/memory?q=lantern")
+    for id in ids[1:]:
+        assert caller.ask(f"/api/memories/{id}", "DELETE").status < 300

@@ -51,7 +51,8 @@ PAST_SHOWN: Final = 5
 SAME_WINDOW_MS: Final = 300_000
 EVENTS_LOOKED_AT: Final = 400
 SCORES_LOOKED_AT: Final = 500
-FOUND_MOST: Final = 50
+FOUND_MOST: Final = 20
+"""As many as a page of the list has: who looks for one writes more words rather than read on."""
 
 
 def sessions(desk: Desk, paging: Paging) -> tuple[list[Row], Row]:
@@ -161,10 +162,11 @@ def memories(desk: Desk, words: str, paging: Paging) -> Row:
     if not words:
         rows = desk.store.page_of_memories(EVERYWHERE, paging.behind, paging.wanted)
         return paging.page(rows, lambda one: Mark(one.created_at, one.id), lambda one: memory_row(one, now))
-    asked = recall.Query(words, FOUND_MOST, ("memory",), all_projects=True)
+    asked = recall.Query(words, FOUND_MOST + 1, ("memory",), all_projects=True)
     found = [one.id for one in recall.look_up(desk, NOWHERE, asked)]
-    by_id: dict[str, Memory] = {one.id: one for one in desk.store.memories_named(found)}
-    return {"items": [memory_row(by_id[id], now) for id in found if id in by_id], "next": None}
+    by_id: dict[str, Memory] = {one.id: one for one in desk.store.memories_named(found[:FOUND_MOST])}
+    shown = [memory_row(by_id[id], now) for id in found if id in by_id]
+    return {"items": shown, "next": None, "left_out": len(found) > FOUND_MOST}
 
 
 def doubts(desk: Desk) -> Row:

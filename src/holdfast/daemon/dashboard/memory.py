@@ -58,7 +58,9 @@ def _results(view: View, asked: str, found: Row) -> Html:
         )
         return empty("Nothing is remembered yet.", hint)
     cards = [_card(view, row) for row in rows]
-    return el("div", el("ul", cards, class_="memories"), more("/memory", found["next"], q=asked))
+    narrower = f"The best {len(rows)} are shown; more words find others."
+    note = el("p", narrower, class_="note more") if found.get("left_out") else None
+    return el("div", el("ul", cards, class_="memories"), note, more("/memory", found["next"], q=asked))
 
 
 def _card(view: View, row: Row) -> Html:
