@@ -35,7 +35,7 @@ run: $(STAMP) ## See it work: a recorded session loses its context and gets it b
 	@$(BIN)/holdfast demo
 
 test: $(STAMP) ## Run the tests
-	@$(BIN)/python -m pytest --quiet --numprocesses 2 $(ARGS)
+	@$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal $(ARGS)
 
 test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
 	@$(BIN)/python tests/clients/install.py $(CLIENTS)

@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.stores.base import EVERYWHERE, Store
 from holdfast.stores.sqlite import documents, vectors, words
+from holdfast.stores.sqlite.bm25 import Bm25, Held
 from holdfast.stores.sqlite.schema import shipped
 from holdfast.stores.sqlite.store import open_with
 from tests.stores.contract import ALL, NOON, SHOP, document
@@ -218,6 +219,28 @@ def test_words_are_scored_one_by_one_as_the_index_scores_them_together(
     assert list(alone) == list(together)
     assert alone
     store.close()
+
+
+def test_what_another_program_removes_during_a_search_is_not_found(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = opened(path), opened(path)
+    with store.writing():
+        for number in range(3):
+            store.add_document(document(str(number), "rare", project_id="shop"))
+    held = Bm25.held
+
+    def held_until_now(index: Bm25, word: str, limit: int) -> Held:
+        found = held(index, word, limit)
+        with other.writing():
+            other.forget_documents("shop")
+        return found
+
+    monkeypatch.setattr(words, "SCORED_MOST", 1)
+    monkeypatch.setattr(Bm25, "held", held_until_now)
+    assert store.search(["rare"], SHOP, 2) == []
+    store.close()
+    other.close()
 
 
 def test_what_is_looked_for_in_a_crowd_is_found_behind_better_matches_of_other_projects(

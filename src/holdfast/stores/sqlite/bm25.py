@@ -54,10 +54,11 @@ class Bm25:
         found = [one for one in held if one.rows]
         if not found:
             return scores
-        # Any document can be asked about all of them.
-        ((in_all, mean),) = self._database.rows(_SIZE, {"query": any_of([found[0].word])})
+        # Any document can be asked about all of them; another program may just have removed the last one.
+        in_all, mean = self._database.row(_SIZE, {"query": any_of([found[0].word])}) or (0, 1.0)
         for _, rows in found:
-            weight = max(LEAST, math.log((in_all - len(rows) + 0.5) / (len(rows) + 0.5))) * (K1 + 1)
+            others = max(in_all - len(rows), 0)
+            weight = max(LEAST, math.log((others + 0.5) / (len(rows) + 0.5))) * (K1 + 1)
             least, by_length = K1 * (1 - B), K1 * B / mean
             for number, said in rows:
                 times, length = said >> _LENGTH_BITS, said & _LENGTH
