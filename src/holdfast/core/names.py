@@ -35,7 +35,7 @@ COMMON: Final = frozenset(
 
 def names(text: str) -> tuple[str, ...]:
     """The identifiers in a text, in order, each once: `parse_hook`, `SessionStore`, `MAX_TRIES`, `run()`."""
-    found = dict.fromkeys(_identifier(match[1]) for match in _NAME.finditer(text))
+    found = dict.fromkeys(_identifier(match[0]) for match in _NAME.finditer(text))
     return tuple(name for name in found if name and name.removesuffix("()") not in COMMON)
 
 
@@ -86,9 +86,9 @@ def program_name(words: Sequence[str]) -> str:
 # ---------------------------------------------------------------- identifiers
 
 _NAME: Final = re.compile(
-    # Inside a path, an address or an option is another kind of name.
-    # The letter of an escape belongs to no name: `\nRetryError`.
-    r"(?<![\w.@/~$%&-])(?:(?<=\\)[bnrt])?+("
+    # Inside a path, an address or an option is another kind of name; the letter of an escape belongs to none:
+    # `\nRetryError`.
+    r"(?:(?<=\\[bnrt])|(?<![\w.@/~$%&-])(?!(?<=\\)[bnrt]))(?:"
     # Plain words are passed over here, where that is cheap.
     r"(?=[A-Za-z0-9]*+(?:_|\.[A-Za-z_]|::|\(\))|[A-Za-z]\w*?[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})"
     r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+){0,9}+(?:\(\))?(?![\w@-]|/(?!\d\b))"
