@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from holdfast.core.patterns import compiled
+
 COMMON: Final = frozenset(
     """
     __init__ __main__ __name__ __file__ __all__ __dict__ __class__ __str__ __repr__ __future__ __pycache__
@@ -85,7 +87,7 @@ def program_name(words: Sequence[str]) -> str:
 
 # ---------------------------------------------------------------- identifiers
 
-_NAME: Final = re.compile(
+_NAME: Final = compiled(
     # Inside a path, an address or an option is another kind of name; the letter of an escape belongs to none:
     # `\nRetryError`.
     r"(?:(?<=\\[bnrt])|(?<![\w.@/~$%&-])(?!(?<=\\)[bnrt]))(?:"
@@ -97,12 +99,12 @@ _NAME: Final = re.compile(
     r")",
     re.ASCII,
 )
-_PARTS: Final = re.compile(r"\.|::")
-_SHAPED: Final = re.compile(
+_PARTS: Final = compiled(r"\.|::")
+_SHAPED: Final = compiled(
     r"_*[A-Za-z0-9]+_\w*|[A-Za-z]\w*[a-z0-9][A-Z]\w*|[A-Z]{2,}[a-z]{2,}\w*|E\w+|TS\d+|SIG\w+",
     re.ASCII,
 )
-_RANDOM: Final = re.compile(r"\d[A-Za-z]+\d+[A-Za-z]+\d", re.ASCII)
+_RANDOM: Final = compiled(r"\d[A-Za-z]+\d+[A-Za-z]+\d", re.ASCII)
 _LONGEST: Final = 60
 
 
@@ -150,7 +152,7 @@ _EXTENSIONS: Final = frozenset(
 
 # ---------------------------------------------------------------- references
 
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = compiled(
     r"(?P<url>\bhttps?://[^\s<>\"'`(){}\[\]|\\?#,;]++)[^\s<>\"'`(){}\[\]|\\,;]*+"
     r"|(?P<port>(?<![\w.])(?:localhost|127\.0\.0\.1|0\.0\.0\.0):[0-9]{2,5}\b)"
     r"|(?P<issue>(?<![\w&/\#-])(?:[\w.-]{1,40}+/[\w.-]{1,60}+)?\#[0-9]{1,5}\b(?!\w))"
@@ -160,7 +162,7 @@ _REFERENCE: Final = re.compile(
     r"|(?P<commit>(?<![\w-])[0-9a-f]{7,40}+(?![\w-]))",
     re.ASCII,
 )
-_COMMIT_BEFORE: Final = re.compile(
+_COMMIT_BEFORE: Final = compiled(
     r"(?:\b(?:commits?|committed|sha|head|rev|revision|hash|checkout|cherry-pick(?:ed)?|revert(?:s|ed)?|reset"
     r"|merged?|rebased?|onto|show|parent|base|bisect|tag|pushed|now at)[\s:=@(`'\"]{1,4}(?:--?[a-z]+\s)?"
     r"|\[[\w/.-]{1,60} (?:\(root-commit\) )?|\.\.|(?:\A|\n)[*|/\\ ]{0,8})\Z",
@@ -196,7 +198,7 @@ def _is_commit(found: str, before: str) -> bool:
 # ---------------------------------------------------------------- paths
 
 _SEGMENT: Final = r"(?:\(\w[\w-]{0,30}\)|(?:[\w@+.-]|\[(?:\.\.\.)?\w[\w-]{0,30}\])++)"
-_PATH: Final = re.compile(
+_PATH: Final = compiled(
     r"\w++://[^\s'\"`<>)]*+"
     r"|(?<!\w)[A-Za-z]:\\(?:[\w.-]++\\)*+[\w.-]++"
     # Most words are no path, and are passed over here, where that is cheap.
@@ -210,7 +212,7 @@ _FOLDERS: Final = frozenset(
 _NO_FOLDERS: Final = frozenset(
     "origin upstream refs heads feature feat fix application text image audio video multipart and or".split()
 )
-_FILES: Final = re.compile(
+_FILES: Final = compiled(
     r"(?:Make|Docker|Gem|Rake|Proc|Just|Jenkins|Vagrant|Brew)file"
     r"|\.(?:env|git\w+|\w+rc|\w+ignore|editorconfig|tool-versions|python-version)(?:\.\w+)*"
 )
@@ -282,8 +284,8 @@ _STAND_BEFORE: Final = frozenset(
     npm exec, pnpm exec, pnpm dlx, yarn dlx, xvfb-run, dotenv, cross-env
     """.split(",")
 )
-_SUBCOMMAND: Final = re.compile(r"[A-Za-z@][\w:.@+-]{0,40}")
-_INTERPRETER: Final = re.compile(
+_SUBCOMMAND: Final = compiled(r"[A-Za-z@][\w:.@+-]{0,40}")
+_INTERPRETER: Final = compiled(
     r"python[\d.]*|pypy\d*|node|bun|deno|ruby|php|perl|bash|sh|zsh|tsx|ts-node|elixir"
 )
 _VALUED: Final = frozenset(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeAlias
 
+from holdfast.core.patterns import compiled
 from holdfast.core.text import one_line, shortened
 
 NAMES_KEPT: Final = 3
@@ -56,11 +57,11 @@ def failed(text: str, exit_status: int | None, *, ok: bool) -> bool:
     return summary is not None and summary.failed > 0
 
 
-_STATUS: Final = re.compile(r"\s*(?:Exit code|Process exited with code) [1-9]")
+_STATUS: Final = compiled(r"\s*(?:Exit code|Process exited with code) [1-9]")
 _ENDING: Final = 2_000
 _BEGINNING_READ: Final = 40_000
 _END_READ: Final = 160_000
-_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*+[A-Za-z]")
+_COLOURS: Final = compiled(r"\x1b\[[0-9;?]*+[A-Za-z]")
 
 
 def _readable(text: str) -> str:
@@ -87,16 +88,16 @@ class _Runner:
 
 
 def _lines(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
+    return compiled(pattern, re.MULTILINE)
 
 
 def _by(*patterns: str, summed: bool = False) -> Callable[[str], _Counts | None]:
     """Counts by the named groups of these patterns: the last match of each, or the sum of all."""
-    compiled = [_lines(pattern) for pattern in patterns]
+    ready = [_lines(pattern) for pattern in patterns]
 
     def count(text: str) -> _Counts | None:
         seen: dict[str, int] = {}
-        for pattern in compiled:
+        for pattern in ready:
             matches = list(pattern.finditer(text))
             for match in matches if summed else matches[-1:]:
                 for name, number in match.groupdict().items():
@@ -113,7 +114,7 @@ def _counts(seen: dict[str, int]) -> _Counts:
 
 
 _PYTEST: Final = _lines(r"^=*+ ?([0-9]+ [a-z]+(?:, [0-9]+ [a-z]+)*+) in [0-9.]+ ?s")
-_PYTEST_COUNT: Final = re.compile(r"([0-9]+) (passed|failed|error)")
+_PYTEST_COUNT: Final = compiled(r"([0-9]+) (passed|failed|error)")
 
 
 def _pytest(text: str) -> _Counts | None:
@@ -137,7 +138,7 @@ def _go(text: str) -> _Counts | None:
     return (passed, failures) if verdicts or packages else None
 
 
-_NEVER: Final = re.compile(r"(?!)")
+_NEVER: Final = compiled(r"(?!)")
 _RUNNERS: Final = (
     _Runner(
         (" passed in ", " passed, ", " failed in ", " failed, ", " error in ", " errors in ", " error, "),
@@ -255,7 +256,7 @@ _LINE_READ: Final = 400
 
 def _lines_with(*signs: str, like: str = "") -> Callable[[str], str]:
     """A search for the first line that holds one of these signs, is like the pattern, and says something."""
-    pattern = re.compile(like)
+    pattern = compiled(like)
 
     def find(text: str) -> str:
         starts = sorted({start for sign in signs for start in _starts(sign, text)})
@@ -267,7 +268,7 @@ def _lines_with(*signs: str, like: str = "") -> Callable[[str], str]:
 def _lines_beginning(like: str) -> Callable[[str], str]:
     """A search for the first line that begins like the pattern and says something."""
     # The engine looks for a line's end much faster than for `^`.
-    pattern = re.compile(rf"\n{like}")
+    pattern = compiled(rf"\n{like}")
 
     def find(text: str) -> str:
         return _told(text, (match.start() + 1 for match in islice(pattern.finditer(text), _LINES_TRIED)))
@@ -376,8 +377,8 @@ def _on_one_line(line: str) -> str:
     return shortened(_PYTEST_MARK.sub("", one_line(line)), REASON_LENGTH)
 
 
-_PYTEST_MARK: Final = re.compile(r"^E (?=\S)")
-_SAYS_NOTHING: Final = re.compile(
+_PYTEST_MARK: Final = compiled(r"^E (?=\S)")
+_SAYS_NOTHING: Final = compiled(
     r"(?:E +)?(?:"
     # what a harness or a runner adds of its own
     r"Exit code \d|Process exited|Chunk ID: |Wall time: |Original token count: |Output:$|=+(?: |$)|[-+]{3} "

@@ -12,6 +12,8 @@ from enum import Enum, auto
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from holdfast.core.patterns import compiled
+
 
 class Statement(NamedTuple):
     """A sentence or list item, the headings and lead-ins above it in lower case, and the mark in its box."""
@@ -49,18 +51,18 @@ _SENTENCE_END: Final = ".!?…。！？:：;；"
 _WRAP_WIDTHS: Final = range(50, 131)
 """A line of this length that ends in mid-sentence was broken by an editor, not by its author."""
 
-_BULLET: Final = re.compile(
+_BULLET: Final = compiled(
     r"""(?:(?:[-*+•‣◦–]|\d{1,3}[.)]|[(（]\d{1,2}[)）]|[a-zA-Z]\))[ \t]+|\d{1,2}、[ \t]*|[①-⑳][ \t]*
         |\[(?P<box>[ xX])\][ \t]+)++""",
     re.VERBOSE,
 )
-_HEADING: Final = re.compile(r"#{1,6}(?:\s|$)")
-_BOLD_HEADING: Final = re.compile(r"\*\*[^*]{1,80}(?<![.!?。！？])\*\*[:：]?")
-_EMPHASIS: Final = re.compile(
+_HEADING: Final = compiled(r"#{1,6}(?:\s|$)")
+_BOLD_HEADING: Final = compiled(r"\*\*[^*]{1,80}(?<![.!?。！？])\*\*[:：]?")
+_EMPHASIS: Final = compiled(
     r"(?<![A-Za-z0-9_*/.`])(\*{1,3})(?=[^\s*])([^*]+)(?<=\S)\1(?![A-Za-z0-9_*/`]|\.\w)"
     r"|(?<!\w)(__)(?=[^\s_])([^_`]* [^_`]*)(?<=\S)__(?!\w)"
 )
-_NOISE: Final = re.compile(
+_NOISE: Final = compiled(
     r"""[|>{}│├└┌─┃╭╰╔║❯➜⎿]|</?[a-zA-Z!]|[\])]+[,;]?$|[-=_*~+.]{3}|@@|"[^"]{1,60}"\s*:|[$%]\s+[a-z.]
     |\d{1,2}:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b[\]:]?\s
     |[\w.]{1,80}+(?:(?<=Error)|(?<=Exception)|(?<=Warning)):|(?:fatal|error|warning):\s|npm\s(?:ERR|WARN)
@@ -74,17 +76,17 @@ _NOISE: Final = re.compile(
 """How a line begins that is code, a log, a table, a quotation or a rule across the page."""
 _CODE_END: Final = ("{", "=>", ");", "};", "},", "],")
 
-_BOUNDARY: Final = re.compile(
+_BOUNDARY: Final = compiled(
     r"[.!?…。！？]+[\"'”’)\]」』）]*(?:(?=\s|$)|(?<=[。！？])|(?<=[。！？][\"'”’」』）]))"
 )
-_CHINESE_END: Final = re.compile(r"[。！？]")
-_ABBREVIATION: Final = re.compile(
+_CHINESE_END: Final = compiled(r"[。！？]")
+_ABBREVIATION: Final = compiled(
     r"(?:^|[\s(\[\"'])(?:e\.?g|i\.?e|vs|cf|approx|incl|resp|fig|eq|a\.k\.a|w\.r\.t|mr|mrs|dr|st)$",
     re.IGNORECASE,
 )
-_MAY_END: Final = re.compile(r"(?:^|[\s(])(?:etc|al|inc|ltd|\d{1,3})$", re.IGNORECASE)
-_EDGES: Final = re.compile(r"^[\W\d]+|\W+$")
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_MAY_END: Final = compiled(r"(?:^|[\s(])(?:etc|al|inc|ltd|\d{1,3})$", re.IGNORECASE)
+_EDGES: Final = compiled(r"^[\W\d]+|\W+$")
+_LETTER: Final = compiled(r"[^\W\d_]")
 
 
 def statements(text: str) -> list[Statement]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from holdfast.core import redact_names as names
 from holdfast.core import redact_values as values
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_around import LONGEST_JUDGED, end_of, opening_before, owner_of, trimmed
 from holdfast.core.redact_names import Announced, Proof
 from holdfast.core.redact_random import is_drawn
@@ -20,7 +21,7 @@ from holdfast.core.redact_spans import Rank, Span
 # A quote as text, code in a string, JSON, HTML and URLs spell it.
 _QUOTE: Final = r"""\\{0,7}["'`] | \\u002[27] | &quot; | &apos; | &\#3[49]; | %2[27]"""
 # Everything from a name to the value that is bound to it.
-_HEAD: Final = re.compile(
+_HEAD: Final = compiled(
     rf"""(?!(?-i:PASS):[ ])  # a test that passed
         (?P<name>[\w-]{{2,60}}+)
         (?P<closed>\]?(?:{_QUOTE}))? (?:\[\d{{0,4}}\]|[\])]|[ ]\d{{1,2}}(?=:))? [?!]?\*{{0,2}} [ \t]{{0,20}}
@@ -90,7 +91,7 @@ def _of_service(text: str, start: int) -> Announced | None:
     )
 
 
-_PARENT: Final = re.compile(r"""\b([A-Za-z]{2,30})["']?\s{0,4}[:=(]{1,2}\s{0,4}[{(]\Z""")
+_PARENT: Final = compiled(r"""\b([A-Za-z]{2,30})["']?\s{0,4}[:=(]{1,2}\s{0,4}[{(]\Z""")
 
 
 def _quoted(text: str, head: re.Match[str], announced: Announced) -> Iterator[Span]:
@@ -127,7 +128,7 @@ def _is_secret_second(text: str, head: re.Match[str], value: str, proof: Proof) 
     return values.is_secret(value, proof) if called["sets"] else values.is_secret_unquoted(value, proof)
 
 
-_FIRST_ARGUMENT: Final = re.compile(
+_FIRST_ARGUMENT: Final = compiled(
     r"""(?:(?P<sets>\b(?:set|put|env|fill|type|input)\w{0,30})|\w)\([ ]?\\{0,7}["'][\w.#\[=-]{0,60}\Z""",
     re.ASCII | re.IGNORECASE,
 )
@@ -161,20 +162,20 @@ def _after_scheme(text: str, start: int, end: int, proof: Proof) -> tuple[int, P
 
 
 # `Authorization: Bearer …`: the scheme stays, so that a reader still sees how the request was made.
-_SCHEME: Final = re.compile(
+_SCHEME: Final = compiled(
     r"""(?:basic|bearer|token|apikey|api-key|ssws|geniekey|oauth|splunk|bot|key|[a-z]{3,20}-api-key)[ ]{1,3}
         (?:token="?)?""",
     re.IGNORECASE | re.VERBOSE,
 )
-_CALL: Final = re.compile(
+_CALL: Final = compiled(
     r"""\(\s{0,20}
         (?: (?:[\w.$:/\[\]-]{1,60}|\\{0,3}"[^"\n]{0,200}"|'[^'\n]{0,200}')[ ]{0,3},\s{0,40} ){0,4}+
         \\{0,3}(?P<quote>["'])(?P<value>[^"'\s\\]{4,200})\\{0,3}(?P=quote)(?:\.\w{1,20}\(\))?
         [ ]{0,9}(?:\)|\n|\Z|,[ ]?["']AES)""",
     re.VERBOSE,
 )
-_STRING: Final = re.compile(r"""["'][^"'\n]{1,200}["']""")
-_SETTER: Final = re.compile(r"(?:\.|[sS]et_?|[wW]ith_?)[a-zA-Z]{0,12}[pP]ass(?:w(?:or)?d)?\Z")
+_STRING: Final = compiled(r"""["'][^"'\n]{1,200}["']""")
+_SETTER: Final = compiled(r"(?:\.|[sS]et_?|[wW]ith_?)[a-zA-Z]{0,12}[pP]ass(?:w(?:or)?d)?\Z")
 # What takes a user's name and password together.
 _PAIRS: Final = frozenset(("credential", "auth"))
 
@@ -193,7 +194,7 @@ def in_call(text: str, place: int, announced: Announced) -> Iterator[Span]:
 
 # A value that is given where there is no other: `getenv("X", "value")`, `env.X || "value"`, `${X:-value}`.
 _ARGUMENT: Final = r"""[ ]?\\{0,3}["'][\w.-]{1,60}\\{0,3}["']"""
-_FALLBACK: Final = re.compile(
+_FALLBACK: Final = compiled(
     rf"""[\w.\[\]"'$\#{{}}]{{0,80}}+(?:
           \({_ARGUMENT},[ ]?\\{{0,3}}["'](?P<argument>[^"'\s\\]{{4,200}})
         | (?:\((?:{_ARGUMENT})?\))?[ ]?(?:\|\||\?\?|or)[ ]?\\{{0,3}}["'](?P<otherwise>[^"'\s\\]{{4,200}})
@@ -202,17 +203,17 @@ _FALLBACK: Final = re.compile(
     re.ASCII | re.VERBOSE,
 )
 # A key as a list of its bytes.
-_NUMBERS: Final = re.compile(
+_NUMBERS: Final = compiled(
     r"""(?:\[\]byte|new[ ]byte\[\])?[ ]?[\[{]\s{0,40}
         (?P<numbers>(?:(?:0x)?[0-9a-f]{1,3},[ ]{0,40}){15,200}+(?:0x)?[0-9a-f]{1,3})""",
     re.IGNORECASE | re.VERBOSE,
 )
 _LISTS: Final = frozenset("[{n ")
 # `creds: admin / …`
-_USER_AND: Final = re.compile(
+_USER_AND: Final = compiled(
     r"""[\w.@-]{2,40}(?:[ ]/[ ]|:|/)(?P<value>[^\s"'`<>\\,;]{6,100})(?=[\s"'\\]|\Z)"""
 )
-_BARE: Final = re.compile(
+_BARE: Final = compiled(
     rf"""(?:{_SCHEME.pattern})?(?:[^\s"'`<>\\]|\\(?![nrtu"'\\/])){{1,{LONGEST_JUDGED}}}+""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -266,7 +267,7 @@ def _is_secret_word(
 
 
 # The attribute that names the element which holds the value.
-_ATTRIBUTE: Final = re.compile(r"""\b(?:name|key|id)=\\{0,3}["']\Z""")
+_ATTRIBUTE: Final = compiled(r"""\b(?:name|key|id)=\\{0,3}["']\Z""")
 # openssl takes a password as `pass:…`.
 _PASS_IN: Final = ("-pass ", "-passin ", "-passout ")
 

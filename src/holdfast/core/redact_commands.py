@@ -10,6 +10,7 @@ from functools import cache
 from typing import Final
 
 from holdfast.core import redact_values as values
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_names import Proof
 from holdfast.core.redact_page import Rule
 from holdfast.core.redact_random import is_drawn
@@ -59,13 +60,13 @@ _LOOK_BACK: Final = 400
 def _taken_by(flag: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     """How a value follows this flag, and the commands that take one there; most are never asked for."""
     return tuple(
-        (re.compile(value), re.compile(rf"(?<![\w./-])(?:[\w./-]{{0,60}}/)?(?:{commands})\b", re.IGNORECASE))
+        (compiled(value), compiled(rf"(?<![\w./-])(?:[\w./-]{{0,60}}/)?(?:{commands})\b", re.IGNORECASE))
         for flags, value, commands in _FLAGS
         if flag in flags.split()
     )
 
 
-_FLAG: Final = re.compile(
+_FLAG: Final = compiled(
     r"""[ "'](?P<flag> -(?:pw|xp|[A-Za-z])(?=[ ="'\\]) | -p(?=\S) | -u
                      | --(?:user|proxy-user|body|value|auth|cookie)(?=[ ="'\\]) )""",
     re.VERBOSE,
@@ -88,7 +89,7 @@ def _flagged(text: str, place: int) -> Iterator[Span]:
                 return
 
 
-_PIPED: Final = re.compile(
+_PIPED: Final = compiled(
     r"""echo[ ](?:-n[ ])?
         (?: \\{0,3}["']?(?P<value>[^\s"'$|<>\\]{4,200})\\{0,3}["']? | '(?P<raw>[^\s'\\]{4,200})' )[ ]?
         \|[^\n|]{0,160}?
@@ -96,11 +97,11 @@ _PIPED: Final = re.compile(
          |\bcryptsetup\b|\bsecrets?[ ](?:set|put|add|create)\b)""",
     re.VERBOSE,
 )
-_HERE: Final = re.compile(
+_HERE: Final = compiled(
     r"""(?:sudo[ ]-S|chpasswd|--with-token|--password-stdin|passwd[ ]--stdin[ ]\w{1,30}|unlock
       |cryptsetup[ ][^\n<>]{0,50}|\b(?:secret|env)s?[ ](?:set|put|add|create)[ ][^\n<>]{0,40})[ ]?\Z"""
 )
-_HERE_VALUE: Final = re.compile(r"""<<<[ ]?\\{0,3}["']?(?P<value>[^\s"'$<>\\]{4,200})""")
+_HERE_VALUE: Final = compiled(r"""<<<[ ]?\\{0,3}["']?(?P<value>[^\s"'$<>\\]{4,200})""")
 
 
 def _piped(text: str, place: int) -> Iterator[Span]:
@@ -123,7 +124,7 @@ def _given(found: re.Match[str] | None) -> Iterator[Span]:
 
 
 # Words of a command line that are followed by a user, and by the user's password.
-_POSITIONAL: Final = re.compile(
+_POSITIONAL: Final = compiled(
     r"""(?: (?:ht|mosquitto_)passwd(?=[ -]{1,3}[^\n]{0,20}b)(?:[ ]-\w{1,9}){1,4}+
               [ ]\S{1,100}[ ]\S{1,60}
           | htpasswd[ ]-\w{0,4}n\w{0,4}[ ]\S{1,60}
@@ -140,7 +141,7 @@ def positional_at(text: str, start: int) -> Iterator[Span]:
         yield Span(*found.span("value"), "password", Rank.PLACE)
 
 
-_ENCRYPTED: Final = re.compile(
+_ENCRYPTED: Final = compiled(
     r"""encrypt_string(?:[ ]--[\w-]{2,40}[ =][^\s"']{1,60}){0,3}+
         [ ]["']?(?P<value>[^\s"'$</-][^\s"']{3,200})""",
     re.VERBOSE,
@@ -152,7 +153,7 @@ def _encrypted(text: str, place: int) -> Iterator[Span]:
     yield from _given(_ENCRYPTED.match(text, place))
 
 
-_LOGIN: Final = re.compile(
+_LOGIN: Final = compiled(
     r"""login(?:
         # a line of .netrc; a call with a user and a password; `login: me / …`
         (?: \s{1,8}\S{1,100}\s{1,8}password[ \t]{1,8}

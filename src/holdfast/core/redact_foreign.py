@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_around import trimmed
 from holdfast.core.redact_names import Proof
 from holdfast.core.redact_page import Page, Rule
@@ -15,7 +16,7 @@ from holdfast.core.redact_spans import Rank, Span
 from holdfast.core.redact_values import is_secret_unquoted
 
 # What they say, and in which scripts; a key must then show that it is one.
-_SCRIPTS: Final = re.compile(
+_SCRIPTS: Final = compiled(
     r"""(?P<password>비밀번호|패스워드|암호|비번|パスワード|暗証番号|密码|密碼|口令|пароль|סיסמה|كلمة)
       | (?P<token>令牌|凭证|凭据|憑證|토큰|トークン|токен|رمز)
       | (?P<key>密钥|密鑰|金鑰|秘钥|シークレット|キー|ключ|مفتاح)""",
@@ -23,8 +24,8 @@ _SCRIPTS: Final = re.compile(
 )
 _ACCENTED: Final = ("contraseña", "lösenord", "hasło", "şifre", "jelszó", "mật khẩu")
 _FLAT_ACCENTED: Final = tuple((word, word.encode("ascii", "replace")) for word in _ACCENTED)
-_FOREIGN: Final = re.compile(rb"\?++")
-_VALUE: Final = re.compile(
+_FOREIGN: Final = compiled(rb"\?++")
+_VALUE: Final = compiled(
     r"""(?P<bind> [ \t]{0,4}[:=：(（–—→-]{1,2} | [는은이가是为為はが设設改成]{1,3}[:：]?
           | [ ](?:es|é|är|is|это)(?=[ ]) )?
         [ \t]{0,4}["'`「]?(?P<value>[!-&*-;=?-~]{6,100})""",
@@ -66,7 +67,7 @@ _ESCAPED: Final = (
     ("token", "令牌 토큰 トークン токен"),
     ("key", "密钥 密鑰 金鑰 ключ"),
 )
-_VALUE_OF_ESCAPED: Final = re.compile(
+_VALUE_OF_ESCAPED: Final = compiled(
     r"""(?:\\u[0-9a-fA-F]{4}|[ ](?:es|is)[ ]|[ :=]){0,6}+(?P<value>[!\#-&*-\[\]-~]{6,100})""",
     re.VERBOSE,
 )

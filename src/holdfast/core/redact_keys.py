@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_page import Rule
 from holdfast.core.redact_spans import Rank, Span
 
@@ -14,20 +15,20 @@ KIND: Final = "private-key"
 LONGEST: Final = 20_000
 _LONGEST_EDGE: Final = 80
 
-_EDGE: Final = re.compile(
+_EDGE: Final = compiled(
     r"-{4,5} ?(?P<edge>BEGIN|END)[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}", re.IGNORECASE
 )
 # A key that was cut off: base64 in lines, with whatever a diff, a log, a listing with numbers or a string
 # literal puts around a line, and the lines that some formats put before it.
-_REST: Final = re.compile(
+_REST: Final = compiled(
     r"""(?: (?: [\s"'`+|>#*,;:)(→]|\\[nrt"'\\]|\\u[0-9a-fA-F]{4}|<br>|\d{1,6}(?=[\s→:|\\])
               | (?:Version|Comment|Charset|Hash|Proc-Type|DEK-Info):[^\n\\"']{0,100} ){0,40}+
             [A-Za-z0-9+/=]{16,200}+ ){1,400}+""",
     re.VERBOSE,
 )
-_MATERIAL: Final = re.compile(r"[A-Za-z0-9+/]{16}")
+_MATERIAL: Final = compiled(r"[A-Za-z0-9+/]{16}")
 # PuTTY's own format keeps the private half after a line that counts its lines.
-_PUTTY: Final = re.compile(
+_PUTTY: Final = compiled(
     r"""private-lines:[ ]?\d{1,3}(?:\s|\\[nr]){1,4}+
         (?P<lines>(?:[A-Za-z0-9+/=]{1,64}+(?![\w:-])(?:\s|\\[nr]){0,4}+){1,200}+)""",
     re.IGNORECASE | re.VERBOSE,

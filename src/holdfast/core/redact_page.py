@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_spans import Span
 
 
@@ -82,7 +83,7 @@ def searches_for(rules: Sequence[Rule]) -> tuple[Search, ...]:
 def _search(shared: bytes, rules: Sequence[Rule]) -> Search:
     leads = tuple(rule.literal.index(shared) for rule in rules)
     ways = b"|".join(map(partial(_way, shared), rules, leads))
-    where = re.compile(b"%b(?:%b)" % (re.escape(shared), ways), re.VERBOSE | re.DOTALL)
+    where = compiled(b"%b(?:%b)" % (re.escape(shared), ways), re.VERBOSE | re.DOTALL)
     return Search(where, tuple(zip(leads, rules, strict=True)))
 
 

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_page import Rule
 from holdfast.core.redact_spans import Rank, Span
 
-_PHRASE: Final = re.compile(
+_PHRASE: Final = compiled(
     r"""(?:mnemonic|phrase)[\w"'`\\\])]{0,12}[ \t]{0,4}(?:(?:is|=>|[:=>-])[ \t]{0,4}){0,2}+[\\"'`\[(]{0,6}
         (?P<words>[a-z]{3,8}(?:[ ,"']{1,4}+[a-z]{3,8}+){11,23}+)(?![ ]?[a-z])""",
     re.IGNORECASE | re.VERBOSE,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from holdfast.core import redact_shapes as shapes
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_before import announced_before, is_service_id
 from holdfast.core.redact_forms import LED, SIGNED
 from holdfast.core.redact_page import Page
@@ -49,14 +50,14 @@ def keys_by_shape(page: Page) -> Iterator[Span]:
         start = runs.find(_RUN, end)
 
 
-_NO_DIGIT: Final = re.compile(rb"[^0-9]*+\Z")
+_NO_DIGIT: Final = compiled(rb"[^0-9]*+\Z")
 # Base64 is broken into runs by plus signs and slashes. What goes on after a plus sign is a document: nothing
 # in its middle is a key.
-_DOCUMENT: Final = re.compile(rb"(?=/?[A-Za-z0-9/]{0,80}\+)[A-Za-z0-9+/]{20,}+={0,2}")
+_DOCUMENT: Final = compiled(rb"(?=/?[A-Za-z0-9/]{0,80}\+)[A-Za-z0-9+/]{20,}+={0,2}")
 # What a run may begin with that is none of it: the letters of an escaped newline, a percent escape or a
 # terminal colour.
 _ESCAPES: Final = frozenset(b"\\%[")
-_ESCAPE: Final = re.compile(r"\\(?:[nrtbf]|u[0-9a-fA-F]{4})|%[0-9A-Fa-f]{2}|\[\d{1,3}m")
+_ESCAPE: Final = compiled(r"\\(?:[nrtbf]|u[0-9a-fA-F]{4})|%[0-9A-Fa-f]{2}|\[\d{1,3}m")
 
 
 def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:
@@ -80,7 +81,7 @@ def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:
 
 # A run without a digit; a UUID; a hash that says so; words and small numbers, as the names of files, releases
 # and tests have them.
-_NO_KEY: Final = re.compile(
+_NO_KEY: Final = compiled(
     r"""[^0-9]*+\Z | [0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}- | sha\d{1,3}-
       | (?:[A-Za-z]++|[0-9]{1,4}+(?![0-9A-Za-z]))
         (?:[._~-]++(?:[A-Za-z]++|[0-9]{1,4}+(?![0-9A-Za-z]))?+)*+\Z""",
@@ -96,7 +97,7 @@ def _companion(text: str, known: Span) -> Iterator[Span]:
             yield Span(*found.span(), "aws-secret", Rank.FORM)
 
 
-_AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
+_AWS_SECRET: Final = compiled(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 
 
 def _after_secure_string(text: str, end: int) -> Iterator[Span]:
@@ -106,7 +107,7 @@ def _after_secure_string(text: str, end: int) -> Iterator[Span]:
 
 
 _SECURE_STRING: Final = b"convertto-securestring"
-_SECURE_VALUE: Final = re.compile(
+_SECURE_VALUE: Final = compiled(
     r"""(?:[ ]-[A-Za-z]{1,20}){0,3}+[ ]\\{0,3}["']?(?P<value>[^\s"'$(\\-][^\s"'\\]{3,200})""", re.ASCII
 )
 
@@ -143,11 +144,11 @@ def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
         yield Span(start, end, kind, Rank.HINT)
 
 
-_HASH: Final = re.compile(r"[0-9a-f]++\Z")
+_HASH: Final = compiled(r"[0-9a-f]++\Z")
 
 
-_MARK: Final = re.compile("|".join(map(re.escape, shapes.MARKS)))
-_LONG_MARK: Final = re.compile("|".join(map(re.escape, shapes.LONG_MARKS)))
+_MARK: Final = compiled("|".join(map(re.escape, shapes.MARKS)))
+_LONG_MARK: Final = compiled("|".join(map(re.escape, shapes.LONG_MARKS)))
 
 
 def _inside(text: str, start: int, run: str) -> Iterator[Span]:
@@ -157,7 +158,7 @@ def _inside(text: str, start: int, run: str) -> Iterator[Span]:
 
 
 # After these a key could begin inside of a run.
-_INNER: Final = re.compile(r"[_.~-]")
+_INNER: Final = compiled(r"[_.~-]")
 
 
 def _in_base64(text: str, start: int, run: str) -> Iterator[Span]:

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from holdfast.core import redact_names as names
 from holdfast.core import redact_values as values
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_around import end_of, opening_before, owner_of, trimmed
 from holdfast.core.redact_assignments import in_call
 from holdfast.core.redact_commands import positional_at
@@ -87,13 +88,13 @@ _WAYS: Final[tuple[tuple[str, _Judge], ...]] = (
         _if_it_shows,
     ),
 )
-_FORMS: Final = tuple((re.compile(way, re.VERBOSE), judge) for way, judge in _WAYS)
+_FORMS: Final = tuple((compiled(way, re.VERBOSE), judge) for way, judge in _WAYS)
 # --password …, with anything in its place
 _FLAG: Final = (
-    re.compile(r"""(?:["']?,)?[ \t]{1,4}\\{0,3}["']?(?P<value>[^\s"'`<>\\-][^\s"'`<>\\]{1,200}+)"""),
+    compiled(r"""(?:["']?,)?[ \t]{1,4}\\{0,3}["']?(?P<value>[^\s"'`<>\\-][^\s"'`<>\\]{1,200}+)"""),
     _as_it_is,
 )
-_NAME: Final = re.compile(r"[\w-]{2,60}+", re.ASCII)
+_NAME: Final = compiled(r"[\w-]{2,60}+", re.ASCII)
 # What a name may be closed with: `DB_PASSWORD` is `…`.
 _CLOSES: Final = frozenset("`\"'*")
 # Commands that have the word in their own name.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_forms import FORMS, MARKED
 from holdfast.core.redact_random import is_hex, is_mixed, is_scrambled
 from holdfast.core.redact_spans import Rank, Span
@@ -43,7 +44,7 @@ class Forms:
 @cache
 def forms(of: tuple[tuple[str, str], ...]) -> Forms:
     """Some forms and their kinds, ready to be looked for; most are never needed, so none is made before."""
-    return Forms(re.compile("|".join(f"({form})" for _, form in of), re.ASCII), tuple(kind for kind, _ in of))
+    return Forms(compiled("|".join(f"({form})" for _, form in of), re.ASCII), tuple(kind for kind, _ in of))
 
 
 def known_at(text: str, place: int) -> Span | None:
@@ -94,14 +95,14 @@ IDS: Final = frozenset(
     bundle index main vendor urn uuid guid ref rev etag nonce ses prt doc ctx mem obs log test obj res lib
     pkg git gen dir dev cmp""".split()
 )
-SEPARATORS: Final = re.compile(r"[_.-]")
+SEPARATORS: Final = compiled(r"[_.-]")
 # A prefix of one to four short words before what may be random characters.
-_PREFIXED: Final = re.compile(
+_PREFIXED: Final = compiled(
     r"""(?P<first>[A-Za-z][A-Za-z0-9]{1,15})(?P<more>(?:[_.-][A-Za-z0-9]{1,11}(?![A-Za-z0-9])){0,3}+)
         [_.-](?P<rest>[\w=-]{16,400})\Z""",
     re.ASCII | re.VERBOSE,
 )
-_HALVES: Final = re.compile(r"(?P<first>[A-Za-z0-9-]{16,48})[._](?P<second>[\w-]{16,60})\Z", re.ASCII)
+_HALVES: Final = compiled(r"(?P<first>[A-Za-z0-9-]{16,48})[._](?P<second>[\w-]{16,60})\Z", re.ASCII)
 
 
 def is_prefixed_key(run: str) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.core.world import Project
 from holdfast.engine.git_index import HASH_SIZES, Choice, chosen_in
 
@@ -27,7 +28,7 @@ MAX_PACKED_REFS: Final = 16 * 1024 * 1024
 MAX_CONFIG: Final = 1024 * 1024
 MAX_POINTER: Final = 8 * 1024
 REFLOG_TAIL: Final = 64 * 1024
-_UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNPRINTABLE: Final = compiled("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +254,8 @@ def _configured_root(git_dir: Path, settings: dict[str, str]) -> Path | None:
 
 
 _YES: Final = ("true", "yes", "on", "1")
-_SECTION: Final = re.compile(r'\s*+\[\s*+([\w.-]++)(?:\s*+("(?:[^"\\]|\\.)*+"))?\s*+\]')
-_SETTING: Final = re.compile(r'\s*([A-Za-z][\w-]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;]*)))?')
+_SECTION: Final = compiled(r'\s*+\[\s*+([\w.-]++)(?:\s*+("(?:[^"\\]|\\.)*+"))?\s*+\]')
+_SETTING: Final = compiled(r'\s*([A-Za-z][\w-]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;]*)))?')
 
 
 def _settings(git_dir: Path, common_dir: Path) -> dict[str, str]:
@@ -286,14 +287,14 @@ def _keeps_refs_in_files(repository: Repository) -> bool:
     return settings.get("extensions.refstorage", "files") == "files"
 
 
-_OBJECT_ID: Final = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_OBJECT_ID: Final = compiled(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _REF_PART: Final = r"/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+(?<!\.lock)(?<!\.)"
-_REF_NAME: Final = re.compile(rf"refs(?:{_REF_PART})+\Z")
-_COMMIT: Final = re.compile(
+_REF_NAME: Final = compiled(rf"refs(?:{_REF_PART})+\Z")
+_COMMIT: Final = compiled(
     rb"(?P<old>[0-9a-f]+) (?P<new>[0-9a-f]+) [^\t]*\tcommit(?: \((?P<how>[a-z-]+)\))?: (?P<subject>.*)"
 )
 
-_MOVE: Final = re.compile(rb"[0-9a-f]+ (?P<new>[0-9a-f]+) [^\t]*\t(?P<what>.*)")
+_MOVE: Final = compiled(rb"[0-9a-f]+ (?P<new>[0-9a-f]+) [^\t]*\t(?P<what>.*)")
 
 
 def _ref_named_by(line: bytes) -> str:

@@ -1,0 +1,59 @@
+"""A group that is repeated possessively is matched by every Python that we support."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.core.patterns import compiled, patient
+
+SOURCE = Path(holdfast.__file__).parent
+POSSESSIVE = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "made"),
+    [
+        (r"(?:a|b)*+c", r"(?:a|b)*c"),
+        (r"(?:[a-z]{2}x){0,4}+[a-z]++", r"(?:[a-z]{2}x){0,4}[a-z]++"),
+        (r"(?:a)?+(b)++", r"(?:a)?(b)+"),
+        (r"\w*+[0-9]{1,4}+", r"\w*+[0-9]{1,4}+"),
+    ],
+)
+def test_only_groups_are_repeated_like_any_other(pattern: str, made: str) -> None:
+    assert patient(pattern) == made
+    assert patient(pattern.encode()) == made.encode()
+
+
+def test_what_a_hasty_python_misses_is_found() -> None:
+    assert compiled(r"(?:_[a-z]{1,3}){0,3}+_(?P<value>[0-9]{2})").search("_ab_12") is not None
+
+
+def repeated(source: str) -> list[int]:
+    """Where `re.compile` is given a group that is repeated possessively, by line."""
+    return [
+        call.lineno
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "re.compile"
+        for part in ast.walk(call)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and POSSESSIVE.search(part.value)
+    ]
+
+
+def test_no_such_group_is_compiled_otherwise() -> None:
+    others = [path for path in SOURCE.rglob("*.py") if path.name != "patterns.py"]
+    assert {path.name: lines for path in others if (lines := repeated(path.read_text("utf-8")))} == {}
+
+
+def test_one_that_is_would_be_found() -> None:
+    assert repeated('import re\nX = re.compile(r"(?:a|b)*+")') == [2]
+
+
+def test_the_pattern_stays_as_it_is_where_python_is_patient() -> None:
+    kept = r"(?:a|b)*+c"
+    assert compiled(kept).pattern == (patient(kept) if sys.version_info < (3, 11, 5) else kept)
