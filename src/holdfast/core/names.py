@@ -90,7 +90,7 @@ def program_name(words: Sequence[str]) -> str:
 _NAME: Final = compiled(
     # Inside a path, an address or an option is another kind of name; the letter of an escape belongs to none:
     # `\nRetryError`.
-    r"(?:(?<=\\[bnrt])|(?<![\w.@/~$%&-])(?!(?<=\\)[bnrt]))(?:"
+    r"(?=[A-Za-z_])(?:(?<![\w.@/~$%&-])(?!(?<=\\)[bnrt])|(?<=\\[bnrt]))(?:"
     # Plain words are passed over here, where that is cheap.
     r"(?=[A-Za-z0-9]*+(?:_|\.[A-Za-z_]|::|\(\))|[A-Za-z]\w*?[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})"
     r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+){0,9}+(?:\(\))?(?![\w@-]|/(?!\d\b))"
@@ -153,13 +153,17 @@ _EXTENSIONS: Final = frozenset(
 # ---------------------------------------------------------------- references
 
 _REFERENCE: Final = compiled(
-    r"(?P<url>\bhttps?://[^\s<>\"'`(){}\[\]|\\?#,;]++)[^\s<>\"'`(){}\[\]|\\,;]*+"
-    r"|(?P<port>(?<![\w.])(?:localhost|127\.0\.0\.1|0\.0\.0\.0):[0-9]{2,5}\b)"
-    r"|(?P<issue>(?<![\w&/\#-])(?:[\w.-]{1,40}+/[\w.-]{1,60}+)?\#[0-9]{1,5}\b(?!\w))"
-    r"|(?P<ticket>(?<![\w-])(?:CVE-[0-9]{4}-[0-9]{4,}|[A-Z][A-Z0-9]{1,9}-[0-9]{1,6})(?![\w.-]))"
-    r"|(?P<flag>(?<![\w-])--[a-z][a-z0-9]*+(?:-[a-z0-9]++)*+)"
-    r"|(?P<version>(?<![\w.-])(?:v[0-9]+(?:\.[0-9]+){1,2}|[0-9]+\.[0-9]+\.[0-9]+)(?:-(?:[a-z]+\.?)?[0-9]+)?(?![\w.]))"
-    r"|(?P<commit>(?<![\w-])[0-9a-f]{7,40}+(?![\w-]))",
+    # Nothing begins within a word, and most words are passed over by their first letter.
+    r"(?<!\w)(?=[\w#.-])(?:"
+    r"(?P<url>https?://[^\s<>\"'`(){}\[\]|\\?#,;]++)[^\s<>\"'`(){}\[\]|\\,;]*+"
+    r"|(?P<flag>(?<!-)--[a-z][a-z0-9]*+(?:-[a-z0-9]++)*+)"
+    r"|(?P<port>(?<!\.)(?:localhost|127\.0\.0\.1|0\.0\.0\.0):[0-9]{2,5}\b)"
+    r"|(?P<issue>(?<![&/\#-])(?:\#|[\w.-]{1,40}+/[\w.-]{1,60}+\#)[0-9]{1,5}\b(?!\w))"
+    r"|(?P<ticket>(?<!-)(?=[A-Z])(?:CVE-[0-9]{4}-[0-9]{4,}|[A-Z][A-Z0-9]{1,9}-[0-9]{1,6})(?![\w.-]))"
+    r"|(?=[0-9a-fv])(?:"
+    r"(?P<version>(?<![.-])(?:v[0-9]+(?:\.[0-9]+){1,2}|[0-9]+\.[0-9]+\.[0-9]+)(?:-(?:[a-z]+\.?)?[0-9]+)?(?![\w.]))"
+    r"|(?P<commit>(?<!-)[0-9a-f]{7,40}+(?![\w-]))"
+    r"))",
     re.ASCII,
 )
 _COMMIT_BEFORE: Final = compiled(
@@ -199,10 +203,12 @@ def _is_commit(found: str, before: str) -> bool:
 
 _SEGMENT: Final = r"(?:\(\w[\w-]{0,30}\)|(?:[\w@+.-]|\[(?:\.\.\.)?\w[\w-]{0,30}\])++)"
 _PATH: Final = compiled(
+    r"(?<!\w)(?=[\w~/(\[@+.-])(?:"
     r"\w++://[^\s'\"`<>)]*+"
-    r"|(?<!\w)[A-Za-z]:\\(?:[\w.-]++\\)*+[\w.-]++"
+    r"|[A-Za-z]:\\(?:[\w.-]++\\)*+[\w.-]++"
     # Most words are no path, and are passed over here, where that is cheap.
-    rf"|(?<![\w.@:/~*$\\{{}}-])(?=[^\s./]{{0,80}}+[./]|[A-Z][a-z]+file\b)(?:~/|/)?{_SEGMENT}(?:/{_SEGMENT})*+/?(?![\w(*$])",
+    rf"|(?<![.@:/~*$\\{{}}-])(?=[^\s./]{{0,80}}+[./]|[A-Z][a-z]+file\b)(?:~/|/)?{_SEGMENT}(?:/{_SEGMENT})*+/?(?![\w(*$])"
+    r")",
     re.ASCII,
 )
 _FOLDERS: Final = frozenset(
