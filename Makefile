@@ -71,7 +71,7 @@ bench: $(STAMP) ## Measure what Holdfast costs
 	@set -e; for bench in benchmarks/[a-z]*.py; do echo "== $$bench"; PYTHONPATH=. $(BIN)/python "$$bench"; done
 
 clean: ## Remove everything that make and the tools made
-	@rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) .venv-system build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): $(BIN)/python pyproject.toml requirements/dev.txt requirements/runtime.txt
