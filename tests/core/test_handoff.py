@@ -12,10 +12,13 @@ from holdfast.core.fence import without_ours
 from holdfast.core.handoff import (
     TITLES,
     Check,
+    Doubt,
     Handoff,
     Head,
     checks_in,
     consumed,
+    doubted,
+    doubts_in,
     head_of,
     pasted,
     render,
@@ -67,6 +70,19 @@ def test_a_document_says_everything_and_is_read_again() -> None:
     assert "## Request and Intent\n- “Mend\n  the sums”\n- Rule: never\n" in text
     assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [*TITLES, "Verification"]
     assert head_of(text) == HEAD
+    assert checks_in(text) == CHECKS
+
+
+def test_what_a_document_calls_unconfirmed_is_read_again() -> None:
+    doubts = (Doubt("Edited `a.py` (2×)", "changed since"), Doubt("HEAD was 0123, now it is 4567."))
+    said = tuple(map(doubted, doubts))
+    assert said == (
+        "Edited `a.py` (2×) — UNCONFIRMED: changed since",
+        "UNCONFIRMED: HEAD was 0123, now it is 4567.",
+    )
+    snippet = f"{said[0]}\n```\n- UNCONFIRMED: what a file says\n```"
+    text = render(Handoff(HEAD, (("it was UNCONFIRMED",), (snippet, said[1]), *((),) * 5), CHECKS))
+    assert doubts_in(text) == doubts_in(text.replace("\n", "\r\n")) == doubts
     assert checks_in(text) == CHECKS
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -214,6 +215,20 @@ class TestPickingUp:
         findings = handoff.verified(identity(str(repo)), handoff.find(identity(str(repo)), "report"))
         unknown = [finding.what for finding in findings if finding.standing is Standing.UNKNOWN]
         assert unknown == ["commit 0000000000", "`../outside.c` exists"]
+        assert handoff.standing(findings) is Standing.UNKNOWN
+
+    def test_what_the_document_calls_unconfirmed_is_not_called_verified(
+        self, stage: Stage, repo: Path
+    ) -> None:
+        work(stage)
+        later = stage.now / 1000 + 600
+        os.utime(repo / "a.c", (later, later))
+        made = create(stage, repo)
+        assert "Edited `a.c` — UNCONFIRMED: changed since" in made.text
+        findings = handoff.verified(identity(str(repo)), made)
+        assert [finding.line for finding in findings if finding.standing is not Standing.VERIFIED] == [
+            "Unable to verify: Edited `a.c` (UNCONFIRMED in the document: changed since)"
+        ]
         assert handoff.standing(findings) is Standing.UNKNOWN
 
     def test_where_nothing_can_be_looked_at_nobody_can_tell(self) -> None:

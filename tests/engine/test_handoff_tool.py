@@ -27,7 +27,7 @@ class Agents:
         self.stage = stage
         self.repo = repository_in(stage.home / "app")
         work(stage)
-        work(stage, "b")
+        work(stage, "b", files=("c.c",))
 
     def asked(self, session: str, /, **arguments: object) -> Answer:
         found = self.stage.store.session(session)

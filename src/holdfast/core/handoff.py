@@ -64,6 +64,14 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something that a document itself calls unconfirmed, and why, if it says so."""
+
+    what: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Handoff:
     """A whole document: for each of the titles, what is said under it."""
 
@@ -106,6 +114,18 @@ def checks_in(text: str) -> tuple[Check, ...]:
     return tuple(Check(found["path"], found["pattern"] or "") for found in _CHECK.finditer(section))
 
 
+def doubted(doubt: Doubt) -> str:
+    """What is not confirmed, as the document says it."""
+    said = f"UNCONFIRMED: {doubt.why or doubt.what}"
+    return f"{doubt.what} — {said}" if doubt.why else said
+
+
+def doubts_in(text: str) -> tuple[Doubt, ...]:
+    """What a document itself calls unconfirmed."""
+    found = ((each["what"], each["said"]) for each in _DOUBT.finditer(text))
+    return tuple(Doubt(what, said) if what else Doubt(said) for what, said in found)
+
+
 def consumed(text: str, at: str, by: str) -> str:
     """The document once somebody has picked it up; every other line stays as it is."""
     status = f"- Status: {CONSUMED} {at} by {one_line(by)}"
@@ -141,6 +161,7 @@ _VERIFICATION: Final = re.compile(rf"^## {VERIFICATION}\r?$", re.MULTILINE)
 _CHECK: Final = re.compile(
     r"^- `(?P<path>[^`\r\n]+)` (?:exists|holds `(?P<pattern>[^`\r\n]+)`)[ \t]*\r?$", re.MULTILINE
 )
+_DOUBT: Final = re.compile(r"^- (?:(?P<what>[^\r\n]*?) — )?UNCONFIRMED: (?P<said>[^\r\n]*\S)", re.MULTILINE)
 
 
 def _head_span(text: str) -> tuple[int, int]:

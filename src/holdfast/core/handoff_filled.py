@@ -14,7 +14,7 @@ from typing import Final
 from holdfast.core import prose, shell
 from holdfast.core.brief_things import relative
 from holdfast.core.events import Action, Event
-from holdfast.core.handoff import Check, Handoff, Head
+from holdfast.core.handoff import Check, Doubt, Handoff, Head, doubted
 from holdfast.core.handoff_turns import Edit, Turn, edits, turns
 from holdfast.core.ledger_filled import told_in
 from holdfast.core.lines import command_line, file_line, git_lines
@@ -102,7 +102,7 @@ def _files(told: Told, written: Mapping[str, Edit]) -> Iterator[str]:
         path = relative(touch.path, told)
         mark = told.marks.get(touch.path)
         line = file_line(FileTouch(f"`{path}`", touch.action, touch.times, touch.at))
-        line = f"{line} — UNCONFIRMED: {mark}" if mark else line
+        line = doubted(Doubt(line, mark)) if mark else line
         snippet = _snippet(written[path].text) if number < SNIPPETS and path in written else ""
         yield f"{line}\n{snippet}" if snippet else line
     gone = [relative(touch.path, told) for touch in trail.files if touch.action is Action.DELETE]
@@ -171,8 +171,7 @@ def _current(told: Told, story: Sequence[Turn]) -> Iterator[str]:
     done = [run for run in told.session.trail.commands if run.ok and _does_something(run)]
     yield from (command_line(run) for run in done[-COMMANDS_TOLD:])
     yield from git_lines(told.session.git)
-    for notice in told.notices:
-        yield f"UNCONFIRMED: {notice}"
+    yield from (doubted(Doubt(notice)) for notice in told.notices)
 
 
 def _next(told: Told, story: Sequence[Turn]) -> Iterator[str]:

@@ -15,7 +15,17 @@ from typing import Final
 
 from holdfast.core.brief import Reason, Told
 from holdfast.core.events import Event
-from holdfast.core.handoff import Check, Handoff, Head, checks_in, consumed, head_of, render
+from holdfast.core.handoff import (
+    Check,
+    Doubt,
+    Handoff,
+    Head,
+    checks_in,
+    consumed,
+    doubts_in,
+    head_of,
+    render,
+)
 from holdfast.core.handoff_filled import Words, filled
 from holdfast.core.handoff_names import file_name, matching
 from holdfast.core.ledger import conflict
@@ -139,6 +149,7 @@ def verified(project: Project, found: Found) -> list[Finding]:
         _commits(place.repository if place else None, found.head),
     ]
     findings += [_check(Path(project.root), check) for check in checks_in(found.text)]
+    findings += map(_doubt, doubts_in(found.text))
     return [finding for finding in findings if finding is not None]
 
 
@@ -243,6 +254,12 @@ def _check(root: Path, check: Check) -> Finding:
     holds = _holds(root, check)
     detail = "" if holds is Standing.VERIFIED else "the line is not there any more"
     return Finding(f"`{check.path}` holds `{check.pattern}`", holds, detail)
+
+
+def _doubt(doubt: Doubt) -> Finding:
+    """What was in doubt already when the document was written: nothing here can settle it."""
+    detail = f"UNCONFIRMED in the document{f': {doubt.why}' if doubt.why else ''}"
+    return Finding(doubt.what, Standing.UNKNOWN, detail)
 
 
 def _conflict(text: str) -> Finding | None:
