@@ -68,6 +68,11 @@ def finding_row(finding: Finding) -> Row:
     return given(rows.finding_row(finding, access.now()), redact)
 
 
+def text_row(finding: Finding) -> Row:
+    """The whole text behind an id, for a program."""
+    return given(rows.text_row(finding, access.now()), redact)
+
+
 def give_findings(findings: Iterable[Finding]) -> None:
     """Findings as a table, the best first."""
     now = access.now()

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from holdfast.cli import access
-from holdfast.cli.memory_rows import finding_row, give_findings
+from holdfast.cli.memory_rows import finding_row, give_findings, text_row
 from holdfast.cli.options import command, json_option, limit_option, moment, project_option
 from holdfast.cli.printing import give, give_json, say
 from holdfast.cli.session_view import surfaced_as_json
@@ -95,7 +95,7 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
             f"nothing here has the id `{id}`", "`holdfast recall` shows ids; at least six characters name one"
         )
     if as_json:
-        give_json(finding_row(found))
+        give_json(text_row(found))
         return
     age = f", {elapsed(access.now() - found.at)} ago" if found.at else ""
     say(redact(f"{found.kind} {found.id}: {found.source}{age}"))

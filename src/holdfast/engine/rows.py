@@ -114,6 +114,12 @@ def finding_row(finding: Finding, now: int) -> Row:
     }
 
 
+def text_row(finding: Finding, now: int) -> Row:
+    """The same of a text that nobody looked for: without what it is worth for a query."""
+    row = finding_row(finding, now)
+    return {name: value for name, value in row.items() if name not in {"score", "worded"}}
+
+
 def receipt_row(receipt: Receipt) -> Row:
     """A receipt with the brief that it accounts for."""
     return {
