@@ -191,13 +191,15 @@ def test_after_a_crash_a_new_session_is_given_the_last(
 def test_its_agent_has_our_tools_and_is_told_of_them(
     gemini: Gemini, server: ModelServer, product: Product
 ) -> None:
-    server.script(call("mcp_holdfast_session_digest", summary="Half is done, see PARSE-8."), say("ok"))
+    # It offers its model `wait_for_previous` with every tool, and passes that on to the tool's server.
+    summary = "Half is done, see PARSE-8."
+    server.script(call("mcp_holdfast_session_digest", summary=summary, wait_for_previous=True), say("ok"))
     gemini.prompt("Write down where you are.")
     assert "Your work is kept when the context window dies." in server.last().text
     assert "Keep and find work across compactions, sessions and restarts." in server.last().text
     (session,) = product.json("sessions")
     kept = [row["digest"] for row in product.checkpoints(session["session_key"]) if row["trigger"] == "agent"]
-    assert kept == ["Half is done, see PARSE-8."]
+    assert kept == [summary]
     server.script(say("ok"))
     gemini.prompt("Where were we?")
     assert "PARSE-8" in brief_in(server.last())

@@ -216,6 +216,7 @@ def test_a_handoff_waits_until_the_transcript_shows_the_call(lodging: Lodging) -
         ("session_digest", {"summary": MEGABYTE}, "at most 20,000"),
         ("session_digest", {}, "missing required field `summary`"),
         ("remember", {"text": MEGABYTE}, "at most 100,000"),
+        ("recall", {"query": "x", "max": 3}, "takes no argument `max`; it takes `query`, `kinds`, `limit`"),
         ("expand", {"id": "0123456789"}, "nothing here has the id"),
         ("handoff", {"action": "create"}, "a handoff needs a purpose"),
         ("handoff", {"action": "pickup", "name": "nothing"}, "there is no handoff `nothing`"),
@@ -229,6 +230,13 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     assert result.is_error is True
     assert why in said(result)
     assert digests(standing) == before
+
+
+@EVERY_WAY
+def test_what_a_client_sends_for_itself_is_no_argument_of_the_agents(standing: Lodging, way: Way) -> None:
+    for own in ({"_meta": {"progressToken": 1}}, {"wait_for_previous": True}, {"limit": None}):
+        assert called(standing, way, "session_digest", {"summary": f"half {way}", **own}).is_error is False
+    assert called(standing, way, "session_recover", {"random_string": "x"}).is_error is False
 
 
 @EVERY_WAY

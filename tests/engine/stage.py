@@ -66,6 +66,7 @@ class Playhouse:
     kept: Kept = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ()
     dated_sessions: str = ""
+    own_arguments: tuple[str, ...] = ()
     program: str = "playhouse"
     recorded_with: str = "1.0"
     carried: tuple[str, ...] = ()

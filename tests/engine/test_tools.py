@@ -162,7 +162,7 @@ class TestMemory:
         assert (first["again"], second["again"]) == (False, True)
         assert first["id"] == second["id"]
 
-    def test_a_secret_is_neither_kept_nor_given_back(self, agent: Agent) -> None:
+    def test_a_secret_is_neither_kept_nor_someback(self, agent: Agent) -> None:
         kept = agent.call("remember", text=f"the deploy key is {SECRET}")
         found, whole = agent.call("recall", query="deploy key"), agent.call("expand", id=kept["id"])
         assert found["found"] >= 1
@@ -229,6 +229,13 @@ class TestBadInput:
             ("recall", {"query": ""}, "the query is empty"),
             ("recall", {"query": "x", "kinds": ["secrets"]}, "kinds"),
             ("recall", {"query": "x", "limit": "many"}, "limit"),
+            (
+                "recall",
+                {"query": "x", "kind": "memory", "max": 3},
+                "`recall` takes no argument `kind`, `max`; it takes `query`, `kinds`, `limit`",
+            ),
+            ("remember", {"text": "x", "a" * 999: 1}, "a…`; it takes `text`, `tags`"),
+            ("remember", {"text": "x", **dict.fromkeys("abcdefgh", 1)}, "`e`; it takes"),
             ("expand", {"id": "deadbeef"}, "use an id that `recall` gave"),
             ("expand", {"id": ""}, "use an id that `recall` gave"),
             ("expand", {"id": "%"}, "use an id that `recall` gave"),
@@ -249,6 +256,10 @@ class TestBadInput:
         assert why in answer.problem
         assert len(answer.problem) < 400
         assert sorted(text.text for text in agent.stage.store.texts()) == before
+
+    def test_what_a_client_sends_for_itself_is_no_mistake(self, agent: Agent) -> None:
+        assert agent.call("recall", query="x", _meta={"progressToken": 1}, limits=None)["found"] >= 0
+        assert agent.call("session_recover", random_string="x")["session"] == "a"
 
     def test_a_question_of_a_megabyte_is_answered(self, agent: Agent) -> None:
         assert agent.call("recall", query=MEGABYTE)["found"] == 0
@@ -285,6 +296,10 @@ def test_nothing_that_a_model_can_send_raises(
     tmp_path_factory: pytest.TempPathFactory, arguments: dict[str, object], of_handoff: dict[str, object]
 ) -> None:
     agent = Agent(Stage(tmp_path_factory.getbasetemp()))
-    for name in tools.names():
-        answer = agent.asked(name, **arguments, **of_handoff)
-        assert (answer.value is None) == bool(answer.problem)
+    everything = arguments | of_handoff
+    for tool in tools.listed():
+        known = tool["inputSchema"]["properties"]
+        own = {name: value for name, value in everything.items() if name in known}
+        for some in (own, everything):
+            answer = agent.asked(tool["name"], **some)
+            assert (answer.value is None) == bool(answer.problem)

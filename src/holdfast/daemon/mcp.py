@@ -74,7 +74,9 @@ class Mcp:
             caller = find_caller(desk, replace(call, tool=name), _readers())
         except HoldfastError as error:
             return tools.refused(error)
-        return tools.call(desk, caller, name, arguments)
+        theirs = {argument for one in _readers() for argument in one.own_arguments}
+        given = {argument: value for argument, value in arguments.items() if argument not in theirs}
+        return tools.call(desk, caller, name, given)
 
     async def _seen(self, call: Call) -> Call:
         """The call with the session whose transcript shows it, every transcript being read up to now."""

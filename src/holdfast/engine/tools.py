@@ -7,7 +7,7 @@ is kept short, and its cost is counted here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
@@ -37,6 +37,8 @@ ID_CHARS: Final = 10
 HIT_CHARS: Final = 200
 MERELY_NEAR: Final = "merely near in meaning"
 MOST_HITS: Final = 25
+NAME_CHARS: Final = 60
+MOST_NAMES: Final = 5
 WHOLE_CHARS: Final = 20_000
 """A harness cuts longer answers, and not where we would."""
 INSTRUCTIONS: Final = (
@@ -74,6 +76,8 @@ class Answer:
 def call(desk: Desk, caller: Caller, name: str, arguments: Mapping[str, object]) -> Answer:
     """What the tool of that name answers, which is one of `names`; whatever its arguments are."""
     tool = next(tool for tool in TOOLS if tool.name == name)
+    if strange := _strange(arguments, tool.takes):
+        return Answer(problem=f"`{name}` takes no argument {strange}; it takes {_quoted(_takes(tool.takes))}")
     try:
         given = msgspec.convert(_mended(arguments, tool.takes), tool.takes, strict=False)
         return Answer(cast("Json", msgspec.to_builtins(tool.run(desk, caller, given))))
@@ -120,6 +124,28 @@ def listed() -> list[Json]:
 def cost() -> int:
     """About how many tokens the table and the instructions take of every context window."""
     return (len(msgspec.json.encode(listed())) + len(INSTRUCTIONS)) // CHARACTERS_A_TOKEN
+
+
+def _strange(arguments: Mapping[str, object], takes: type[Any]) -> str:
+    """The names among the arguments that the tool does not know; empty if there are none.
+
+    A name with an underscore before it is a client's own, and some clients have to send something even to a
+    tool that takes nothing.
+    """
+    known = _takes(takes)
+    if not known:
+        return ""
+    said = (name for name, value in arguments.items() if value is not None)
+    strange = [name for name in said if name not in known and not name.startswith("_")]
+    return _quoted(shortened(one_line(name), NAME_CHARS) for name in strange[:MOST_NAMES])
+
+
+def _takes(takes: type[Any]) -> list[str]:
+    return [field.name for field in fields(takes)]
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _mended(arguments: Mapping[str, object], takes: type[Any]) -> Json:

@@ -147,6 +147,8 @@ class Reader(Protocol):
     """The files at the top of a worktree in which it looks for instructions."""
     dated_sessions: str
     """The folder of a worktree in which people keep a session file of theirs for each day; empty if none."""
+    own_arguments: tuple[str, ...]
+    """What it has its model put among the arguments of every tool, for itself; our tools are sent it too."""
 
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
         """The directories that it keeps transcripts in; none outside is opened because a letter named it."""
@@ -355,10 +357,7 @@ class Tooled(Protocol):
     """A harness whose agents can have our tools."""
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        """The entries that have it start the tools' server, which is the relay by this command line.
-
-        The fourth of its words is the file that it runs.
-        """
+        """The entries that start the tools' server by this command line, whose fourth word is the relay."""
         ...
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:

@@ -33,6 +33,7 @@ class ClaudeCode:
     kept: Kept = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("CLAUDE.md",)
     dated_sessions: str = ".claude/sessions"
+    own_arguments: tuple[str, ...] = ()
     program: str = "claude"
     recorded_with: str = "2.1.325"
     carried: tuple[str, ...] = hooks.CARRIED

@@ -35,6 +35,7 @@ class Codex:
     kept: Kept = Kept(prompts=True)
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
+    own_arguments: tuple[str, ...] = ()
     program: str = "codex"
     recorded_with: str = "0.166.0"
     carried: tuple[str, ...] = hooks.CARRIED

@@ -31,6 +31,7 @@ class Gemini:
     kept: Kept = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("GEMINI.md",)
     dated_sessions: str = ""
+    own_arguments: tuple[str, ...] = ("wait_for_previous",)
     program: str = "gemini"
     recorded_with: str = "0.61.0"
     carried: tuple[str, ...] = hooks.CARRIED

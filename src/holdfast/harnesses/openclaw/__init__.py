@@ -32,6 +32,7 @@ class OpenClaw:
     kept: Kept = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
+    own_arguments: tuple[str, ...] = ()
     program: str = "openclaw"
     recorded_with: str = "2026.9.6"
     carried: tuple[str, ...] = hooks.CARRIED

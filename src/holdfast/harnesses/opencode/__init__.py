@@ -34,6 +34,7 @@ class OpenCode:
     kept: Kept = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
+    own_arguments: tuple[str, ...] = ()
     program: str = "opencode"
     recorded_with: str = "1.18.33"
     carried: tuple[str, ...] = hooks.CARRIED
