@@ -67,7 +67,7 @@ def test_over_drift_it_asks_first(at_work: Person) -> None:
     assert "ask the user whether to go on" in refused.err
     assert "- Status: open" in made.read_text()
     told = at_work.types("handoff", "pickup", "--json")
-    assert (told.status, told.json["standing"]) == (1, "Drift")
+    assert (told.status, told.json["verdict"]) == (1, "Drift")
     assert "text" not in told.json
     taken = at_work.types("handoff", "pickup", "--yes", "--json")
     assert taken.status == 0, taken.err
@@ -118,7 +118,7 @@ def test_a_person_may_hand_over_what_no_agent_did(person: Person) -> None:
     assert "## Next Step\n- the totals row" in made.json["text"]
     assert (made.json["session"], made.json["harness"]) == ("", "")
     picked = person.types("handoff", "pickup", "--json")
-    assert (picked.status, picked.json["standing"]) == (0, "Unable to verify")
+    assert (picked.status, picked.json["verdict"]) == (0, "Unable to verify")
 
 
 def test_from_another_worktree(at_work: Person) -> None:

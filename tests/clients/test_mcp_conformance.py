@@ -113,7 +113,7 @@ class TestInspector:
         made = self.asked(mcp_checks, servers, way, *call, *words)["structuredContent"]
         named = ["action=pickup", "--tool-arg", f"name=by-{way}"]
         taken = self.asked(mcp_checks, servers, way, *call, *named)["structuredContent"]
-        assert (taken["name"], taken["standing"]) == (made["name"], "Unable to verify")
+        assert (taken["name"], taken["verdict"]) == (made["name"], "Unable to verify")
         assert "## Next Step\n- the rest" in taken["document"]
 
 

@@ -13,7 +13,7 @@ from holdfast.core.handoff_filled import Words
 from holdfast.core.world import Project
 from holdfast.engine import handoff
 from holdfast.engine.git import identity
-from holdfast.engine.handoff import FOLDER, Found, Standing
+from holdfast.engine.handoff import FOLDER, Found, Verdict
 from holdfast.engine.ledger import DEFAULT_PATH
 from holdfast.errors import HoldfastError, PathRefused
 from holdfast.settings import Session as Settings
@@ -167,12 +167,12 @@ class TestPickingUp:
         work(stage)
         made = create(stage, repo)
         findings = handoff.verified(identity(str(repo)), made)
-        assert {finding.standing for finding in findings} == {Standing.VERIFIED}
+        assert {finding.verdict for finding in findings} == {Verdict.VERIFIED}
         assert [finding.what for finding in findings][:2] == [
             "branch `main`",
             f"commit {made.head.commit[:10]}",
         ]
-        assert handoff.standing(findings) is Standing.VERIFIED
+        assert handoff.verdict(findings) is Verdict.VERIFIED
 
     @pytest.mark.parametrize(
         ("change", "what", "detail"),
@@ -190,9 +190,9 @@ class TestPickingUp:
         made = create(stage, repo)
         change(repo)
         findings = handoff.verified(identity(str(repo)), made)
-        drifted = [finding for finding in findings if finding.standing is Standing.DRIFT]
+        drifted = [finding for finding in findings if finding.verdict is Verdict.DRIFT]
         assert [(finding.what.startswith(what), finding.detail) for finding in drifted] == [(True, detail)]
-        assert handoff.standing(findings) is Standing.DRIFT
+        assert handoff.verdict(findings) is Verdict.DRIFT
 
     def test_a_line_that_is_not_there_any_more_is_drift(self, stage: Stage, repo: Path) -> None:
         work(stage)
@@ -201,11 +201,11 @@ class TestPickingUp:
         (made.path).write_text(text)
         found = handoff.find(identity(str(repo)), "report")
         findings = handoff.verified(identity(str(repo)), found)
-        assert [finding.detail for finding in findings if finding.standing is Standing.DRIFT] == [
+        assert [finding.detail for finding in findings if finding.verdict is Verdict.DRIFT] == [
             "the line is not there any more"
         ]
         (repo / "a.c").write_text("int main(void) {}")
-        assert handoff.standing(handoff.verified(identity(str(repo)), found)) is Standing.VERIFIED
+        assert handoff.verdict(handoff.verified(identity(str(repo)), found)) is Verdict.VERIFIED
 
     def test_what_nobody_can_tell_is_said_so(self, stage: Stage, repo: Path) -> None:
         work(stage)
@@ -213,9 +213,9 @@ class TestPickingUp:
         text = made.text.replace("- `a.c` exists", "- `../outside.c` exists")
         made.path.write_text(text.replace(made.head.commit, "0" * 40))
         findings = handoff.verified(identity(str(repo)), handoff.find(identity(str(repo)), "report"))
-        unknown = [finding.what for finding in findings if finding.standing is Standing.UNKNOWN]
+        unknown = [finding.what for finding in findings if finding.verdict is Verdict.UNKNOWN]
         assert unknown == ["commit 0000000000", "`../outside.c` exists"]
-        assert handoff.standing(findings) is Standing.UNKNOWN
+        assert handoff.verdict(findings) is Verdict.UNKNOWN
 
     def test_what_the_document_calls_unconfirmed_is_not_called_verified(
         self, stage: Stage, repo: Path
@@ -226,13 +226,13 @@ class TestPickingUp:
         made = create(stage, repo)
         assert "Edited `a.c` — UNCONFIRMED: changed since" in made.text
         findings = handoff.verified(identity(str(repo)), made)
-        assert [finding.line for finding in findings if finding.standing is not Standing.VERIFIED] == [
+        assert [finding.line for finding in findings if finding.verdict is not Verdict.VERIFIED] == [
             "Unable to verify: Edited `a.c` (UNCONFIRMED in the document: changed since)"
         ]
-        assert handoff.standing(findings) is Standing.UNKNOWN
+        assert handoff.verdict(findings) is Verdict.UNKNOWN
 
     def test_where_nothing_can_be_looked_at_nobody_can_tell(self) -> None:
-        assert handoff.standing([]) is Standing.UNKNOWN
+        assert handoff.verdict([]) is Verdict.UNKNOWN
 
     def test_a_merge_conflict_in_it_is_drift(self, stage: Stage, repo: Path) -> None:
         work(stage)
@@ -243,7 +243,7 @@ class TestPickingUp:
         findings = handoff.verified(identity(str(repo)), found)
         line = found.text.splitlines().index("<<<<<<< HEAD") + 1
         assert findings[0].line == f"Drift: the document (a merge conflict begins in its line {line})"
-        assert handoff.standing(findings) is Standing.DRIFT
+        assert handoff.verdict(findings) is Verdict.DRIFT
 
     def test_one_whose_lines_end_as_on_windows_is_verified_and_keeps_them(
         self, stage: Stage, repo: Path

@@ -86,7 +86,7 @@ class TestPickingUp:
     ) -> None:
         agents.create(next="the totals row")
         given = agents.call("b", action="pickup", name=name)
-        assert (given["done"], given["standing"]) == (True, "Verified")
+        assert (given["done"], given["verdict"]) == (True, "Verified")
         assert "Verified: branch `main`" in given["findings"]
         assert given["document"].startswith("<holdfast-recall>\n# Handoff: Finish the report")
         assert "- the totals row" in given["document"]
@@ -99,12 +99,12 @@ class TestPickingUp:
         agents.create()
         commit(agents.repo, "second")
         asked = agents.call("b", action="pickup")
-        assert (asked["done"], asked["standing"], asked["document"]) == (False, "Drift", "")
+        assert (asked["done"], asked["verdict"], asked["document"]) == (False, "Drift", "")
         assert any(finding.startswith("Drift: commit ") for finding in asked["findings"])
         assert f"name `{NAME}` and confirm true" in asked["say"]
         assert agents.status() == "open"
         given = agents.call("b", action="pickup", name=NAME, confirm=True)
-        assert (given["done"], given["standing"]) == (True, "Drift")
+        assert (given["done"], given["verdict"]) == (True, "Drift")
         assert "# Handoff: Finish the report" in given["document"]
         assert agents.status().startswith("consumed ")
 
@@ -112,7 +112,7 @@ class TestPickingUp:
         made = Path(agents.create()["path"])
         made.write_text(made.read_text() + "- `../outside.c` exists\n")
         given = agents.call("b", action="pickup")
-        assert (given["done"], given["standing"]) == (True, "Unable to verify")
+        assert (given["done"], given["verdict"]) == (True, "Unable to verify")
         assert "Unable to verify: `../outside.c` exists (it cannot be read)" in given["findings"]
 
     def test_asked_again_within_a_moment_it_gives_the_same_one_again(self, agents: Agents) -> None:

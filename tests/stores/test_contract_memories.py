@@ -71,12 +71,12 @@ def test_a_memory_is_found_with_what_it_is_weighed_by(store: Store) -> None:
     kept(store, WHOLE)
     with store.writing():
         store.add_document(document("other", "no memory"))
-    standings = {each.id: each.standing for each in store.around(["whole", "other"], 0, EVERYWHERE)}
-    assert standings == {
+    merits = {each.id: each.merits for each in store.around(["whole", "other"], 0, EVERYWHERE)}
+    assert merits == {
         "whole": (WHOLE.text, WHOLE.created_at, 0.9, True, NOON + 1, NOON + 2, "m2", "m0", 4),
         "other": None,
     }
-    assert {each.standing for each in store.documents(EVERYWHERE, ALL)} == {None}
+    assert {each.merits for each in store.documents(EVERYWHERE, ALL)} == {None}
 
 
 def test_a_memory_put_again_is_replaced(store: Store) -> None:

@@ -23,7 +23,7 @@ from holdfast.core.session import Session, is_imported
 from holdfast.core.world import Project
 from holdfast.engine import handoff as engine
 from holdfast.engine.desk import Desk
-from holdfast.engine.handoff import Finding, Found, Standing
+from holdfast.engine.handoff import Finding, Found, Verdict
 from holdfast.engine.preview import recounted
 from holdfast.errors import HoldfastError
 
@@ -156,7 +156,7 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
     where = access.project_at(project)
     found = engine.find(where, name)
     findings = engine.verified(where, found)
-    drifted = engine.standing(findings) is Standing.DRIFT
+    drifted = engine.verdict(findings) is Verdict.DRIFT
     if as_json and drifted and not yes:
         give_json(_verified_row(found, findings))
         click.get_current_context().exit(1)
@@ -175,7 +175,7 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
 
 
 def _print_findings(found: Found, findings: Sequence[Finding]) -> None:
-    label = f"{found.path}: {engine.standing(findings)}"
+    label = f"{found.path}: {engine.verdict(findings)}"
     give(from_repository(label) if found.is_tracked else label)
     if not found.head.is_open:
         say(f"note: it is {found.head.status}")
@@ -234,8 +234,8 @@ def _row(found: Found) -> dict[str, object]:
 
 
 def _verified_row(found: Found, findings: Sequence[Finding]) -> dict[str, object]:
-    rows = [{"what": one.what, "standing": one.standing, "detail": one.detail} for one in findings]
-    return _row(found) | {"standing": engine.standing(findings), "findings": rows}
+    rows = [{"what": one.what, "verdict": one.verdict, "detail": one.detail} for one in findings]
+    return _row(found) | {"verdict": engine.verdict(findings), "findings": rows}
 
 
 for _name, _command in {"create": create, "list": list_, "show": show, "pickup": pickup}.items():

@@ -85,7 +85,7 @@ class Memory:
     """Where in that stretch: what was said just before or after can speak for it."""
 
 
-class Standing(NamedTuple):
+class Merits(NamedTuple):
     """What of a memory is weighed when it is found: a query asks a hundred for it."""
 
     text: str
@@ -271,7 +271,7 @@ def recalled(memory: Memory, at: int) -> Memory:
     return replace(memory, found=memory.found + 1, found_at=at)
 
 
-def strength(memory: Memory | Standing, now: int) -> float:
+def strength(memory: Memory | Merits, now: int) -> float:
     """How strong a memory is: its importance, fading by the day since it was last said or found."""
     if memory.pinned:
         return 1.0

@@ -47,7 +47,7 @@ MOVES_SHOWN: Final = 5
 NAMES_SHOWN: Final = 5
 
 
-class Standing(StrEnum):
+class Verdict(StrEnum):
     """What came of holding something against the world as it is."""
 
     VERIFIED = "Verified"
@@ -60,13 +60,13 @@ class Finding:
     """One thing that a handoff says, and whether it is still so."""
 
     what: str
-    standing: Standing
+    verdict: Verdict
     detail: str = ""
 
     @property
     def line(self) -> str:
         """The finding as it is read."""
-        return f"{self.standing}: {self.what}{f' ({self.detail})' if self.detail else ''}"
+        return f"{self.verdict}: {self.what}{f' ({self.detail})' if self.detail else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +153,10 @@ def verified(project: Project, found: Found) -> list[Finding]:
     return [finding for finding in findings if finding is not None]
 
 
-def standing(findings: Sequence[Finding]) -> Standing:
+def verdict(findings: Sequence[Finding]) -> Verdict:
     """What the findings come to together; where nothing could be looked at, nobody can tell."""
-    said = {finding.standing for finding in findings} or {Standing.UNKNOWN}
-    return next((one for one in (Standing.DRIFT, Standing.UNKNOWN) if one in said), Standing.VERIFIED)
+    said = {finding.verdict for finding in findings} or {Verdict.UNKNOWN}
+    return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in said), Verdict.VERIFIED)
 
 
 def pick_up(desk: Desk, found: Found, session: Session | None) -> Found:
@@ -229,43 +229,43 @@ def _written(project: Project, text: str, now: GitState, purpose: str, at: int) 
 
 def _verifiable(made: Handoff, root: Path) -> Handoff:
     """With only those checks that hold now: what is not so today cannot drift."""
-    kept = [check for check in made.checks if _holds(root, check) is Standing.VERIFIED]
+    kept = [check for check in made.checks if _holds(root, check) is Verdict.VERIFIED]
     files = [Check(check.path) for check in made.checks if check not in kept]
-    there = [check for check in files if _holds(root, check) is Standing.VERIFIED]
+    there = [check for check in files if _holds(root, check) is Verdict.VERIFIED]
     return replace(made, checks=(*kept, *there))
 
 
-def _holds(root: Path, check: Check) -> Standing:
+def _holds(root: Path, check: Check) -> Verdict:
     """Whether the file is there, inside the worktree, and the line in it."""
     try:
         text = worktree.look_into(root, check.path)
     except PathRefused:
-        return Standing.UNKNOWN
+        return Verdict.UNKNOWN
     if text is None:
-        return Standing.DRIFT
-    return Standing.VERIFIED if check.pattern.encode() in text else Standing.DRIFT
+        return Verdict.DRIFT
+    return Verdict.VERIFIED if check.pattern.encode() in text else Verdict.DRIFT
 
 
 def _check(root: Path, check: Check) -> Finding:
     is_there = _holds(root, Check(check.path))
-    if is_there is not Standing.VERIFIED or not check.pattern:
-        details = {Standing.DRIFT: "it is gone", Standing.UNKNOWN: "it cannot be read"}
+    if is_there is not Verdict.VERIFIED or not check.pattern:
+        details = {Verdict.DRIFT: "it is gone", Verdict.UNKNOWN: "it cannot be read"}
         return Finding(f"`{check.path}` exists", is_there, details.get(is_there, ""))
     holds = _holds(root, check)
-    detail = "" if holds is Standing.VERIFIED else "the line is not there any more"
+    detail = "" if holds is Verdict.VERIFIED else "the line is not there any more"
     return Finding(f"`{check.path}` holds `{check.pattern}`", holds, detail)
 
 
 def _doubt(doubt: Doubt) -> Finding:
     """What was in doubt already when the document was written: nothing here can settle it."""
     detail = f"UNCONFIRMED in the document{f': {doubt.why}' if doubt.why else ''}"
-    return Finding(doubt.what, Standing.UNKNOWN, detail)
+    return Finding(doubt.what, Verdict.UNKNOWN, detail)
 
 
 def _conflict(text: str) -> Finding | None:
     line = conflict(text)
     detail = f"a merge conflict begins in its line {line}"
-    return Finding("the document", Standing.DRIFT, detail) if line else None
+    return Finding("the document", Verdict.DRIFT, detail) if line else None
 
 
 def _branch(project: Project, head: Head) -> Finding | None:
@@ -273,8 +273,8 @@ def _branch(project: Project, head: Head) -> Finding | None:
     if now is None or not head.branch:
         return None
     if now.branch == head.branch:
-        return Finding(f"branch `{head.branch}`", Standing.VERIFIED)
-    return Finding(f"branch `{head.branch}`", Standing.DRIFT, f"now it is `{now.branch or 'detached'}`")
+        return Finding(f"branch `{head.branch}`", Verdict.VERIFIED)
+    return Finding(f"branch `{head.branch}`", Verdict.DRIFT, f"now it is `{now.branch or 'detached'}`")
 
 
 def _commits(repository: Repository | None, head: Head) -> Finding | None:
@@ -283,11 +283,11 @@ def _commits(repository: Repository | None, head: Head) -> Finding | None:
     what = f"commit {head.commit[:10]}"
     moves = git.moves_since(repository, head.commit) if repository else None
     if moves is None:
-        return Finding(what, Standing.UNKNOWN, "this worktree's log does not reach back to it")
+        return Finding(what, Verdict.UNKNOWN, "this worktree's log does not reach back to it")
     if not moves:
-        return Finding(what, Standing.VERIFIED)
+        return Finding(what, Verdict.VERIFIED)
     more = f" and {len(moves) - MOVES_SHOWN} more" if len(moves) > MOVES_SHOWN else ""
-    return Finding(what, Standing.DRIFT, f"since then: {'; '.join(moves[:MOVES_SHOWN])}{more}")
+    return Finding(what, Verdict.DRIFT, f"since then: {'; '.join(moves[:MOVES_SHOWN])}{more}")
 
 
 def iso(at: int) -> str:

@@ -19,7 +19,7 @@ from holdfast.core.text import one_line
 from holdfast.engine import handoff
 from holdfast.engine.caller import Caller
 from holdfast.engine.desk import Desk
-from holdfast.engine.handoff import Finding, Found, Standing
+from holdfast.engine.handoff import Finding, Found, Verdict
 from holdfast.errors import HoldfastError
 
 SAME_WITHIN_MS: Final = 120_000
@@ -46,7 +46,7 @@ class HandedOff:
     say: str
     name: str
     path: str
-    standing: str = ""
+    verdict: str = ""
     findings: tuple[str, ...] = ()
     document: str = ""
 
@@ -74,8 +74,8 @@ def _created(desk: Desk, caller: Caller, asked: ToHandOff) -> HandedOff:
 def _picked_up(desk: Desk, caller: Caller, asked: ToHandOff) -> HandedOff:
     found = _meant(desk, caller, asked.name.strip())
     findings = handoff.verified(caller.project, found)
-    standing = handoff.standing(findings)
-    if standing is Standing.DRIFT and not asked.confirm:
+    verdict = handoff.verdict(findings)
+    if verdict is Verdict.DRIFT and not asked.confirm:
         return _answer(
             desk,
             caller,
@@ -86,7 +86,7 @@ def _picked_up(desk: Desk, caller: Caller, asked: ToHandOff) -> HandedOff:
         )
     if not _is_taken_by(found, caller.session):
         found = handoff.pick_up(desk, found, caller.session)
-    say = f"Picked up {found.name}: {standing}. Tell the user in a line, then begin with its Next Step."
+    say = f"Picked up {found.name}: {verdict}. Tell the user in a line, then begin with its Next Step."
     return _answer(desk, caller, found, findings, say, document=found.text)
 
 
@@ -103,7 +103,7 @@ def _answer(
         say=from_repository(say) if found.is_tracked else say,
         name=found.name,
         path=str(found.path),
-        standing=handoff.standing(findings),
+        verdict=handoff.verdict(findings),
         findings=tuple(quoted(redact(one_line(finding.line))) for finding in findings),
         document=fence(quoted(text)) if text else "",
     )

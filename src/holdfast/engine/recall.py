@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from holdfast.core.memory import DAY_MS, FADING, Memory, Standing, identity, strength
+from holdfast.core.memory import DAY_MS, FADING, Memory, Merits, identity, strength
 from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked, query_words, ranked
 from holdfast.core.world import Project
 from holdfast.engine import file_index
@@ -110,7 +110,7 @@ def look_up(desk: Desk, project: Project, query: Query) -> list[Finding]:
     reach = 0 if query.each_alone else len(NEIGHBOURS)
     documents = desk.store.around(_seeds(desk, query, pool, max(SEEDS, limit)), reach, where)
     if not query.include_superseded:
-        documents = [one for one in documents if not (one.standing and one.standing.superseded_by)]
+        documents = [one for one in documents if not (one.merits and one.merits.superseded_by)]
     found = _candidates(desk, query.text, pool, documents, embedder)
     best = ranked(one._replace(session="") for one in found) if query.each_alone else ranked(found)
     return list(islice(_findings(best, documents), limit))
@@ -161,7 +161,7 @@ def _candidates(
     near = embedder.nearness(query_words(asked), texts) if embedder else [0.0] * len(texts)
     said = pool.voices([document.id for document in documents])
     for (keywords, meaning), document, nearness in zip(said, documents, near, strict=True):
-        memory = document.standing
+        memory = document.merits
         if memory is None:
             left = FADING ** (max(0, now - document.at) / DAY_MS)
             session, place = (document.session if document.kind == RECORD else ""), document.place
@@ -177,7 +177,7 @@ def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator
     given = set[tuple[str, str]]()
     for one in (one for one in best if not one.is_noise):
         document = by_id[one.candidate.id]
-        finding = replace(_finding(document, document.standing, one.score), worded=one.worded)
+        finding = replace(_finding(document, document.merits, one.score), worded=one.worded)
         is_checkpoint = document.kind == CHECKPOINT and document.session
         same = (CHECKPOINT, document.session) if is_checkpoint else ("", identity(finding.text))
         if same not in given:
@@ -185,7 +185,7 @@ def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator
             yield finding
 
 
-def _finding(document: Document, memory: Memory | Standing | None, score: float) -> Finding:
+def _finding(document: Document, memory: Memory | Merits | None, score: float) -> Finding:
     text, at = document.text, document.at
     if memory is not None:
         # Its document also says what it is tagged with.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from holdfast.core.memory import Memory, Standing
+from holdfast.core.memory import Memory, Merits
 
 NOBODY: Final = "0"
 """The redactor of a text that nobody vouches for: it is redacted again at the next opportunity."""
@@ -36,7 +36,7 @@ class Document:
     """Where it comes from, for a person."""
     worktree_id: str = ""
     """The worktree that it holds in alone; empty if it holds in all of its project."""
-    standing: Standing | None = None
+    merits: Merits | None = None
     """That of the memory whose document it is, where `around` read it."""
 
 
@@ -86,7 +86,7 @@ class Findable(Protocol):
         """These documents and those of the same kind up to so many places from them in their sessions.
 
         Of memories, those that were said so shortly before or after. Each once, without its vector; that of
-        a memory with its standing.
+        a memory with its merits.
         """
         ...
 

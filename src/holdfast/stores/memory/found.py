@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import mul
 
-from holdfast.core.memory import Memory, Standing, identity, recalled, subject_of
+from holdfast.core.memory import Memory, Merits, identity, recalled, subject_of
 from holdfast.stores.base import NOBODY, Document, Hit, Within
 from holdfast.stores.codec import clean, unit
 from holdfast.stores.memory.tables import Keeper, drop_memories
@@ -47,14 +47,14 @@ class Found(Keeper):
         }
         named = {one.id for one in wanted} | self._memories_beside({one.id for one in wanted}, reach)
         return [
-            replace(self._read(each), standing=self._standing(each.id))
+            replace(self._read(each), merits=self._merits(each.id))
             for each in self._documents(within)
             if each.id in named or (each.session, each.kind, each.place) in near
         ]
 
-    def _standing(self, id: str) -> Standing | None:
+    def _merits(self, id: str) -> Merits | None:
         memory = self._tables.memories.get(id)
-        return Standing(*(getattr(memory, name) for name in Standing._fields)) if memory else None
+        return Merits(*(getattr(memory, name) for name in Merits._fields)) if memory else None
 
     def _memories_beside(self, ids: set[str], reach: int) -> set[str]:
         memories = self._tables.memories

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from holdfast.core.memory import Standing
+from holdfast.core.memory import Merits
 from holdfast.stores.base import NOBODY, Document, Hit, Within
 from holdfast.stores.codec import encode_texts, packed, unit
 from holdfast.stores.sqlite.bm25 import any_of
@@ -63,7 +63,7 @@ class Documents:
     def around(self, ids: Sequence[str], reach: int, within: Within) -> list[Document]:
         wanted: Bindings = {"ids": encode_texts(tuple(ids)), "reach": reach}
         return [
-            _document(row[:9], Standing(*row[9:]) if row[9] is not None else None)
+            _document(row[:9], Merits(*row[9:]) if row[9] is not None else None)
             for row in self._database.rows(_AROUND, {**where(within), **wanted})
         ]
 
@@ -120,10 +120,10 @@ class Documents:
         return [_document(row, None) for row in self._database.rows(sql, bindings)]
 
 
-def _document(row: Row, standing: Standing | None) -> Document:
+def _document(row: Row, merits: Merits | None) -> Document:
     """In the order of `_READ`."""
     id, kind, project_id, text, session, at, place, source, worktree_id = row
-    return Document(id, kind, project_id, text, (), session, at, place, source, worktree_id, standing)
+    return Document(id, kind, project_id, text, (), session, at, place, source, worktree_id, merits)
 
 
 def where(within: Within) -> Bindings:
