@@ -53,6 +53,13 @@ def test_a_limit_reads_less(person: Person, data: Path) -> None:
     assert done.json["sessions"] == 1
 
 
+def test_identifiers_that_do_not_recur_need_not_count(person: Person, data: Path) -> None:
+    done = person.types("eval", "survival", "--data", str(data), "--recurring", "999", "--json")
+    assert done.status == 0, done.err
+    of = done.json["builders"]["holdfast"]["virtual"]
+    assert of["survival"] == of["survival_without_names"]
+
+
 def test_people_get_a_row_for_each_builder_and_cut(person: Person, data: Path) -> None:
     done = person.types("eval", "survival", "--data", str(data))
     assert done.status == 0, done.err

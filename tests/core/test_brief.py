@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.brief import TITLE, Brief, Reason, Told, compose, compose_news
-from holdfast.core.events import Action
+from holdfast.core.events import Action, Event
 from holdfast.core.fence import is_ours, without_ours
 from holdfast.core.trail import Said
-from tests.core.scenes import MINUTE, NOON, PROJECT, after, called, prompt, returned, session, worked
+from tests.core.scenes import MINUTE, NOON, PROJECT, after, called, prompt, returned, said, session, worked
 
 WHOLE = 20_000
 
@@ -101,6 +101,37 @@ def test_what_takes_more_room_than_it_seemed_leaves_it_to_others(budget: int) ->
     left_out = [item for item in brief.items if item.omitted == "over budget" and item.lead == "In use"]
     assert left_out
     assert all(len(item.text) > left for item in left_out)
+
+
+def crowd(first: int, last: int) -> list[Event]:
+    """Work that names more than any brief can hold."""
+    return [
+        event
+        for number in range(first, last)
+        for event in (
+            called(f"c{number}", Action.RUN, f"make check{number} --level-{number}"),
+            returned(f"c{number}"),
+            said(f"It is in `parse_part_{number}` of src/part{number}/reader{number}.py.", f"a{number}"),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I decided to keep the old parser because it keeps comments.",
+        "I tried to cache the tokens, but that did not work.",
+    ],
+)
+def test_a_decision_or_a_failed_attempt_is_not_crowded_out_by_names(sentence: str) -> None:
+    crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 50), said(sentence, "s"), *crowd(50, 60))
+    assert sentence in compose(Told(Reason.COMPACT, crowded, NOON), 2_000).text
+
+
+def test_what_was_said_last_is_told_even_if_it_is_mere_narration() -> None:
+    narration = "Now let me look at how the lexer of the second reader tells a comment from a string."
+    crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), said(narration, "last"))
+    assert f"Last said: {narration}" in compose(Told(Reason.COMPACT, crowded, NOON), 2_000).text
 
 
 def test_the_most_needed_comes_first_into_a_small_budget() -> None:

@@ -38,9 +38,9 @@ def compacted(sign: Sign, summary: str = "", agent: str = MAIN) -> Compacted:
     )
 
 
-def needed(events: list[Event], at: int = 50) -> Need | None:
+def needed(events: list[Event], at: int = 50, recurring: int = 1) -> Need | None:
     cut = Cut(CutKind.VIRTUAL, at, at, len(events))
-    return need(events, [mentioned(event) for event in events], cut)
+    return need(events, [mentioned(event) for event in events], cut, recurring)
 
 
 NAMES = [f"fact_{number}" for number in range(20)]
@@ -94,6 +94,18 @@ def test_what_the_agent_names_first_was_needed_and_what_is_brought_back_was_not(
     assert found.needed == {*NAMES[:16]}
     assert found.rediscovered == {"fact_17", "fact_18"}
     assert found.used == {*NAMES[:16], "fact_17"}
+
+
+def test_an_identifier_may_have_to_recur_to_count_and_a_file_never() -> None:
+    twice, files = NAMES[:16], ["once.py", "src/other.py"]
+    events = [said(" ".join(twice), "again"), *session_that_needs(said(" ".join([*NAMES, *files]), "a"))]
+    events[2] = said(" ".join(files), "files")
+    found, all_of_them = needed(events, 51, recurring=2), needed(events, 51)
+    assert found is not None
+    assert all_of_them is not None
+    assert found.needed == all_of_them.needed - set(NAMES[16:])
+    assert {"once.py", "other.py"} <= found.needed
+    assert needed(events, 51, recurring=3) is None
 
 
 def test_a_fact_that_was_never_seen_is_not_needed() -> None:

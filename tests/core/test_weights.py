@@ -17,6 +17,8 @@ PINNED = {
     "next": 2.6,
     "last_said": 2.2,
     "statement": 1.2,
+    "decision": 1.8,
+    "tried": 1.8,
     "failed_command": 2.7,
     "changed_file": -0.6,
     "command": 0.95,

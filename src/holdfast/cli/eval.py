@@ -108,11 +108,25 @@ def evaluate() -> None:
 )
 @click.option("--history", "own", is_flag=True, help="Use your own transcripts, the newest first.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Read at most so many transcripts.")
+@click.option(
+    "--recurring",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Count an identifier only if it was named so often before the cut.",
+)
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw an SVG.")
 @click.option("--tune", "tunes", is_flag=True, help="Fit the weights of a brief to the transcripts instead.")
 @json_option("Print one JSON document with a number for every measure.")
 def survival(
-    *, data: Path | None, own: bool, limit: int | None, plot: Path | None, tunes: bool, as_json: bool
+    *,
+    data: Path | None,
+    own: bool,
+    limit: int | None,
+    recurring: int,
+    plot: Path | None,
+    tunes: bool,
+    as_json: bool,
 ) -> None:
     """Measure whether a brief holds what the agent needs next.
 
@@ -125,7 +139,7 @@ def survival(
 
         tune(recordings, as_json=as_json)
         return
-    report = _run(recordings)
+    report = _run(recordings, recurring)
     if own:
         with access.writing_desk() as desk:
             keep(desk.store, Evaluation("survival", desk.clock(), _as_json(report)))
@@ -169,9 +183,9 @@ def _recordings(found: Sequence[Transcript]) -> list[Recording]:
     return recordings
 
 
-def _run(recordings: Sequence[Recording]) -> _Report:
+def _run(recordings: Sequence[Recording], recurring: int) -> _Report:
     rare = rarity(one.mentions for one in recordings)
-    seen = [examined(one, rare) for one in shown(recordings, "measuring")]
+    seen = [examined(one, rare, recurring) for one in shown(recordings, "measuring")]
     rows, checks = (tuple(itertools.chain.from_iterable(part)) for part in zip(*seen, strict=True))
     return _Report(len(recordings), rows, checks)
 

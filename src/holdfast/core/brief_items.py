@@ -176,7 +176,7 @@ def _state(told: Told, weights: Weights) -> Iterator[Item]:
     for place, said in enumerate(_telling(trail)):
         last = said.record == trail.statements[-1].record
         text = f"{'Last said' if last else 'Before that'}: {said.text}"
-        kind = "last_said" if last and not prose.is_narration(said.text) else "statement"
+        kind = "last_said" if last else "statement"
         item = Item(STATE, text, said.at, said.record, kind, said.text)
         yield weighed(item, weights, recency=recency(place))
     for line in git_lines(told.session.git):

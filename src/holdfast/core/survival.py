@@ -194,12 +194,18 @@ def compactions(events: Sequence[Event]) -> list[tuple[int, int, str]]:
     return found
 
 
-def need(events: Sequence[Event], mentions: Sequence[frozenset[Fact]], cut: Cut) -> Need | None:
-    """What a cut is measured by; None if too little stands before it or is needed after it."""
+def need(
+    events: Sequence[Event], mentions: Sequence[frozenset[Fact]], cut: Cut, recurring: int = 1
+) -> Need | None:
+    """What a cut is measured by; None if too little stands before it or is needed after it.
+
+    An identifier counts if at least so many events before the cut name it.
+    """
     before = [place for place in range(cut.at) if is_conversation(events[place])]
     if len(before) < LEAST_BEFORE:
         return None
-    seen = _seen([mentions[place] for place in before])
+    named = _seen([mentions[place] for place in before])
+    seen = {fact: seen for fact, seen in named.items() if seen.times >= recurring or not is_name(fact)}
     after = _named_after(events, mentions, cut)
     needed = after.by_agent & seen.keys()
     if len(needed) < LEAST_NEEDED:

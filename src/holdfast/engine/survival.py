@@ -198,21 +198,23 @@ def read(
     return tuple(events), cwd
 
 
-def situations(recording: Recording, rarity: Rarity) -> Iterator[Situation]:
+def situations(recording: Recording, rarity: Rarity, recurring: int = 1) -> Iterator[Situation]:
     """The session at each of its cuts that has enough to measure."""
     for cut in cuts(recording.events):
-        needs = need(recording.events, recording.mentions, cut)
+        needs = need(recording.events, recording.mentions, cut, recurring)
         if needs is not None:
             before, name = recording.before(cut), recording.transcript.path.name
             yield Situation(name, before, cut, needs, rarity, recording.brief(before))
 
 
-def examined(recording: Recording, rarity: Rarity) -> tuple[list[Measured], list[Checked]]:
+def examined(
+    recording: Recording, rarity: Rarity, recurring: int = 1
+) -> tuple[list[Measured], list[Checked]]:
     """How each builder does at each cut of a session, and what else the session shows of ours."""
     harness = recording.transcript.harness.name
     rows: list[Measured] = []
     checks = [Checked(name, harness, value) for name, value in _whole_session(recording)]
-    for situation in situations(recording, rarity):
+    for situation in situations(recording, rarity, recurring):
         rows += _measured(situation, harness)
         checks += [Checked(name, harness, value) for name, value in _at_cut(situation)]
     return rows, checks
