@@ -226,27 +226,30 @@ def test_a_letter_is_answered_when_all_of_it_came_though_the_line_stays_open(lod
     assert wire.answered(lodging.send(letter, hang_up=False)) == b""
 
 
-def test_a_session_in_a_database_that_grows_is_followed_too(lodging: Lodging) -> None:
+def test_sessions_in_a_database_that_grows_are_followed_too(lodging: Lodging) -> None:
     lodging.start()
     folder = lodging.root / ".local" / "share" / "opencode"
     folder.mkdir(parents=True)
     kept = opencode.Written(folder / "opencode.db")
-    kept.session("s1")
-    letter = {
-        "session_id": "s1",
-        "cwd": "/",
-        "hook_event_name": "Stop",
-        "transcript_path": f"{kept.path}/s1",
-    }
     with closing(sqlite3.connect(kept.path)) as writer:
         # As the program itself does: what is written stands in a log beside the database.
         writer.execute("pragma journal_mode = wal")
-        lodging.letter(json.dumps(letter), "1", harness="opencode", process=f"{os.getpid()} 0")
-        kept.message("s1", *opencode.asked(opencode.text("typed later")))
+        for session in ("s1", "s2"):
+            kept.session(session)
+            letter = {
+                "session_id": session,
+                "cwd": "/",
+                "hook_event_name": "Stop",
+                "transcript_path": f"{kept.path}/{session}",
+            }
+            sender = f"{os.getpid()} 0"
+            lodging.letter(json.dumps(letter), session, harness="opencode", process=sender)
+        for session in ("s1", "s2"):
+            kept.message(session, *opencode.asked(opencode.text("typed later")))
 
         def grown() -> bool:
             writer.execute("update session set title = title || '.'")
             writer.commit()
-            return prompts_kept(lodging) == 1
+            return {prompts_kept(lodging, session) for session in ("s1", "s2")} == {1}
 
         wait_until(grown)

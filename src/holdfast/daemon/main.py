@@ -65,7 +65,7 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     http = _http_door(home, reception, log)
     try:
         await worker.do(Urgency.LETTER, functools.partial(reception.open, time.time_ns() // 1_000_000))
-        watch = Watch(reception.transcript_changed, log)
+        watch = Watch(reception.transcripts_changed, log)
         house = House(home, reception, watch, stop, log)
         answering = (serve_http(http, mcp, reception, stop, log),) if http else ()
         await asyncio.gather(house.keep(), watch.run(stop), *answering)

@@ -11,7 +11,7 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import cache, partial
@@ -21,7 +21,7 @@ from typing import TypeVar
 from holdfast import __version__, config, harnesses, models, settings
 from holdfast.config import Config
 from holdfast.core.redact import Lists
-from holdfast.core.session import Process, Session
+from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
@@ -142,9 +142,11 @@ class Reception:
         """The result of work that uses the desk."""
         return await self._worker.do(urgency, work)
 
-    async def transcript_changed(self, path: Path) -> None:
-        """Read a transcript on, when nothing more urgent is to be done."""
-        await self._worker.do(Urgency.TRANSCRIPT, lambda: self._read_on(path))
+    async def transcripts_changed(self, paths: Collection[Path]) -> None:
+        """Read these transcripts on, each when nothing more urgent is to be done."""
+        for session in await self.live_sessions():
+            if session.transcript and Path(session.transcript) in paths:
+                await self._worker.do(Urgency.TRANSCRIPT, partial(self._read_on, session.key))
 
     async def drain(self) -> int:
         """Take in the letters that hooks left in the spool; how many."""
@@ -208,9 +210,8 @@ class Reception:
 
     async def catch_up(self) -> None:
         """Read every live session's transcript on."""
-        for session in await self.live_sessions():
-            if session.transcript:
-                await self.transcript_changed(Path(session.transcript))
+        live = await self.live_sessions()
+        await self.transcripts_changed({Path(session.transcript) for session in live})
 
     def idle_exit_minutes(self) -> int:
         """After how long without sessions the daemon ends."""
@@ -280,10 +281,14 @@ class Reception:
     def _live(self) -> list[Session]:
         return self.desk.store.live_sessions()
 
-    def _read_on(self, path: Path) -> None:
-        for session in self.desk.store.live_sessions():
-            if session.transcript == str(path) and isinstance(find(str(path), (path.parent,)), Readable):
-                read_on(self.desk, session.key, session.harness, session.project, path, lambda: True)
+    def _read_on(self, key: str) -> None:
+        """Read a session on, unless it ended while others were read."""
+        session = self.desk.store.session(key)
+        if session is None or session.phase is not Phase.LIVE:
+            return
+        path = Path(session.transcript)
+        if isinstance(find(str(path), (path.parent,)), Readable):
+            read_on(self.desk, key, session.harness, session.project, path, lambda: True)
 
     def _config(self, project: Project) -> Config:
         """The settings as the job at hand found them: read once for a letter, however often it asks."""

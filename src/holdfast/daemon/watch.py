@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from importlib import import_module
 from pathlib import Path
 
@@ -15,9 +15,12 @@ POLL_MS = 1_000
 
 
 class Watch:
-    """Knows which transcripts to follow; `run` calls back with each that changed."""
+    """Knows which transcripts to follow; `run` calls back with those that may have changed.
 
-    def __init__(self, changed: Callable[[Path], Awaitable[None]], log: logging.Logger) -> None:
+    Of a database that holds many sessions nobody can tell whose rows were written: it is all of them.
+    """
+
+    def __init__(self, changed: Callable[[Collection[Path]], Awaitable[None]], log: logging.Logger) -> None:
         self._changed = changed
         self._log = log
         self._paths: set[Path] = set()
@@ -62,8 +65,8 @@ class Watch:
                 async for change in changes:
                     # What is written into a database stands in a log beside it first.
                     files = {Path(name.removesuffix("-wal")) for _, name in change}
-                    for path in [path for path in self._paths if _file_of(path) in files]:
-                        await self._changed(path)
+                    if changed := {path for path in self._paths if _file_of(path) in files}:
+                        await self._changed(changed)
             except OSError as error:
                 self._log.warning("cannot watch %d directories (%s)", len(directories), error)
             else:
