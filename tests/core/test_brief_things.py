@@ -168,6 +168,14 @@ def test_a_file_in_two_working_copies_is_named_once() -> None:
     assert "\n".join(lines(of, FILES)).count("trace.ts") == 1
 
 
+def test_of_two_working_copies_of_a_file_the_one_that_was_changed_is_told() -> None:
+    path = "packages/core/src/evaluation/trace.ts"
+    others = (*touched(f"{OUTSIDE}/packages/core/a.ts"), *touched(f"{OUTSIDE}/packages/b.ts"))
+    looks = [event for _ in range(4) for event in touched(path, Action.READ)]
+    of = told(*touched(f"{OUTSIDE}/{path}"), *others, *looks)
+    assert [line.split(":")[0] for line in lines(of, FILES) if "trace.ts" in line] == ["Edited"]
+
+
 def test_a_file_deep_in_the_project_is_named_by_its_end_and_the_one_changed_last_whole() -> None:
     first, last = ("packages/core/src/evaluation/trace.ts", "packages/core/src/evaluation/order.ts")
     of = told(*touched(first), *touched(last), said("So `traceOf` goes on.", "a1"))

@@ -245,6 +245,8 @@ def test_long_and_repetitive_commands_are_read(piece: str) -> None:
             [("prettier", "prettier … src/7.ts src/8.ts src/9.ts …")],
         ),
         ("ls -la | grep x; echo done; sed -n 1,20p a.py; git mv a b", []),
+        # Refused by the shell, and still no program is called like a folder.
+        ("npx eslint app/(shop)/cart.ts", [("npx eslint", "npx eslint app/(shop)/cart.ts")]),
     ],
 )
 def test_the_programs_of_a_command_are_told_as_they_were_called(

@@ -88,9 +88,11 @@ def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
     dirty = frozenset(git.dirty if git else ())
     mentions = _one_for_each_file(trail.mentions, trail.steps)
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
+    read = [touch for touch in trail.files if touch.action is Action.READ]
     renamed = {touch.renamed_to: touch.step for touch in trail.files if touch.renamed_to}
     folders = {folder for touch in trail.files for folder in folders_of(touch.path)}
-    for touch in reversed(trail.files):
+    # Of two copies of a file the one that was changed counts, however often the other was looked at since.
+    for touch in (*reversed(changed), *reversed(read)):
         mention = mentions.pop(file_key(touch.path), Mention(touch.path, step=touch.step))
         if touch.action is Action.READ and f"{touch.path}/" in folders:
             continue  # a folder that was looked into is known by what is in it

@@ -131,7 +131,9 @@ def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
 
 
 _PIECE: Final = re.compile(
-    r"(?P<bare>[^\s'\"\\$`<>|&;()]++)|\\(?P<escaped>.)|'(?P<single>[^']*+)'?"
+    # A shell refuses a folder in brackets (`app/(shop)/page.tsx`), but what is in it is no command for that.
+    r"(?P<folder>(?<=/)\([\w-]++\)(?=/))"
+    r"|(?P<bare>[^\s'\"\\$`<>|&;()]++)|\\(?P<escaped>.)|'(?P<single>[^']*+)'?"
     r"|(?P<double>\")|(?P<unknown>\$[({]|[<>]\(|`)|(?P<other>[$\\])",
     re.DOTALL,
 )
