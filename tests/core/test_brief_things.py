@@ -54,6 +54,34 @@ def ran(command: str, *, ok: bool = True, text: str = "", at: int = NOON) -> tup
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
+        (f"pytest {APP}/tests/test_retry.py -q", "pytest tests/test_retry.py -q"),
+        (f"cd {APP} && pytest '{APP}/tests/a b.py'", "pytest 'tests/a b.py'"),
+        (f"grep -n x {APP}/a.py {APP}/.env {APP}s/b.py", f"grep -n x a.py .env {APP}s/b.py"),
+        (f"set -e; make -f {APP}/Makefile", "set -e; make -f Makefile"),
+        # What would be another file, another machine's, or no file at all stays as it was typed.
+        (f"cd sub && pytest {APP}/tests/a.py", f"cd sub && pytest {APP}/tests/a.py"),
+        (f"cd {APP}", f"cd {APP}"),
+        (f"ls {APP}/ {APP}", f"ls {APP}/ {APP}"),
+        (f"cc -I{APP}/include a.c", f"cc -I{APP}/include a.c"),
+        (f"curl file://{APP}/a.html", f"curl file://{APP}/a.html"),
+        (f"ssh box cat {APP}/a.log", f"ssh box cat {APP}/a.log"),
+        (f"sudo docker run -v {APP}/data:/data web", f"sudo docker run -v {APP}/data:/data web"),
+        (f"ln -s {APP}/a.py /srv/a.py", f"ln -s {APP}/a.py /srv/a.py"),
+    ],
+)
+def test_what_failed_is_told_as_one_would_type_it_in_the_project(command: str, shown: str) -> None:
+    assert lines(told(*ran(command, ok=False)), COMMANDS) == [f"Failed (exit 1): `{shown}`"]
+
+
+def test_why_it_failed_names_the_projects_files_as_one_would_type_them_there() -> None:
+    failed = ran("make check", ok=False, text=f"error: {APP}/src/retry.py:7 is not {APP}s/src/retry.py")
+    (line,) = lines(told(*failed), COMMANDS)
+    assert line.endswith(f"error: src/retry.py:7 is not {APP}s/src/retry.py")
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
         ("make check", "`make check`"),
         ("pytest -q tests/test_retry.py | tail -3", "`pytest -q tests/test_retry.py`"),
         ("cd /home/you/app && npm run build", "`npm run build`"),

@@ -6,6 +6,7 @@ A thing is worth as much as the agent has been using it. Nothing is chosen here;
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +18,9 @@ from holdfast.core.events import Action
 from holdfast.core.lines import DONE, command_line, counts, file_line
 from holdfast.core.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
 from holdfast.core.page import folders_of
+from holdfast.core.shell_steps import read
 from holdfast.core.short_paths import LEFT_OUT, shortener
+from holdfast.core.text import one_line
 from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Told
 from holdfast.core.trail import CommandRun, FileTouch, Mention, Thing
 from holdfast.core.weights import Weights, score, weighed
@@ -155,7 +158,7 @@ def _commands(told: Told, weights: Weights) -> Iterator[Item]:
     mentions = {mention.name: mention for mention in trail.mentions if mention.thing is Thing.PROGRAM}
     failures = [run for run in trail.commands if run.ok is False]
     for place, run in enumerate(reversed(failures)):
-        item = Item(COMMANDS, command_line(run), run.at, key, "failed_command")
+        item = Item(COMMANDS, command_line(_from_project(run, told)), run.at, key, "failed_command")
         yield weighed(item, weights, recency=recency(place))
     latest, failed = _latest(trail.commands), _programs(failures)
     for name, mention in reversed(mentions.items()):
@@ -164,6 +167,29 @@ def _commands(told: Told, weights: Weights) -> Iterator[Item]:
         item = _called(*latest[name]) if name in latest else Item(COMMANDS, f"`{mention.shown}`", told.now)
         item = replace(item, source=key, kind="command", lead=item.lead or "Also run")
         yield weighed(item, weights, **_features(mention, told))
+
+
+_ELSEWHERE: Final = frozenset(
+    "cd pushd popd ssh scp sftp rsync docker podman docker-compose kubectl chroot nsenter ln".split()
+)
+"""What goes to another place or machine, or hands a path to somebody who does not stand in the project."""
+
+
+def _from_project(run: CommandRun, told: Told) -> CommandRun:
+    """A run with the project's files as one would type them there, in the command and in why it failed.
+
+    Only where that means the same: not in a command that goes elsewhere, nor in the middle of a word.
+    """
+    named = [root for root in _roots(told) if f"{root}/" in run.command or f"{root}/" in run.reason]
+    if not named or _goes_elsewhere(shell.shown(one_line(run.command), len(run.command))):
+        return run
+    alone = re.compile(rf"(?<![^\s\"'`(])(?:{'|'.join(map(re.escape, named))})/(?=[\w.@-])")
+    return replace(run, command=alone.sub("", run.command), reason=alone.sub("", run.reason))
+
+
+def _goes_elsewhere(command: str) -> bool:
+    programs = (call.program.split(" ", 1)[0] for call in shell.calls(command, CALL_CHARS))
+    return not _ELSEWHERE.isdisjoint({*programs, *(step.name for step in read(command).steps)})
 
 
 def _called(form: str, run: CommandRun) -> Item:
@@ -201,11 +227,17 @@ def recency(place: int) -> float:
 
 def relative(path: str, told: Told, elsewhere: str = "") -> str:
     """The path as the agent would type it in the project, or in the one place elsewhere; others whole."""
-    project = told.session.project
-    for root in (project.root, project.normalized, project.path):
-        if root not in ("", "/") and path.startswith(f"{root}/"):
+    for root in _roots(told):
+        if path.startswith(f"{root}/"):
             return path[len(root) + 1 :]
     return LEFT_OUT + path[len(elsewhere) :] if elsewhere and path.startswith(elsewhere) else path
+
+
+def _roots(told: Told) -> tuple[str, ...]:
+    """The project's directory, in each spelling of it."""
+    project = told.session.project
+    spellings = dict.fromkeys((project.root, project.normalized, project.path))
+    return tuple(root for root in spellings if root not in ("", "/"))
 
 
 def _elsewhere(told: Told) -> str:
