@@ -9,10 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.brief import TITLE, Brief, Reason, Told, compose, compose_news
-from holdfast.core.events import Action, Event
+from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged
 from holdfast.core.fence import is_ours, without_ours
 from holdfast.core.trail import Said
-from tests.core.scenes import MINUTE, NOON, PROJECT, after, called, prompt, returned, said, session, worked
+from tests.core.scenes import (
+    KEY,
+    MINUTE,
+    NOON,
+    PROJECT,
+    after,
+    called,
+    prompt,
+    returned,
+    said,
+    session,
+    worked,
+)
 
 WHOLE = 20_000
 
@@ -126,6 +138,22 @@ def crowd(first: int, last: int) -> list[Event]:
 def test_a_decision_or_a_failed_attempt_is_not_crowded_out_by_names(sentence: str) -> None:
     crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 50), said(sentence, "s"), *crowd(50, 60))
     assert sentence in compose(Told(Reason.COMPACT, crowded, NOON), 2_000).text
+
+
+def test_of_a_plan_all_that_is_open_is_told_and_not_its_first_step_alone() -> None:
+    steps = [
+        f"Bring step {number} of the reader over to the new lexer, with its tests" for number in range(5)
+    ]
+    plan = TodosChanged(
+        session=KEY,
+        record="t",
+        at=NOON,
+        origin=Origin.ASSISTANT,
+        todos=tuple(Todo(s, "pending") for s in steps),
+    )
+    crowded = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), plan)
+    brief = compose(Told(Reason.COMPACT, crowded, NOON), 2_000).text
+    assert [step for step in steps if step not in brief] == []
 
 
 def test_what_was_said_last_is_told_even_if_it_is_mere_narration() -> None:

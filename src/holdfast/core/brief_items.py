@@ -172,7 +172,7 @@ def _state(told: Told, weights: Weights) -> Iterator[Item]:
     trail, key, at = told.session.trail, told.session.key, told.session.changed_at
     for place, todo in enumerate(todo for todo in trail.todos if todo.status != "completed"):
         text = f"To do ({todo.status.replace('_', ' ')}): {shortened(one_line(todo.text), NOTE_CHARS)}"
-        yield weighed(Item(STATE, text, at, key, "todo"), weights, recency=recency(place))
+        yield weighed(Item(STATE, text, at, key, "todo"), weights, standing=recency(place))
     for place, said in enumerate(_telling(trail)):
         last = said.record == trail.statements[-1].record
         text = f"{'Last said' if last else 'Before that'}: {said.text}"
