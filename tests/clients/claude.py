@@ -74,12 +74,17 @@ class Claude(Person):
         return self.prompt(f"/compact {instructions}".rstrip(), resume=session)
 
     def start_stream(
-        self, *flags: str, resume: str | None = None, session_id: str | None = None, cwd: Path | None = None
+        self,
+        *flags: str,
+        resume: str | None = None,
+        session_id: str | None = None,
+        cwd: Path | None = None,
+        decide: Callable[[Json], Json] | None = None,
     ) -> Stream:
-        """Start a process that takes many prompts, one after the other."""
+        """Start a process that takes many prompts, one after the other; `decide` says which tools may run."""
         formats = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
         command = ["-p", *formats, *_session_flags(resume, session_id), *flags]
-        return Stream(self._started(command, cwd, stdin=subprocess.PIPE))
+        return Stream(self._started(command, cwd, stdin=subprocess.PIPE), decide)
 
     def install_hooks(self, command: str, events: Iterable[str]) -> None:
         """Have one command called for the given events. Tests of the product use its own `setup` instead."""
@@ -109,8 +114,9 @@ class Claude(Person):
 class Stream:
     """A running stream-json process. Use it as a context manager: leaving it kills what still runs."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], decide: Callable[[Json], Json] | None) -> None:
         self._process = process
+        self._decide = decide
         self._stdin, stdout, stderr = pipes(process)
         self._news = threading.Condition()
         self._lines: list[Json] = []
@@ -153,9 +159,7 @@ class Stream:
 
     def send(self, text: str) -> None:
         """Write a prompt, without waiting for the answer."""
-        line = {"type": "user", "message": {"role": "user", "content": text}}
-        self._stdin.write(json.dumps(line) + "\n")
-        self._stdin.flush()
+        self._write({"type": "user", "message": {"role": "user", "content": text}})
 
     def ask(self, text: str, limit: float = LIMIT_S) -> Json:
         """Write a prompt (or `/compact`, or `/clear`) and wait for its result."""
@@ -195,11 +199,25 @@ class Stream:
     def _results(self) -> list[Json]:
         return [line for line in self.lines if line["type"] == "result"]
 
+    def _write(self, line: Json) -> None:
+        self._stdin.write(json.dumps(line) + "\n")
+        self._stdin.flush()
+
+    def _answer(self, asked: Json) -> None:
+        """Say whether a tool may run, and with what."""
+        if self._decide is not None and asked["request"]["subtype"] == "can_use_tool":
+            decision = self._decide(asked["request"])
+            answer = {"subtype": "success", "request_id": asked["request_id"], "response": decision}
+            self._write({"type": "control_response", "response": answer})
+
     def _read_lines(self, stdout: IO[str]) -> None:
         for line in stdout:
+            told = json.loads(line)
             with self._news:
-                self._lines.append(json.loads(line))
+                self._lines.append(told)
                 self._news.notify_all()
+            if told["type"] == "control_request":
+                self._answer(told)
         with self._news:
             self._over = True
             self._news.notify_all()

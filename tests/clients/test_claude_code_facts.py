@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.claude import Claude, Stream
+from tests.clients.claude import Claude, Json, Stream
 from tests.clients.model_server import ModelServer, Step, call, say
 from tests.clients.product import TITLE, Product
 
@@ -32,6 +32,19 @@ FACTS = {
     "the next step": "wire rounding.py into the checkout",
     "the last commit": "Begin",
     "the branch": "Branch: main",
+}
+QUESTION = {
+    "question": "Which rounding do the rules ask for?",
+    "header": "Rounding",
+    "options": [{"label": "Half to even", "description": "a"}, {"label": "Half up", "description": "b"}],
+    "multiSelect": False,
+}
+SAID_TO_TOOLS = {
+    "what is being done": "Doing: Round each line",
+    "what is open": "To do: Show the saving in the cart",
+    "what the user answered": "The user answered “Half to even” to “Which rounding do the rules ask for?”",
+    "the words at a refusal": "take pnpm (said on refusing `npm install left-pad`)",
+    "what was refused": "Refused by the user: `npm install left-pad`",
 }
 
 
@@ -89,8 +102,49 @@ def test_after_a_crash(claude: Claude, server: ModelServer, product: Product) ->
     assert_all_there(server.last().text)
 
 
+@pytest.mark.parametrize("cut", [compacted, cleared])
+def test_what_the_user_said_to_tools_and_the_tasks_survive(
+    claude: Claude, server: ModelServer, product: Product, cut: Callable[[Stream], None]
+) -> None:
+    server.script(
+        call("TaskCreate", subject="Read the tax rules", description="all of them"),
+        call("TaskCreate", subject="Round each line", description="in totals.py"),
+        call("TaskCreate", subject="Show the saving in the cart", description="in cart.py"),
+        call("TaskUpdate", taskId="1", status="completed"),
+        call("TaskUpdate", taskId="2", status="in_progress"),
+        call("AskUserQuestion", questions=[QUESTION]),
+        call("Bash", command="npm install left-pad", description="Install it"),
+        say("Understood."),
+        say("ok"),
+    )
+    tasks = ("--allowedTools", "TaskCreate,TaskUpdate")
+    with claude.start_stream("--permission-prompt-tool", "stdio", *tasks, decide=decided) as stream:
+        stream.ask("Fix the cart totals.")
+        cut(stream)
+        stream.ask("Go on.")
+        brief = brief_in(server.last().text)
+        stream.close()
+    assert [name for name, fact in SAID_TO_TOOLS.items() if fact not in brief] == []
+    assert "Read the tax rules" not in brief
+    assert "multiSelect" not in brief
+
+
+def decided(asked: Json) -> Json:
+    """What the person says to a tool that asks them, or that wants to run."""
+    if asked["tool_name"] == "AskUserQuestion":
+        answers = {QUESTION["question"]: "Half to even"}
+        return {"behavior": "allow", "updatedInput": {**asked["input"], "answers": answers}}
+    if asked["tool_name"] == "Bash":
+        return {"behavior": "deny", "message": "take pnpm"}
+    return {"behavior": "allow", "updatedInput": asked["input"]}
+
+
+def brief_in(text: str) -> str:
+    return text[text.index(TITLE) :].partition("</holdfast-recall>")[0]
+
+
 def assert_all_there(text: str) -> None:
-    brief = text[text.index(TITLE) :].partition("</holdfast-recall>")[0]
+    brief = brief_in(text)
     assert [name for name, fact in FACTS.items() if fact not in brief] == []
     changed = "\n".join(line for line in brief.splitlines() if line.startswith(("- Wrote", "- Edited")))
     assert "totals.py" in changed

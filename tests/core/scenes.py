@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.events import Action, AssistantText, Event, Origin, Prompt, ToolCalled, ToolReturned
+from holdfast.core.events import (
+    Action,
+    AssistantText,
+    Event,
+    Origin,
+    Prompt,
+    Replied,
+    ToolCalled,
+    ToolReturned,
+)
 from holdfast.core.session import Policy, Session, advance, begin
 from holdfast.core.world import Project
 
@@ -53,6 +62,12 @@ def returned(
         ok=ok,
         text=text,
         exit_status=exit_status,
+    )
+
+
+def replied(text: str, question: str = "", call: str = "c1", record: str = "r1") -> Replied:
+    return Replied(
+        session=KEY, record=record, at=NOON, origin=Origin.HUMAN, call=call, text=text, question=question
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged, ToolCalled
+from holdfast.core.events import Action, Event, Origin, Todo, TodoChanged, TodosChanged, ToolCalled
 from holdfast.core.evidence import follow, twin
 from holdfast.core.trail import (
     COMMANDS_KEPT,
@@ -19,7 +20,7 @@ from holdfast.core.trail import (
     NoteKind,
     Trail,
 )
-from tests.core.scenes import KEY, NOON, called, prompt, returned, said
+from tests.core.scenes import KEY, NOON, after, called, prompt, replied, returned, said, session
 
 
 def trail(*events: Event) -> Trail:
@@ -268,3 +269,49 @@ class TestMentions:
     def test_what_a_subagent_named_is_not(self) -> None:
         found = trail(called("1", Action.READ, "src/some_file.py", agent="helper"))
         assert found.mentions == ()
+
+
+def test_an_answer_is_a_decision_of_the_user_and_the_last_one_to_a_question_counts() -> None:
+    trail = after(
+        session(),
+        replied("SQLite", "Which database?", record="r1"),
+        replied("yes", "Are migrations needed?", record="r2"),
+        replied("PostgreSQL", "Which database?", record="r3"),
+    ).trail
+    assert [(note.text, note.by_user) for note in trail.noted(NoteKind.DECISION)] == [
+        ("The user answered “yes” to “Are migrations needed?”", True),
+        ("The user answered “PostgreSQL” to “Which database?”", True),
+    ]
+
+
+def test_what_the_user_decided_outlives_any_number_of_the_agents_decisions() -> None:
+    busy = after(session(), replied("PostgreSQL", "Which database?"))
+    for number in range(40):
+        busy = after(busy, said(f"I decided to keep part {number} because it is small.", f"a{number}"))
+    assert busy.trail.noted(NoteKind.DECISION)[0].by_user
+
+
+@pytest.mark.parametrize(
+    ("action", "subject", "rule"),
+    [
+        (Action.RUN, "npm install left-pad", "use pnpm (said on refusing `npm install left-pad`)"),
+        (Action.EDIT, "/home/you/app/a.py", "use pnpm (said on refusing to change /home/you/app/a.py)"),
+        (Action.OTHER, "", "use pnpm"),
+    ],
+)
+def test_words_at_a_refusal_are_a_rule(action: Action, subject: str, rule: str) -> None:
+    trail = after(session(), called("c1", action, subject), replied("use pnpm")).trail
+    assert [note.text for note in trail.noted(NoteKind.CONSTRAINT)] == [rule]
+
+
+def test_to_dos_may_be_told_one_by_one() -> None:
+    def change(record: str, *fields: str) -> TodoChanged:
+        return TodoChanged(session=KEY, record=record, at=NOON, origin=Origin.ASSISTANT, todo=Todo(*fields))
+
+    trail = after(
+        session(),
+        change("t1", "Write parse.py", "", "1"),
+        change("t2", "Test it", "", "2"),
+        change("t3", "", "completed", "1"),
+    ).trail
+    assert trail.todos == (Todo("Write parse.py", "completed", "1"), Todo("Test it", "pending", "2"))

@@ -13,8 +13,8 @@ from tests.core.scenes import NOON, worked
 PINNED = {
     "goal": 3.0,
     "constraint": 2.6,
-    "todo": 2.4,
-    "next": 2.6,
+    "todo": 3.2,
+    "next": 3.0,
     "last_said": 2.2,
     "statement": 1.2,
     "decision": 1.8,

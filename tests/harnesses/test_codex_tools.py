@@ -10,6 +10,7 @@ from holdfast.core.events import (
     Action,
     Event,
     Origin,
+    Replied,
     SubagentStarted,
     Todo,
     TodosChanged,
@@ -219,3 +220,34 @@ def test_a_subagent_is_known_by_the_id_it_was_given(tmp_path: Path, answer: str,
     started = [one for one in events if isinstance(one, SubagentStarted)]
     assert [one.subagent for one in started] == agents
     assert all(one.task == "Look around" for one in started)
+
+
+QUESTIONS = [
+    {"id": "db", "header": "Store", "question": "Which database?", "options": [{"label": "SQLite"}]},
+    {"id": "more", "header": "More", "question": "Anything else?"},
+    {"question": "without an id"},
+    "odd",
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"),
+    [
+        ('{"answers":{"db":{"answers":["SQLite","no server"]}}}', [("Which database?", "SQLite, no server")]),
+        (
+            '{"answers":{"more":{"answers":["be quick"]},"db":{"answers":["SQLite"]}}}',
+            [("Which database?", "SQLite"), ("Anything else?", "be quick")],
+        ),
+        ('{"answers":{"db":{"answers":[]}}}', []),
+        ('{"answers":{"db":"SQLite","more":[]}}', []),
+        ("request_user_input was cancelled before receiving a response", []),
+    ],
+)
+def test_what_a_person_answers_is_told_as_theirs(
+    tmp_path: Path, said: str, answered: list[tuple[str, str]]
+) -> None:
+    events = told(tmp_path, call("request_user_input", questions=QUESTIONS), output(said))
+    replies = [one for one in events if isinstance(one, Replied)]
+    assert [(one.question, one.text) for one in replies] == answered
+    assert all(one.origin is Origin.HUMAN for one in replies)
+    assert len({one.record for one in events}) == len(events)

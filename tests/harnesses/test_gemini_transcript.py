@@ -15,6 +15,7 @@ from holdfast.core.events import (
     ModelChanged,
     Origin,
     Prompt,
+    Replied,
     Sign,
     SubagentStarted,
     Todo,
@@ -168,3 +169,21 @@ def test_a_subagents_chat_is_its_own_and_is_found_beside_the_session_s(tmp_path:
     assert [*GEMINI.transcripts(tmp_path)] == [chat]
     assert {event.agent for event in batch.events} == {"agent-7"}
     assert not [event for event in batch.events if isinstance(event, Prompt | ModelChanged)]
+
+
+@pytest.mark.parametrize(
+    ("output", "answered"),
+    [
+        ('{"answers":{"1":"yes","0":"SQLite"}}', [("Which database?", "SQLite"), ("Sure?", "yes")]),
+        ('{"answers":{}}', []),
+        ("User dismissed ask_user dialog without answering.", []),
+    ],
+)
+def test_what_a_person_answers_is_told_as_theirs(
+    tmp_path: Path, output: str, answered: list[tuple[str, str]]
+) -> None:
+    questions = [{"question": "Which database?", "header": "Store"}, {"question": "Sure?"}]
+    events = told(tmp_path, answer("", toolCalls=[call("ask_user", output, questions=questions)]))
+    replies = [event for event in events if isinstance(event, Replied)]
+    assert [(event.question, event.text) for event in replies] == answered
+    assert all(event.origin is Origin.HUMAN for event in replies)

@@ -15,6 +15,7 @@ from holdfast.core.brief_things import recency, relative, things
 from holdfast.core.events import Action
 from holdfast.core.lines import git_lines
 from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.core.todos import COMPLETED, IN_PROGRESS
 from holdfast.core.told import (
     DECISIONS,
     GOAL,
@@ -156,8 +157,11 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
         # The first rules and the latest bind most: what stands between was said in passing.
         nearest = min(place, len(rules) - 1 - place)
         yield weighed(_note(note, "constraint", RULES, ""), weights, standing=recency(nearest))
+    for place, note in enumerate(reversed([note for note in told.session.trail.notes if note.by_user])):
+        yield weighed(_note(note, "answer", DECISIONS, ""), weights, standing=recency(place))
     for kind, name, section, label in _NOTES:
-        for place, note in enumerate(reversed(told.session.trail.noted(kind))):
+        notes = [note for note in told.session.trail.noted(kind) if not note.by_user]
+        for place, note in enumerate(reversed(notes)):
             yield weighed(_note(note, name, section, label), weights, recency=recency(place))
 
 
@@ -170,8 +174,9 @@ def _note(note: Note, kind: str, section: str, label: str) -> Item:
 
 def _state(told: Told, weights: Weights) -> Iterator[Item]:
     trail, key, at = told.session.trail, told.session.key, told.session.changed_at
-    for place, todo in enumerate(todo for todo in trail.todos if todo.status != "completed"):
-        text = f"To do ({todo.status.replace('_', ' ')}): {shortened(one_line(todo.text), NOTE_CHARS)}"
+    for place, todo in enumerate(todo for todo in trail.todos if todo.status != COMPLETED):
+        label = "Doing" if todo.status == IN_PROGRESS else "To do"
+        text = f"{label}: {shortened(one_line(todo.text), NOTE_CHARS)}"
         yield weighed(Item(STATE, text, at, key, "todo"), weights, standing=recency(place))
     for place, said in enumerate(_telling(trail)):
         last = said.record == trail.statements[-1].record

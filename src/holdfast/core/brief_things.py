@@ -22,7 +22,7 @@ from holdfast.core.shell_steps import read
 from holdfast.core.short_paths import LEFT_OUT, shortener
 from holdfast.core.text import one_line
 from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Told
-from holdfast.core.trail import CommandRun, FileTouch, Mention, Thing
+from holdfast.core.trail import CommandRun, FileTouch, Mention, Thing, Trail
 from holdfast.core.weights import Weights, score, weighed
 
 NAMES_CONSIDERED: Final = 160
@@ -49,8 +49,15 @@ def _naming(told: Told, elsewhere: str) -> Callable[[str], str]:
     whole = partial(relative, told=told, elsewhere=elsewhere)
     named = [mention.shown for mention in trail.mentions if mention.thing is Thing.FILE]
     short = shortener(map(whole, (*(touch.path for touch in trail.files), *named)))
-    latest = next((touch.path for touch in reversed(trail.files) if touch.action is not Action.READ), "")
-    return lambda path: whole(path) if path == latest else short(whole(path))
+    latest = _latest_change(trail)
+    return lambda path: whole(path) if latest and path == latest.path else short(whole(path))
+
+
+def _latest_change(trail: Trail) -> FileTouch | None:
+    """The file that was changed last: one that is still there, if there is any."""
+    changed = [touch for touch in trail.files if touch.action is not Action.READ]
+    there = [touch for touch in changed if touch.action is not Action.DELETE]
+    return next(iter((there or changed)[-1:]), None)
 
 
 def _folders(told: Told, weights: Weights) -> Iterator[Item]:
@@ -90,6 +97,7 @@ def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
     git = told.session.git
     dirty = frozenset(git.dirty if git else ())
     mentions = _one_for_each_file(trail.mentions, trail.steps)
+    latest = _latest_change(trail)
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
     read = [touch for touch in trail.files if touch.action is Action.READ]
     renamed = {touch.renamed_to: touch.step for touch in trail.files if touch.renamed_to}
@@ -103,7 +111,7 @@ def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
             continue  # its new name is all that is new about it, and is told with the old one
         features = _features(mention, told) | {"in_diff": float(relative(touch.path, told) in dirty)}
         item = _file(touch, told, short)
-        if changed and touch is changed[-1]:
+        if touch is latest:
             yield weighed(replace(item, kind="latest_file"), weights)
         else:
             yield weighed(item, weights, **features)

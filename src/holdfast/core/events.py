@@ -104,15 +104,34 @@ class ToolReturned(Happened):
     size: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied(Happened):
+    """A person's words to a call: to the `question` that it asked or, without one, why it was refused."""
+
+    call: str
+    text: str
+    question: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Todo:
+    """`id` is the harness's own, where it tells of each entry by itself."""
+
     text: str
     status: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TodosChanged(Happened):
     todos: tuple[Todo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TodoChanged(Happened):
+    """One entry of the list, known by its id; what is left empty stays as it was."""
+
+    todo: Todo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +231,9 @@ Event: TypeAlias = (
     | AssistantText
     | ToolCalled
     | ToolReturned
+    | Replied
     | TodosChanged
+    | TodoChanged
     | Usage
     | ModelChanged
     | CompactionImminent
@@ -232,7 +253,9 @@ KINDS: tuple[type[Event], ...] = (
     AssistantText,
     ToolCalled,
     ToolReturned,
+    Replied,
     TodosChanged,
+    TodoChanged,
     Usage,
     ModelChanged,
     CompactionImminent,
@@ -256,7 +279,7 @@ class Skipped:
 
 
 _FREE_TEXT = frozenset(
-    {"text", "subject", "detail", "instructions", "session_context", "summary", "task", "reason"}
+    "text subject detail question instructions session_context summary task reason".split()
 )
 # Which texts a kind of event has; asked for every event, so that it is found out once.
 _TEXTS: Final[Mapping[type[Happened], tuple[str, ...]]] = {
@@ -274,7 +297,9 @@ def map_text(event: _E, change: Callable[[str], str]) -> _E:
         if new is not text and new != text:
             changed[name] = new
     if isinstance(event, TodosChanged):
-        todos = tuple(Todo(change(todo.text), todo.status) for todo in event.todos)
+        todos = tuple(replace(todo, text=change(todo.text)) for todo in event.todos)
         if todos != event.todos:
             changed["todos"] = todos
+    if isinstance(event, TodoChanged) and (new := change(event.todo.text)) != event.todo.text:
+        changed["todo"] = replace(event.todo, text=new)
     return replace(event, **changed) if changed else event

@@ -7,8 +7,7 @@ session.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -20,6 +19,8 @@ from holdfast.core.events import (
     Event,
     Origin,
     Prompt,
+    Replied,
+    TodoChanged,
     TodosChanged,
     ToolCalled,
     ToolReturned,
@@ -28,14 +29,15 @@ from holdfast.core.events import (
 from holdfast.core.fence import is_own_command
 from holdfast.core.flush import says_nothing
 from holdfast.core.memory import asked_to_remember
+from holdfast.core.notes import after_statement, noted, reply, rules
 from holdfast.core.patches import FileChange, patched
-from holdfast.core.text import one_line, query_terms, shortened
+from holdfast.core.text import one_line, shortened
+from holdfast.core.todos import with_entry
 from holdfast.core.trail import (
     CALLS_KEPT,
     COMMAND_KEPT,
     COMMANDS_KEPT,
     FILES_KEPT,
-    NOTES_KEPT,
     PROMPTS_KEPT,
     STATEMENTS_KEPT,
     TEXT_KEPT,
@@ -74,6 +76,10 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
             return _stated(trail, event)
         case TodosChanged(agent="main", todos=todos):
             return _named(replace(trail, todos=todos), "\n".join(todo.text for todo in todos))
+        case TodoChanged(agent="main", todo=todo):
+            return _named(replace(trail, todos=with_entry(trail.todos, todo)), todo.text)
+        case Replied(agent="main", text=text) if text.strip():
+            return _replied(trail, event)
         case _:
             return trail
 
@@ -118,125 +124,49 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
     asked = _asked(event.text)
     said = Said(asked, event.at, event.record, event.turn)
     others = tuple(prompt for prompt in trail.prompts if prompt.record != event.record)
-    rules = _rules(event.text)
+    ruled = rules(event.text)
     first, goal = trail.first_prompt, trail.goal
     # What is to be remembered is kept as a memory; it is nothing to work on.
     if not asked_to_remember(event.text):
         first = said if first is None or first.record == event.record else first
-        goal = goal if goal and _goes_on(asked, rules) else said
-    trail = replace(trail, first_prompt=first, goal=goal, prompts=(*others, said)[-PROMPTS_KEPT:])
-    notes = (Note(NoteKind.CONSTRAINT, text, event.at, event.record) for text in rules)
-    return _named(_noted(trail, notes), event.text)
+        goal = goal if goal and _goes_on(asked, ruled) else said
+    found = (Note(NoteKind.CONSTRAINT, text, event.at, event.record, trail.steps) for text in ruled)
+    notes, prompts = noted(trail.notes, found), (*others, said)[-PROMPTS_KEPT:]
+    return _named(replace(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text)
 
 
 def _asked(prompt: str) -> str:
     return shortened(prose.asked(_bounded(prompt)), TEXT_KEPT)
 
 
-def _goes_on(prompt: str, rules: tuple[str, ...]) -> bool:
+def _goes_on(prompt: str, ruled: tuple[str, ...]) -> bool:
     """Whether a prompt leaves the goal as it is: it only says to go on, or how."""
     rest = one_line(prompt)
-    for rule in rules:
+    for rule in ruled:
         rest = rest.replace(one_line(rule), "")
     return prose.is_generic(prompt) or len(rest.split()) < _FEWEST_WORDS
 
 
 _FEWEST_WORDS: Final = 3
-_RULE_WORDS: Final = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
-_SHORTEST_RULE, _LONGEST_RULE = 4, 60
 
 
-def _rules(prompt: str) -> tuple[str, ...]:
-    """What a person ruled: what reads as a constraint, and whatever else is worded like one.
-
-    Repeating a remark costs a line; forgetting a rule costs the user's trust.
-    """
-    worded = (
-        sentence
-        for sentence in prose.sentences(prompt)
-        if _RULE_WORDS.search(sentence) and _SHORTEST_RULE <= len(sentence.split()) <= _LONGEST_RULE
-    )
-    return tuple(dict.fromkeys((*prose.constraints(prompt), *worded)))
-
-
-# ---------------------------------------------------------------- what the agent says
-
-_PASSING: Final = frozenset({NoteKind.NEXT, NoteKind.QUESTION})
-"""What the newest statement that has any replaces: yesterday's next step is not today's."""
+def _replied(trail: Trail, event: Replied) -> Trail:
+    call = next((call for call in trail.open_calls if call.call == event.call), None)
+    notes = noted(trail.notes, (reply(event, call, trail.steps),))
+    return _named(replace(trail, notes=notes), event.text)
 
 
 def _stated(trail: Trail, event: AssistantText) -> Trail:
     said = Said(shortened(event.text, TEXT_KEPT), event.at, event.record)
     others = tuple(other for other in trail.statements if other.record != said.record)
-    found = [Note(kind, text, event.at, event.record) for kind, text in _spoken(event.text)]
-    renewed = {note.kind for note in found} & _PASSING
-    done = [note.text for note in found if note.kind is NoteKind.CONFIRMED]
-    kept = tuple(
-        note
-        for note in trail.notes
-        if note.kind not in renewed and not (note.kind is NoteKind.NEXT and _is_done(note.text, done))
-    )
+    steps = trail.steps + (len(others) == len(trail.statements))
     trail = replace(
         trail,
         statements=(*others, said)[-STATEMENTS_KEPT:],
-        notes=kept,
-        steps=trail.steps + (len(others) == len(trail.statements)),
+        notes=after_statement(trail.notes, event, steps),
+        steps=steps,
     )
-    return _named(_noted(trail, found), event.text)
-
-
-def _is_done(step: str, done: list[str]) -> bool:
-    """Whether what was to come next is by what words it names among what is now said to work."""
-    wanted = set(query_terms(step.lower(), len(step)).split())
-    told = set(query_terms(" ".join(done).lower(), 200).split())
-    return bool(wanted) and len(wanted & told) >= max(2, _DONE_SHARE * len(wanted))
-
-
-_DONE_SHARE: Final = 0.3
-
-
-def _spoken(text: str) -> Iterator[tuple[NoteKind, str]]:
-    said = prose.spoken(text)
-    for kind, sentences in (
-        (NoteKind.DECISION, said.decisions),
-        (NoteKind.NEXT, said.next_steps),
-        (NoteKind.UNTRIED, said.untried),
-        (NoteKind.CONFIRMED, said.confirmed),
-        (NoteKind.FAILED, tuple(text for text in said.failures if text not in said.next_steps)),
-        (NoteKind.MEASURED, said.measurements),
-        (NoteKind.QUESTION, said.questions),
-    ):
-        yield from ((kind, sentence) for sentence in sentences)
-
-
-def _noted(trail: Trail, found: Iterable[Note]) -> Trail:
-    """With more notes; one that was made before moves to the end, and each kind keeps its newest.
-
-    Of the user's constraints the oldest are kept: they were given first, and nothing has taken them back.
-    """
-    notes = trail.notes
-    for note in found:
-        known = tuple(other for other in notes if not _supersedes(note, other))
-        if note.kind is NoteKind.CONSTRAINT and len(known) < len(notes):
-            continue
-        same = [other for other in known if other.kind is note.kind]
-        if len(same) >= NOTES_KEPT[note.kind]:
-            victim = same[len(same) // 2] if note.kind is NoteKind.CONSTRAINT else same[0]
-            known = tuple(other for other in known if other is not victim)
-        notes = (*known, note)
-    return trail if notes is trail.notes else replace(trail, notes=notes)
-
-
-_NUMBERS: Final = re.compile(r"\d[\d.,]*")
-
-
-def _supersedes(note: Note, other: Note) -> bool:
-    """Whether it says the same again; of a measurement, whether it is the same one taken later."""
-    if note.kind is not other.kind:
-        return False
-    if note.kind in (NoteKind.MEASURED, NoteKind.CONFIRMED):
-        return _NUMBERS.sub("0", note.text) == _NUMBERS.sub("0", other.text)
-    return note.text == other.text
+    return _named(trail, event.text)
 
 
 # ---------------------------------------------------------------- tools

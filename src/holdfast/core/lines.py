@@ -7,6 +7,7 @@ from typing import Final
 from holdfast.core import shell
 from holdfast.core.defang import from_repository
 from holdfast.core.events import Action
+from holdfast.core.outcomes import REFUSED
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import CommandRun, FileTouch
 from holdfast.core.world import GitState
@@ -34,6 +35,8 @@ def command_line(run: CommandRun) -> str:
     """One command in one line: its outcome first, and why it failed."""
     if run.ok is not False:
         return f"{'Started' if run.ok is None else 'Passed'}: {ran(run)}"
+    if run.reason == REFUSED:
+        return f"Refused by the user: {ran(run)}"
     status = f" (exit {run.exit_status})" if run.exit_status else ""
     reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
     return f"Failed{status}: {ran(run)}{reason}"

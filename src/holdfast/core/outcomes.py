@@ -15,6 +15,8 @@ from typing import Final, TypeAlias
 from holdfast.core.patterns import compiled
 from holdfast.core.text import one_line, shortened
 
+REFUSED: Final = "the user refused it"
+"""What stands in place of its output where a person did not let a command run."""
 NAMES_KEPT: Final = 3
 REASON_LENGTH: Final = 200
 

@@ -22,6 +22,7 @@ from holdfast.core.events import (
     Event,
     Origin,
     Prompt,
+    Replied,
     SubagentStopped,
     ToolCalled,
     ToolReturned,
@@ -66,7 +67,7 @@ def trimmed(events: Iterable[Event]) -> list[Event]:
         if event.agent != MAIN or event.origin is Origin.OURS:
             continue
         match event:
-            case Prompt(text=text) | AssistantText(text=text) | DigestGiven(text=text):
+            case Prompt(text=text) | AssistantText(text=text) | DigestGiven(text=text) | Replied(text=text):
                 kept.append(event if len(text) <= SAID_MOST else replace(event, text=_head(text, SAID_MOST)))
             case ToolCalled() if not is_own_tool(event.tool):
                 asked[event.call] = event
@@ -153,6 +154,8 @@ def _lines(event: Event, root: str) -> Iterator[str]:
     match event:
         case Prompt(text=text):
             return _pieces("User", text)
+        case Replied(text=text, question=question):
+            return _pieces("User", f"{text} (asked: {_head(question, SUBJECT)})" if question else text)
         case AssistantText(text=text):
             return _pieces("Agent", text)
         case Compacted(summary=text):

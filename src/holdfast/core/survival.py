@@ -22,6 +22,9 @@ from holdfast.core.events import (
     Event,
     Origin,
     Prompt,
+    Replied,
+    Todo,
+    TodoChanged,
     TodosChanged,
     ToolCalled,
     ToolReturned,
@@ -36,6 +39,7 @@ from holdfast.core.facts import (
     quoted_commands,
 )
 from holdfast.core.text import one_line
+from holdfast.core.todos import COMPLETED, with_entry
 
 AGENT_EVENTS_AFTER = 60
 LEAST_STRETCH = 160
@@ -136,13 +140,13 @@ def rarity(sessions: Iterable[Iterable[frozenset[Fact]]]) -> Rarity:
 
 def is_conversation(event: Event) -> bool:
     """Whether an event stands in the main agent's own window."""
-    kinds = Prompt | AssistantText | ToolCalled | ToolReturned | TodosChanged
+    kinds = Prompt | AssistantText | ToolCalled | ToolReturned | Replied | TodosChanged | TodoChanged
     return isinstance(event, kinds) and event.agent == MAIN and event.origin is not Origin.OURS
 
 
 def is_by_agent(event: Event) -> bool:
     """Whether the agent itself wrote it."""
-    return isinstance(event, AssistantText | ToolCalled | TodosChanged)
+    return isinstance(event, AssistantText | ToolCalled | TodosChanged | TodoChanged)
 
 
 def mentioned(event: Event) -> frozenset[Fact]:
@@ -156,7 +160,9 @@ def mentioned(event: Event) -> frozenset[Fact]:
             return facts_in(f"{subject}\n{detail}")
         case TodosChanged(todos=todos):
             return facts_in("\n".join(todo.text for todo in todos))
-        case Prompt(text=text) | AssistantText(text=text) | ToolReturned(text=text):
+        case TodoChanged(todo=todo):
+            return facts_in(todo.text)
+        case Prompt(text=text) | AssistantText(text=text) | ToolReturned(text=text) | Replied(text=text):
             return facts_in(text)
         case _:
             return frozenset()
@@ -242,11 +248,11 @@ def _named_after(events: Sequence[Event], mentions: Sequence[frozenset[Fact]], c
 
 
 def human_texts(events: Iterable[Event]) -> list[str]:
-    """What a person typed."""
+    """What a person typed, as a prompt or in answer to a tool."""
     return [
         event.text
         for event in events
-        if isinstance(event, Prompt) and event.origin is Origin.HUMAN and event.agent == MAIN
+        if isinstance(event, Prompt | Replied) and event.origin is Origin.HUMAN and event.agent == MAIN
     ]
 
 
@@ -301,7 +307,7 @@ class LastState:
 def last_state(events: Iterable[Event]) -> LastState:
     """How things stand after these events."""
     failing: dict[str, None] = {}
-    edited, todos, calls = "", tuple[str, ...](), dict[str, ToolCalled]()
+    edited, todos, calls = "", tuple[Todo, ...](), dict[str, ToolCalled]()
     for event in events:
         match event:
             case ToolCalled(agent="main", call=call):
@@ -314,10 +320,13 @@ def last_state(events: Iterable[Event]) -> LastState:
                 elif ok and asked.action in (Action.WRITE, Action.EDIT):
                     edited = asked.subject
             case TodosChanged(agent="main"):
-                todos = tuple(todo.text for todo in event.todos if todo.status != "completed")
+                todos = event.todos
+            case TodoChanged(agent="main", todo=todo):
+                todos = with_entry(todos, todo)
             case _:
                 pass
-    return LastState(next(reversed(failing), ""), edited, todos)
+    still_open = tuple(todo.text for todo in todos if todo.status != COMPLETED)
+    return LastState(next(reversed(failing), ""), edited, still_open)
 
 
 def gone(events: Iterable[Event]) -> frozenset[str]:

@@ -22,6 +22,7 @@ MENTIONS_KEPT: Final = 480
 CALLS_KEPT: Final = 64
 TEXT_KEPT: Final = 1_200
 COMMAND_KEPT: Final = 600
+TODOS_KEPT: Final = 60
 
 
 class NoteKind(StrEnum):
@@ -67,6 +68,9 @@ class Note:
     text: str
     at: int
     record: str
+    step: int = 0
+    by_user: bool = False
+    """For a decision: the user made it."""
 
 
 @dataclass(frozen=True, slots=True)

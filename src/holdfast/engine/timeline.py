@@ -5,6 +5,7 @@ What a point says is taken from what is kept. Drawing it is not done here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,10 +22,13 @@ from holdfast.core.events import (
     ModelChanged,
     Prompt,
     Remembered,
+    Replied,
     SessionEnded,
     SessionStarted,
     SubagentStarted,
     SubagentStopped,
+    Todo,
+    TodoChanged,
     TodosChanged,
     ToolCalled,
     ToolReturned,
@@ -106,6 +110,8 @@ def _said(event: Event) -> tuple[str, str, str]:
     match event:
         case Prompt(text=text):
             return "prompt", text, text
+        case Replied(text=text, question=question):
+            return "prompt", text, f"{question}\n{text}" if question else text
         case AssistantText(text=text):
             return "statement", text, text
         case ToolCalled():
@@ -113,10 +119,21 @@ def _said(event: Event) -> tuple[str, str, str]:
         case ToolReturned(text=text):
             return "result", text or ("done" if event.ok else "failed"), text
         case TodosChanged(todos=todos):
-            rows = [f"[{todo.status}] {todo.text}" for todo in todos]
-            return "todos", f"{len(todos)} to-dos", "\n".join(rows)
+            return _listed(f"{len(todos)} to-dos", todos)
+        case TodoChanged(todo=todo):
+            return _listed(f"to-do {todo.id}: {todo.text or todo.status}", (todo,))
         case Usage():
             return "usage", f"{event.sent + event.output:,} tokens", ""
+        case _:
+            return _kept(event)
+
+
+def _listed(title: str, todos: Sequence[Todo]) -> tuple[str, str, str]:
+    return "todos", title, "\n".join(f"[{todo.status}] {todo.text}" for todo in todos)
+
+
+def _kept(event: Event) -> tuple[str, str, str]:
+    match event:
         case Remembered(text=text):
             return "remembered", text, text
         case DigestGiven(text=text):

@@ -49,6 +49,12 @@ class Compression(msgspec.Struct, rename={"before": "preTokens", "after": "postT
     after: int | None = None
 
 
+class Decision(msgspec.Struct):
+    """Who let a call run, or did not."""
+
+    source: str | None = None
+
+
 class Identity(msgspec.Struct):
     model: str | None = msgspec.field(default=None, name="modelId")
 
@@ -73,6 +79,7 @@ class Record(msgspec.Struct):
     uuid: str | None = None
     parent: str | None = msgspec.field(default=None, name="parentUuid")
     timestamp: str | None = None
+    version: str | None = None
     cwd: str | None = None
     sidechain: bool | None = msgspec.field(default=None, name="isSidechain")
     agent: str | None = msgspec.field(default=None, name="agentId")
@@ -84,6 +91,9 @@ class Record(msgspec.Struct):
     origin: Kind | None = None
     message: Message | None = None
     result: msgspec.Raw = msgspec.field(default=NOTHING, name="toolUseResult")
+    denial: str | None = msgspec.field(default=None, name="toolDenialKind")
+    decision: Decision | None = msgspec.field(default=None, name="permissionDecision")
+    holds_words: bool | None = msgspec.field(default=None, name="holdsPersonsWords")
     compression: Compression | None = msgspec.field(default=None, name="compactMetadata")
     attachment: Attachment | None = None
 

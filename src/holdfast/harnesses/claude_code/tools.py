@@ -19,14 +19,18 @@ from holdfast.core.events import (
     SubagentStarted,
     SubagentStopped,
     Todo,
+    TodoChanged,
     TodosChanged,
     ToolCalled,
     ToolReturned,
 )
 from holdfast.core.fence import without_ours
-from holdfast.harnesses.claude_code.records import Block
+from holdfast.core.outcomes import REFUSED
+from holdfast.harnesses.claude_code import replies
+from holdfast.harnesses.claude_code.records import Block, Record
 from holdfast.harnesses.fields import capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
+from holdfast.harnesses.replies import questions_in, reply
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "Bash": Action.RUN,
@@ -54,6 +58,7 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.DELEGATE: ("description", "prompt"),
     Action.OTHER: ("file_path", "path", "command", "query", "url"),
 }
+_TASKS: Final = frozenset({"TaskCreate", "TaskUpdate", "TaskGet", "TaskList"})
 NOTIFICATION = "<task-notification>"
 """How a text begins that says how something in the background ended."""
 _DETAIL_LIMIT = 2_000
@@ -69,6 +74,12 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
     given = mapping(value_of(block.input))
     if tool == "TodoWrite":
         yield TodosChanged(**frame.told(Origin.ASSISTANT), todos=_todos(given.get("todos")))
+        return
+    if tool in _TASKS:
+        # What became of it is in its result; only that has the id of a new one.
+        if subject := text(given, "subject") if text(given, "taskId") else "":
+            todo = Todo(without_ours(subject), "", text(given, "taskId"))
+            yield TodoChanged(**frame.told(Origin.ASSISTANT), todo=todo)
         return
     action = _ACTIONS.get(tool, Action.OTHER)
     subject = text(given, *_SUBJECTS[action])
@@ -86,13 +97,19 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
         yield SubagentStarted(**frame.part(Origin.ASSISTANT, "agent"), subagent=call, task=task)
 
 
-def returned(block: Block, result: msgspec.Raw, frame: Frame) -> Iterator[Event]:
+def returned(block: Block, record: Record, frame: Frame) -> Iterator[Event]:
     """How a call ended. One that goes on in the background has not: a notification will say."""
     call, ok = block.tool_use_id or "", not block.is_error
-    outcome = mapping(value_of(result))
+    outcome = mapping(value_of(record.result))
     said = without_ours(content_text(block.content))
     if text(outcome, "backgroundTaskId") or outcome.get("status") == "async_launched":
         return
+    if block.is_error and (words := replies.refusal(said, record)) is not None:
+        yield from reply(call, words, frame)
+        yield ToolReturned(**frame.told(Origin.TOOL), call=call, ok=False, text=REFUSED, size=len(said))
+        return
+    yield from replies.replied(call, said, outcome, frame)
+    yield from _task(outcome, frame)
     output = _output(outcome)
     kept = capped(said if output is None else without_ours(output))
     yield ToolReturned(
@@ -144,6 +161,17 @@ def _todos(value: object) -> tuple[Todo, ...]:
     return tuple(Todo(text(row, "content"), text(row, "status")) for row in rows if text(row, "content"))
 
 
+def _task(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """The entry of the task list that a call made, changed or looked at."""
+    task, change = mapping(outcome.get("task")), mapping(outcome.get("statusChange"))
+    own = frame.part(Origin.ASSISTANT, "task")
+    if text(task, "id") and text(task, "subject"):
+        entry = Todo(without_ours(text(task, "subject")), text(task, "status"), text(task, "id"))
+        yield TodoChanged(**own, todo=entry)
+    elif text(outcome, "taskId") and text(change, "to"):
+        yield TodoChanged(**own, todo=Todo("", text(change, "to"), text(outcome, "taskId")))
+
+
 def _detail(action: Action, given: Mapping[str, object], raw: msgspec.Raw) -> str:
     match action:
         case Action.RUN:
@@ -158,7 +186,7 @@ def _detail(action: Action, given: Mapping[str, object], raw: msgspec.Raw) -> st
             edits = [given, *map(mapping, items(given.get("edits")))]
             return "\n".join(filter(None, (text(edit, "new_string", "new_source") for edit in edits)))
         case Action.OTHER:
-            return bytes(raw).decode(errors="replace") if given else ""
+            return questions_in(given) or (bytes(raw).decode(errors="replace") if given else "")
         case _:
             return ""
 

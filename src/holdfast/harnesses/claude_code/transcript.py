@@ -198,7 +198,7 @@ def _user(record: Record, message: Message, frame: Frame) -> Iterator[Event]:
     texts: dict[int, str] = {}
     for number, block in enumerate(content or ()):
         if block.type == "tool_result":
-            yield from tools.returned(block, record.result, frame.block(number))
+            yield from tools.returned(block, record, frame.block(number))
         elif block.type == "text" and block.text:
             texts[number] = block.text
     if texts:

@@ -29,10 +29,11 @@ class Heard(msgspec.Struct, array_like=True):
 
 
 class Call(msgspec.Struct, array_like=True):
-    """A call that has not ended: what it does and, for a subagent, the task it was given."""
+    """A call that has not ended: what it does, the task that a subagent was given, what a person is asked."""
 
     action: Action
     task: str = ""
+    questions: dict[str, str] = {}
 
 
 class Reached(msgspec.Struct):
@@ -81,9 +82,9 @@ class Reached(msgspec.Struct):
         self.boundary = way
         return True
 
-    def opened(self, call: str, action: Action, task: str = "") -> None:
+    def opened(self, call: str, opened: Call) -> None:
         """From now on an end of this call is expected."""
-        self.open[call] = Call(action, task)
+        self.open[call] = opened
         _bound(self.open)
 
     def closed(self, call: str) -> Call | None:

@@ -6,6 +6,7 @@ of a patch in `patches`. Whether an outcome matters is the core's business.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -23,13 +24,15 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import without_ours
+from holdfast.core.outcomes import REFUSED
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.codex import outcomes, patches
 from holdfast.harnesses.codex.outcomes import Outcome
-from holdfast.harnesses.codex.reached import Reached
+from holdfast.harnesses.codex.reached import Call, Reached
 from holdfast.harnesses.codex.records import Item, fields_of, object_in
 from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
+from holdfast.harnesses.replies import answers, questions_in
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "shell": Action.RUN,
@@ -52,6 +55,7 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "pwsh", "powershell", "cmd"})
 _DETAIL_LIMIT = 2_000
 _TASK_LIMIT = 200
+_REFUSED = re.compile(r"(?:(?:exec command|patch) )?rejected by user", re.IGNORECASE)
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -79,7 +83,8 @@ def called(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
             return
     asked = _asked(item, given, reached)
     yield _told(call, asked, frame, Origin.ASSISTANT)
-    reached.opened(call, asked.action, asked.subject if asked.action is Action.DELEGATE else "")
+    task = asked.subject if asked.action is Action.DELEGATE else ""
+    reached.opened(call, Call(asked.action, task, _questions(item, given)))
 
 
 def returned(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
@@ -111,7 +116,7 @@ def reported(kind: str, fields: Mapping[str, object], frame: Frame, reached: Rea
         asked = _asked_in_report(kind, fields)
         by = Origin.HUMAN if source.startswith("user") else Origin.ASSISTANT
         yield _told(call, asked, frame, by)
-        reached.opened(call, asked.action)
+        reached.opened(call, Call(asked.action))
     yield from _ended(call, outcomes.of_report(fields), frame, reached)
 
 
@@ -143,17 +148,29 @@ def _ended(call: str, outcome: Outcome, frame: Frame, reached: Reached) -> Itera
     known = reached.closed(call) if call in reached.open else None
     if known is None:
         return
+    if known.questions:
+        given = mapping(object_in(outcome.text).get("answers"))
+        asked = ((text, mapping(given.get(id)).get("answers")) for id, text in known.questions.items())
+        yield from answers(call, asked, Frame(frame.session, call, frame.at, frame.agent, frame.parent))
     yield ToolReturned(
         **frame.told(Origin.TOOL, f"{call}/end"),
         call=call,
         ok=outcome.ok,
         exit_status=outcome.exit_status,
-        text=outcome.text,
+        text=REFUSED if _REFUSED.fullmatch(outcome.text) else outcome.text,
     )
     if known.action is Action.DELEGATE and outcome.ok:
         agent = text(object_in(outcome.text), "agent_id", "agent_path", "task_name")
         started = frame.told(Origin.ASSISTANT, f"{call}/agent")
         yield SubagentStarted(**started, subagent=agent or call, task=known.task)
+
+
+def _questions(item: Item, given: Mapping[str, object]) -> dict[str, str]:
+    """What a person is asked, by the ids that the answers will go by."""
+    if item.name != "request_user_input":
+        return {}
+    asked = map(mapping, items(given.get("questions")))
+    return {text(one, "id"): capped(text(one, "question"), _DETAIL_LIMIT) for one in asked if text(one, "id")}
 
 
 def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
@@ -174,7 +191,8 @@ def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
         case Action.READ | Action.SEARCH:
             return _Asked(tool, action, text(given, *_SUBJECTS[action]))
         case _:
-            detail = free_text if isinstance(free_text, str) else value_of(item.arguments)
+            words = questions_in(given) or value_of(item.arguments)
+            detail = free_text if isinstance(free_text, str) else words
             subject = text(given, *_SUBJECTS[Action.OTHER])
             return _Asked(tool, Action.OTHER, subject, detail if isinstance(detail, str) else "")
 

@@ -28,6 +28,7 @@ from holdfast.harnesses.fields import capped, items, mapping, milliseconds, text
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.gemini.prompts import brief_in, without_hooks
 from holdfast.harnesses.gemini.records import ToolCall
+from holdfast.harnesses.replies import answers, questions_in
 
 _ACTIONS: Final[Mapping[str, Action]] = {
     "run_shell_command": Action.RUN,
@@ -54,6 +55,7 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.OTHER: ("file_path", "command", "query", "path"),
 }
 _TODOS: Final = "write_todos"
+_QUESTION: Final = "ask_user"
 _ENDED: Final = frozenset({"success", "error", "cancelled"})
 _DETAIL_LIMIT: Final = 2_000
 _INSIDE: Final = re.compile(r"\A\s*<untrusted_context>\s*|\s*</untrusted_context>\s*\Z")
@@ -84,7 +86,17 @@ def called(call: ToolCall, frame: Frame) -> Iterator[Event]:
         yield SubagentStarted(**own.part(Origin.ASSISTANT, "agent"), subagent=id, task=subject)
     if call.status in _ENDED:
         at = (milliseconds(call.timestamp) if call.timestamp else 0) or frame.at
-        yield from _returned(call, action, Frame(frame.session, id, at, frame.agent, frame.parent))
+        ended = Frame(frame.session, id, at, frame.agent, frame.parent)
+        if tool == _QUESTION:
+            yield from answers(id, _answered(call, given), ended)
+        yield from _returned(call, action, ended)
+
+
+def _answered(call: ToolCall, given: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Each question with its answer, which goes by the question's number."""
+    found = mapping(mapping(value_of(_output(call).encode())).get("answers"))
+    for number, asked in enumerate(map(mapping, items(given.get("questions")))):
+        yield text(asked, "question"), found.get(str(number))
 
 
 def _returned(call: ToolCall, action: Action, frame: Frame) -> Iterator[Event]:
@@ -137,7 +149,7 @@ def _detail(action: Action, given: Mapping[str, object]) -> str:
         case Action.DELEGATE:
             return text(given, "prompt")
         case Action.OTHER:
-            return msgspec.json.encode(given).decode() if given else ""
+            return questions_in(given) or (msgspec.json.encode(given).decode() if given else "")
         case _:
             return ""
 

@@ -24,6 +24,8 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import is_own_tool, without_ours
+from holdfast.core.outcomes import REFUSED
+from holdfast.harnesses import replies
 from holdfast.harnesses.fields import capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode.records import Part, State
@@ -54,6 +56,12 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.OTHER: ("filePath", "command", "query", "path"),
 }
 _TODOS: Final = "todowrite"
+_QUESTION: Final = "question"
+_REFUSED: Final = re.compile(
+    r"\AThe user rejected permission to use this specific tool call"
+    r"(?: with the following feedback: (?P<words>.*))?",
+    re.DOTALL,
+)
 _ASKED: Final = frozenset({"running", "completed", "error"})
 """Before these a call's arguments are still being written."""
 _ENDED: Final = frozenset({"completed", "error"})
@@ -82,7 +90,9 @@ def called(id: str, part: Part, frame: Frame) -> Iterator[Event]:
         yield from _delegated(state, given, own)
     if state.status in _ENDED:
         end = (state.time.end if state.time else None) or at
-        yield from _returned(state, action, Frame(frame.session, id, end, frame.agent, frame.parent))
+        ended = Frame(frame.session, id, end, frame.agent, frame.parent)
+        yield from _replied(state, tool, given, ended)
+        yield from _returned(state, action, ended)
 
 
 def asked(tool: str, given: Mapping[str, object], own: Frame) -> ToolCalled:
@@ -123,7 +133,7 @@ def _detail(action: Action, given: Mapping[str, object]) -> str:
         case Action.DELEGATE:
             return text(given, "prompt")
         case Action.OTHER:
-            return msgspec.json.encode(given).decode() if given else ""
+            return replies.questions_in(given) or (msgspec.json.encode(given).decode() if given else "")
         case _:
             return ""
 
@@ -141,9 +151,19 @@ def _delegated(state: State, given: Mapping[str, object], own: Frame) -> Iterato
         yield SubagentStopped(**own.part(Origin.TOOL, "agent-end"), subagent=subagent, text=words)
 
 
+def _replied(state: State, tool: str, given: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """What a person answered, or said on refusing one of OpenCode's own tools; others may claim that."""
+    if tool == _QUESTION:
+        asked = (text(mapping(one), "question") for one in items(given.get("questions")))
+        chosen = items(mapping(value_of(state.metadata)).get("answers"))
+        yield from replies.answers(frame.record, zip(asked, chosen, strict=False), frame)
+    elif tool in _ACTIONS and (refused := _REFUSED.match(state.error or "")):
+        yield from replies.reply(frame.record, refused["words"] or "", frame)
+
+
 def _returned(state: State, action: Action, frame: Frame) -> Iterator[Event]:
     told = without_ours(_output(state)).strip()
-    said = "" if told == "(no output)" else told
+    said = "" if told == "(no output)" else REFUSED if _REFUSED.match(state.error or "") else told
     exit_status = mapping(value_of(state.metadata)).get("exit")
     # A command that fails is an ordinary end to OpenCode; only its exit status tells.
     exit_code = exit_status if action is Action.RUN and type(exit_status) is int else None
