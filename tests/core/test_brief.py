@@ -239,3 +239,24 @@ def test_a_file_is_told_beside_another_whose_name_ends_like_it() -> None:
     )
     text = compose(Told(Reason.COMPACT, both, NOON), WHOLE).text
     assert "- Wrote: rounding.py, totals.py\n" in text
+
+
+@pytest.mark.parametrize(("steps", "told_then"), [(4, True), (400, False)])
+def test_a_next_step_of_long_ago_gives_way(steps: int, *, told_then: bool) -> None:
+    step = "Next: bring the reader over to the new lexer."
+    busy = after(session(), prompt("Mend it", "p1"), said(step, "first"), *crowd(0, steps // 2))
+    assert (step in compose(Told(Reason.COMPACT, busy, NOON), 2_000).text) == told_then
+
+
+def test_a_search_that_found_nothing_is_told_as_such_and_behind_what_failed() -> None:
+    worked_on = after(
+        session(),
+        called("c1", Action.RUN, "make test"),
+        returned("c1", ok=False, exit_status=2, text="make: *** [test] Error 2"),
+        called("c2", Action.RUN, "rg frobnicate src"),
+        returned("c2", ok=False, exit_status=1),
+    )
+    lines = compose(Told(Reason.COMPACT, worked_on, NOON), 2_000).text.splitlines()
+    assert lines.index("- Found nothing: `rg frobnicate src`") > lines.index(
+        "- Failed (exit 2): `make test`: make: *** [test] Error 2"
+    )

@@ -315,3 +315,25 @@ def test_to_dos_may_be_told_one_by_one() -> None:
         change("t3", "", "completed", "1"),
     ).trail
     assert trail.todos == (Todo("Write parse.py", "completed", "1"), Todo("Test it", "pending", "2"))
+
+
+@pytest.mark.parametrize("word", [prompt("yes, but quickly please", "p2"), replied("yes", "Count it?")])
+def test_what_the_user_was_asked_is_open_until_they_say_something(word: Event) -> None:
+    asked = (prompt("Mend the pruning", "p1"), said("Should I count a pinned snapshot as one?", "a1"))
+    assert notes(trail(*asked), NoteKind.QUESTION) == ["Should I count a pinned snapshot as one?"]
+    assert notes(trail(*asked, word), NoteKind.QUESTION) == []
+
+
+def test_what_a_program_wrote_into_a_prompt_is_no_rule() -> None:
+    pasted = """It says {"error":"Each block must have a result in the next message."},"request_id":"r1"}"""
+    assert notes(trail(prompt(pasted, "p1")), NoteKind.CONSTRAINT) == []
+
+
+def test_a_failure_that_was_made_good_in_another_way_is_none() -> None:
+    found = trail(
+        called("c1", Action.RUN, "git push"),
+        returned("c1", ok=False, exit_status=128, text="fatal: The current branch has no upstream branch."),
+        called("c2", Action.RUN, "git push -u origin topic"),
+        returned("c2", exit_status=0),
+    )
+    assert [(run.command, run.ok) for run in found.commands] == [("git push -u origin topic", True)]

@@ -155,7 +155,8 @@ def test_rendering_gives_back_whatever_was_parsed(text: str) -> None:
 WORDS = st.lists(
     st.sampled_from("a Fix `x()` it's №7 über 你好 #12 - * 3. ## > (b) c,d e:".split()), min_size=1
 )
-SENTENCES = WORDS.map(" ".join).filter(lambda text: text.count("`") % 2 == 0)
+# A row of dashes alone says nothing, and is a rule to every reader of Markdown.
+SENTENCES = WORDS.map(" ".join).filter(lambda text: text.count("`") % 2 == 0 and text.strip("- "))
 WHYS = st.sampled_from(["", "changed since", "not approved yet"])
 
 

@@ -264,6 +264,14 @@ def test_what_is_no_test_run_is_not_counted(text: str) -> None:
         ("Exit code 1", ""),
         ("FAILED (failures=1)", ""),
         ("", ""),
+        (
+            "=== RUN TestX\n    hooks.go:155: INFO on\n    resume_test.go:88: not there\n--- FAIL: TestX\n",
+            "resume_test.go:88: not there",
+        ),
+        (
+            " ERR_PNPM_BAD_ENGINE  Unsupported environment\n\nTo fix this issue, install another Node.\n",
+            "ERR_PNPM_BAD_ENGINE Unsupported environment",
+        ),
     ],
 )
 def test_the_line_that_says_why_is_found(text: str, why: str) -> None:

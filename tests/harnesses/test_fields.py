@@ -100,6 +100,14 @@ def test_a_capped_text_keeps_both_ends_within_its_limit(whole: str, limit: int) 
         assert "characters left out" in short
 
 
+def test_no_word_is_cut_in_two() -> None:
+    short = capped("modelId = setModel(provider)\n" * 1_000, 8_000)
+    assert set(short.split()) - {"[…", "…]", "characters", "left", "out"} <= {
+        *"modelId = setModel(provider)".split(),
+        *(word for word in short.split() if word.isdigit()),
+    }
+
+
 def test_the_note_says_how_much_is_gone() -> None:
     short = capped("x" * 30_000, 8_000)
     assert f"[… {30_000 - short.count('x')} characters left out …]" in short

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.core.endings import REFUSED
 from holdfast.core.events import (
     MAIN,
     Action,
@@ -26,7 +27,6 @@ from holdfast.core.events import (
     ToolReturned,
     Usage,
 )
-from holdfast.core.outcomes import REFUSED
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch, KeptInRows
 from tests.harnesses.opencode_records import (

@@ -5,6 +5,7 @@ Nothing is chosen here; `brief` does that.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,7 +15,7 @@ from holdfast.core import ledger_told, prose
 from holdfast.core.brief_things import recency, relative, things
 from holdfast.core.events import Action
 from holdfast.core.lines import git_lines
-from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.core.text import elapsed, in_sentences, one_line, shortened, without_marks
 from holdfast.core.todos import COMPLETED, IN_PROGRESS
 from holdfast.core.told import (
     DECISIONS,
@@ -29,7 +30,7 @@ from holdfast.core.told import (
     Item,
     Told,
 )
-from holdfast.core.trail import Note, NoteKind, Said, Trail
+from holdfast.core.trail import TEXT_KEPT, Note, NoteKind, Said, Trail
 from holdfast.core.weights import WEIGHTS, Weights, weighed
 
 GOAL_CHARS = 240
@@ -129,7 +130,8 @@ def _telling(trail: Trail) -> list[Said]:
     found: list[Said] = []
     for said in reversed(trail.statements):
         noted = [note.text for note in trail.notes if note.record == said.record]
-        rest = _without(said, noted, STATEMENT_CHARS)
+        bare = replace(said, text=without_marks(said.text))
+        rest = in_sentences(_without(bare, noted, TEXT_KEPT), STATEMENT_CHARS)
         if rest and (said is trail.statements[-1] or not prose.is_narration(rest)):
             found.append(replace(said, text=rest))
     return found
@@ -162,7 +164,21 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
     for kind, name, section, label in _NOTES:
         notes = [note for note in told.session.trail.noted(kind) if not note.by_user]
         for place, note in enumerate(reversed(notes)):
-            yield weighed(_note(note, name, section, label), weights, recency=recency(place))
+            age = _age(note, told) if kind in _PASSING else 0.0
+            yield weighed(_note(note, name, section, label), weights, recency=recency(place), age=age)
+
+
+_PASSING = frozenset({NoteKind.NEXT, NoteKind.QUESTION, NoteKind.CONFIRMED})
+"""What was so when it was said, and may be otherwise many steps later."""
+
+
+def _age(note: Note, told: Told) -> float:
+    """0 for what was just said, less for each step since; sessions of old do not say at which step it was."""
+    steps = told.session.trail.steps - note.step if note.step else 0
+    return -math.log1p(max(steps, 0) / _STEPS_FRESH)
+
+
+_STEPS_FRESH = 40
 
 
 def _note(note: Note, kind: str, section: str, label: str) -> Item:

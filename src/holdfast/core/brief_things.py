@@ -15,7 +15,7 @@ from typing import Final
 
 from holdfast.core import shell
 from holdfast.core.events import Action
-from holdfast.core.lines import DONE, command_line, counts, file_line
+from holdfast.core.lines import DONE, command_line, counts, file_line, has_failed
 from holdfast.core.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
 from holdfast.core.page import folders_of
 from holdfast.core.shell_steps import read
@@ -164,8 +164,9 @@ def _commands(told: Told, weights: Weights) -> Iterator[Item]:
     """Failures each in a line; what else was run, once for each program, behind the label of its outcome."""
     trail, key = told.session.trail, told.session.key
     mentions = {mention.name: mention for mention in trail.mentions if mention.thing is Thing.PROGRAM}
-    failures = [run for run in trail.commands if run.ok is False]
-    for place, run in enumerate(reversed(failures)):
+    failures = [run for run in reversed(trail.commands) if run.ok is False]
+    # What went wrong comes before what was refused or not found, each from the newest on.
+    for place, run in enumerate(sorted(failures, key=lambda run: not has_failed(run))):
         item = Item(COMMANDS, command_line(_from_project(run, told)), run.at, key, "failed_command")
         yield weighed(item, weights, recency=recency(place))
     latest, failed = _latest(trail.commands), _programs(failures)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core import mentions, outcomes, prose, shell
+from holdfast.core import endings, mentions, outcomes, prose, shell
 from holdfast.core.events import (
     MAIN,
     Action,
@@ -29,7 +29,7 @@ from holdfast.core.events import (
 from holdfast.core.fence import is_own_command
 from holdfast.core.flush import says_nothing
 from holdfast.core.memory import asked_to_remember
-from holdfast.core.notes import after_statement, noted, reply, rules
+from holdfast.core.notes import after_statement, after_user, reply, rules
 from holdfast.core.patches import FileChange, patched
 from holdfast.core.text import one_line, shortened
 from holdfast.core.todos import with_entry
@@ -131,7 +131,7 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
         first = said if first is None or first.record == event.record else first
         goal = goal if goal and _goes_on(asked, ruled) else said
     found = (Note(NoteKind.CONSTRAINT, text, event.at, event.record, trail.steps) for text in ruled)
-    notes, prompts = noted(trail.notes, found), (*others, said)[-PROMPTS_KEPT:]
+    notes, prompts = after_user(trail.notes, found), (*others, said)[-PROMPTS_KEPT:]
     return _named(replace(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text)
 
 
@@ -152,7 +152,7 @@ _FEWEST_WORDS: Final = 3
 
 def _replied(trail: Trail, event: Replied) -> Trail:
     call = next((call for call in trail.open_calls if call.call == event.call), None)
-    notes = noted(trail.notes, (reply(event, call, trail.steps),))
+    notes = after_user(trail.notes, (reply(event, call, trail.steps),))
     return _named(replace(trail, notes=notes), event.text)
 
 
@@ -211,12 +211,14 @@ def _ended(trail: Trail, call: OpenCall, event: ToolReturned) -> Trail:
     # What we were asked for tells how other commands ended, not how this one did.
     output = "" if is_own_command(call.command) else event.text[-OUTPUT_READ:]
     failed = outcomes.failed(output, event.exit_status, ok=event.ok)
+    searched = failed and endings.found_nothing(call.command, output, event.exit_status)
+    reason = endings.FOUND_NOTHING if searched else outcomes.reason(output) if failed else ""
     run = CommandRun(
         command=call.command,
         at=event.at,
         ok=not failed,
         exit_status=event.exit_status,
-        reason=outcomes.reason(output) if failed else "",
+        reason=reason,
         tests=outcomes.tests(output),
     )
     return _ran(trail, run)
@@ -227,7 +229,12 @@ def _ran(trail: Trail, run: CommandRun) -> Trail:
     form = shell.same(run.command)
     before = next((other for other in trail.commands if shell.same(other.command) == form), None)
     times = before.times + (run.ok is None) if before else 1
-    others = tuple(other for other in trail.commands if other is not before)
+    others = tuple(
+        other
+        for other in trail.commands
+        if other is not before
+        and not (run.ok and other.ok is False and endings.made_good(other.command, run.command))
+    )
     return replace(trail, commands=(*others, replace(run, times=times, step=trail.steps))[-COMMANDS_KEPT:])
 
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from holdfast.core import shell
 from holdfast.core.defang import from_repository
+from holdfast.core.endings import FOUND_NOTHING, REFUSED
 from holdfast.core.events import Action
-from holdfast.core.outcomes import REFUSED
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import CommandRun, FileTouch
 from holdfast.core.world import GitState
@@ -15,6 +15,7 @@ from holdfast.core.world import GitState
 COMMAND_CHARS: Final = 100
 REASON_CHARS: Final = 100
 DIRTY_SHOWN: Final = 10
+_NO_FAILURE: Final = {REFUSED: "Refused by the user", FOUND_NOTHING: "Found nothing"}
 DONE: Final = {
     Action.READ: "Read",
     Action.EDIT: "Edited",
@@ -35,11 +36,16 @@ def command_line(run: CommandRun) -> str:
     """One command in one line: its outcome first, and why it failed."""
     if run.ok is not False:
         return f"{'Started' if run.ok is None else 'Passed'}: {ran(run)}"
-    if run.reason == REFUSED:
-        return f"Refused by the user: {ran(run)}"
+    if run.reason in _NO_FAILURE:
+        return f"{_NO_FAILURE[run.reason]}: {ran(run)}"
     status = f" (exit {run.exit_status})" if run.exit_status else ""
     reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
     return f"Failed{status}: {ran(run)}{reason}"
+
+
+def has_failed(run: CommandRun) -> bool:
+    """Whether a run went wrong: not one that a person refused, nor a search that found nothing."""
+    return run.ok is False and run.reason not in _NO_FAILURE
 
 
 def ran(run: CommandRun) -> str:

@@ -50,6 +50,11 @@ def after_statement(notes: Notes, event: AssistantText, step: int) -> Notes:
     return noted(kept, found)
 
 
+def after_user(notes: Notes, found: Iterable[Note]) -> Notes:
+    """The notes after the user said something: what they were asked before is no longer open."""
+    return noted(tuple(note for note in notes if note.kind is not NoteKind.QUESTION), found)
+
+
 def rules(prompt: str) -> tuple[str, ...]:
     """What a person ruled: what reads as a constraint, and whatever else is worded like one.
 
@@ -60,7 +65,8 @@ def rules(prompt: str) -> tuple[str, ...]:
         for sentence in prose.sentences(prompt)
         if _RULE_WORDS.search(sentence) and _SHORTEST_RULE <= len(sentence.split()) <= _LONGEST_RULE
     )
-    return tuple(dict.fromkeys((*prose.constraints(prompt), *worded)))
+    found = dict.fromkeys((*prose.constraints(prompt), *worded))
+    return tuple(sentence for sentence in found if not _PASTED.search(sentence))
 
 
 def reply(event: Replied, refused: OpenCall | None, step: int) -> Note:
@@ -75,6 +81,8 @@ def reply(event: Replied, refused: OpenCall | None, step: int) -> Note:
 
 _RULE_WORDS: Final = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
 _SHORTEST_RULE, _LONGEST_RULE = 4, 60
+_PASTED: Final = re.compile(r'["}\]]\s?[,:]\s?["{\[]|\{\s?"')
+"""Where a sentence is part of some JSON, a program has written it."""
 _TO: Final = " to “"
 _QUESTION_KEPT: Final = 160
 _REFUSED_KEPT: Final = 60

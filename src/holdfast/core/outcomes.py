@@ -15,8 +15,6 @@ from typing import Final, TypeAlias
 from holdfast.core.patterns import compiled
 from holdfast.core.text import one_line, shortened
 
-REFUSED: Final = "the user refused it"
-"""What stands in place of its output where a person did not let a command run."""
 NAMES_KEPT: Final = 3
 REASON_LENGTH: Final = 200
 
@@ -337,9 +335,11 @@ _CLUES: Final = (
         "fatal: ",
         "panic: ",
         like=r"\b(?:[Ee]rror|ERROR|fatal|panic)(?:\[[\w-]+\]| TS\d+| \([^)\n]*\))?: +\S"
-        r"|^\s*(?:Error|ERROR|npm ERR!|npm error|\d+:\d+ +error) +\S",
+        r"|^\s*(?:Error|ERROR|ERR_[A-Z_]+|npm ERR!|npm error|\d+:\d+ +error) +\S",
     ),
     _lines_with("No such file", "ot found", "ermission denied", "annot ", "can't ", "nable to "),
+    # A test of Go says where it failed; the code under test may well have logged before.
+    _lines_beginning(r"[ \t]+[\w./@-]+_test\.go:\d+: "),
     _lines_beginning(r"[ \t]*[\w./@-]+\.\w{1,5}:\d+(?::\d+)?:? "),
     _lines_with(
         *"ail nvalid issing refused × ✗ ✘ ❌".split(),
@@ -395,5 +395,6 @@ _SAYS_NOTHING: Final = compiled(
     r"|\[ERROR\] *(?:->|To see|Re-run|For more|\[Help|Failed to execute goal|$)"
     # what stands around an error
     r"|--> |Traceback \(|During handling|The above exception|(?:warning|note|help|hint|info|WARN|npm warn)\b"
+    r"|Use `|To fix this issue"
     r")"
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"#?\w[\w./:#-]*\w|#?\w")
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
+_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|```.*|[|:-][ |:-]{2,}$)|\*\*", re.MULTILINE)
 _SPACES = re.compile(r"\s+")
 _STOP_WORDS = frozenset(
     """a about after again all also am an and any are as at be because been before being but by can could
@@ -37,6 +39,19 @@ def shortened(text: str, limit: int) -> str:
     if space > limit // 2:
         cut = cut[:space]
     return cut.rstrip() + "…"
+
+
+def in_sentences(text: str, limit: int) -> str:
+    """The text, or as many of its first sentences as fit; where not even one does, as `shortened`."""
+    if len(text) <= limit:
+        return text
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, limit - len(" …"))]
+    return f"{text[: ends[-1]]} …" if ends and ends[-1] > limit // 3 else shortened(text, limit)
+
+
+def without_marks(text: str) -> str:
+    """What Markdown says, without the marks of headings, quotes, fences and bold words."""
+    return _MARKS.sub("", text)
 
 
 def query_terms(text: str, limit: int = 12) -> str:

@@ -59,6 +59,7 @@ THINGS: Final[Weights] = {
 FEATURES: Final[Weights] = {
     "recency": 3.6,
     "standing": 1.1,
+    "age": 1.6,
     "freshness": 0.25,
     "use": 0.7,
     "name_freshness": 0.4,

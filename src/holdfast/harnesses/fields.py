@@ -23,6 +23,9 @@ NOTHING = msgspec.Raw(b"null")
 """What stands for a field that is missing, where its JSON is decoded only when somebody asks."""
 
 _NOTE_ROOM = 60
+_WORD_MOST = 100
+_LAST_WORD = re.compile(rf"(?<=\s)\S{{1,{_WORD_MOST}}}\Z")
+_FIRST_WORD = re.compile(rf"\A\S{{1,{_WORD_MOST}}}(?=\s)")
 _USUAL_LENGTH = len("2026-01-01T00:00:00.000Z")
 _MOST_TOKENS = 1 << 40
 _OBJECT: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
@@ -75,9 +78,11 @@ def capped(whole: str, limit: int = TEXT_LIMIT) -> str:
     if len(whole) <= limit:
         return whole
     kept = max(0, limit - _NOTE_ROOM)
-    head = kept // 2
-    note = f"\n[… {len(whole) - kept} characters left out …]\n"
-    return whole[:head] + note + whole[len(whole) - (kept - head) :]
+    head, tail = whole[: kept // 2], whole[len(whole) - (kept - kept // 2) :]
+    # Half a word would be taken for a name, and not for the secret that it is a part of.
+    if len(head) > _WORD_MOST * 4:
+        head, tail = _LAST_WORD.sub("", head), _FIRST_WORD.sub("", tail)
+    return f"{head}\n[… {len(whole) - len(head) - len(tail)} characters left out …]\n{tail}"
 
 
 def milliseconds(timestamp: str) -> int:

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.core.endings import REFUSED
 from holdfast.core.events import (
     Action,
     Event,
@@ -25,7 +26,6 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import without_ours
-from holdfast.core.outcomes import REFUSED
 from holdfast.harnesses.claude_code import replies
 from holdfast.harnesses.claude_code.records import Block, Record
 from holdfast.harnesses.fields import capped, items, mapping, text, value_of

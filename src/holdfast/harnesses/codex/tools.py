@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.core.endings import REFUSED
 from holdfast.core.events import (
     Action,
     Event,
@@ -24,7 +25,6 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import without_ours
-from holdfast.core.outcomes import REFUSED
 from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.codex import outcomes, patches
 from holdfast.harnesses.codex.outcomes import Outcome

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.core.endings import REFUSED
 from holdfast.core.events import (
     Action,
     Event,
@@ -24,7 +25,6 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import is_own_tool, without_ours
-from holdfast.core.outcomes import REFUSED
 from holdfast.harnesses import replies
 from holdfast.harnesses.fields import capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame

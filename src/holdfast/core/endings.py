@@ -1,0 +1,60 @@
+"""Endings: what the end of a run means, given what was run.
+
+A search that finds nothing has not failed, and a failure is over once the same was done. What an output says
+by itself is the subject of `outcomes`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holdfast.core import shell
+from holdfast.core.patterns import compiled
+from holdfast.core.shell_steps import bare_words, read
+
+REFUSED: Final = "the user refused it"
+"""What stands in place of its output where a person did not let a command run."""
+FOUND_NOTHING: Final = "found nothing"
+"""What stands in place of the reason where a search ended with 1 because nothing was there."""
+_SEARCHES: Final = frozenset("grep egrep fgrep zgrep rg ag ack pgrep".split())
+_COMPLAINT: Final = compiled(
+    r"(?m)^(?:\S*/)?(?:[efz]?grep|rg|ag|ack|git|fatal|error|bash|zsh|sh)\b[^\n]{0,40}: "
+)
+_FORM_CHARS: Final = 200
+_ONCE: Final = frozenset(
+    f"{program} {verb}"
+    for program, verbs in {
+        "git": "commit push pull fetch merge rebase cherry-pick",
+        "npm": "install ci",
+        "pnpm": "install add",
+        "yarn": "install add",
+        "bun": "install add",
+        "pip": "install",
+        "uv": "sync add",
+        "poetry": "install add",
+        "mix": "deps.get",
+        "go": "get",
+    }.items()
+    for verb in verbs.split()
+)
+"""What is done once it is done, however it was called: no later check of it tells anything else."""
+
+
+def found_nothing(command: str, output: str, exit_status: int | None) -> bool:
+    """Whether a run ended as it did because a search found nothing."""
+    steps = read(command).steps
+    words = [word.text for word in bare_words(steps[-1].words)] if steps else []
+    searched = words[:1] and (words[0] in _SEARCHES or words[:2] == ["git", "grep"])
+    return exit_status == 1 and bool(searched) and not _COMPLAINT.search(output)
+
+
+def made_good(failed: str, passed: str) -> bool:
+    """Whether what failed has been done by what passed later, as a part of it or in another way."""
+    undone, done = shell.calls(failed, _FORM_CHARS), shell.calls(passed, _FORM_CHARS)
+    forms, programs = {call.form for call in done}, {call.program for call in done}
+    return bool(undone) and all(
+        # Of a form in which something is left out nobody knows whether it is the same.
+        (call.form in forms and "…" not in call.form) or call.program in programs & _ONCE
+        for call in undone
+        if call.program != "git add"
+    )
