@@ -154,13 +154,14 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
         words = shortened(said.text, WORDS_CHARS).replace("\n", "\n  ")
         text = f"({elapsed(told.now - said.at)} ago) {words}"
         yield weighed(Item(WORDS, text, said.at, "checkpoint", "words"), weights, recency=recency(place))
-    rules = told.session.trail.noted(NoteKind.CONSTRAINT)
+    rules = [note for note in told.session.trail.noted(NoteKind.CONSTRAINT) if not note.by_user]
     for place, note in enumerate(rules):
         # The first rules and the latest bind most: what stands between was said in passing.
         nearest = min(place, len(rules) - 1 - place)
         yield weighed(_note(note, "constraint", RULES, ""), weights, standing=recency(nearest))
     for place, note in enumerate(reversed([note for note in told.session.trail.notes if note.by_user])):
-        yield weighed(_note(note, "answer", DECISIONS, ""), weights, standing=recency(place))
+        section = RULES if note.kind is NoteKind.CONSTRAINT else DECISIONS
+        yield weighed(_note(note, "answer", section, ""), weights, standing=recency(place))
     for kind, name, section, label in _NOTES:
         notes = [note for note in told.session.trail.noted(kind) if not note.by_user]
         for place, note in enumerate(reversed(notes)):
@@ -182,7 +183,7 @@ _STEPS_FRESH = 40
 
 
 def _note(note: Note, kind: str, section: str, label: str) -> Item:
-    bare = shortened(one_line(note.text), NOTE_CHARS).removeprefix(f"{section.removesuffix('s')}: ")
+    bare = in_sentences(one_line(note.text), NOTE_CHARS).removeprefix(f"{section.removesuffix('s')}: ")
     # Some sentences bring their label with them.
     labelled = bare if bare.lower().startswith(label.rstrip(": ").lower()) else label + bare
     return Item(section, labelled, note.at, note.record, kind, bare)

@@ -76,7 +76,8 @@ def reply(event: Replied, refused: OpenCall | None, step: int) -> Note:
         asked = shortened(one_line(event.question), _QUESTION_KEPT)
         text = f"The user answered “{said}”{_TO}{asked}”"
         return Note(NoteKind.DECISION, text, event.at, event.record, step, by_user=True)
-    return Note(NoteKind.CONSTRAINT, said + _on_refusing(refused), event.at, event.record, step)
+    text = said + _on_refusing(refused)
+    return Note(NoteKind.CONSTRAINT, text, event.at, event.record, step, by_user=True)
 
 
 _RULE_WORDS: Final = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
@@ -129,7 +130,7 @@ def _supersedes(note: Note, other: Note) -> bool:
     """
     if note.kind is not other.kind:
         return False
-    if note.by_user and other.by_user:
+    if note.kind is NoteKind.DECISION and note.by_user and other.by_user:
         return note.text.partition(_TO)[2] == other.text.partition(_TO)[2]
     if note.kind in (NoteKind.MEASURED, NoteKind.CONFIRMED):
         return _NUMBERS.sub("0", note.text) == _NUMBERS.sub("0", other.text)

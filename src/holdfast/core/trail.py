@@ -70,7 +70,7 @@ class Note:
     record: str
     step: int = 0
     by_user: bool = False
-    """For a decision: the user made it."""
+    """Whether the user said it to a tool: an answer, or words at a refusal."""
 
 
 @dataclass(frozen=True, slots=True)

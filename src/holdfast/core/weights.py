@@ -24,7 +24,7 @@ SENTENCES: Final[Weights] = {
     "words": 3.5,
     "todo": 3.2,
     "next": 3.0,
-    "last_said": 2.2,
+    "last_said": 2.6,
     "statement": 1.2,
     "answer": 2.8,
     "decision": 1.8,
