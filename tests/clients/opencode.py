@@ -163,6 +163,15 @@ class Session:
             {"parts": [{"type": "text", "text": text}]},
         )
 
+    def questions(self) -> list[str]:
+        """The ids of what the person is asked and has not answered."""
+        asked = self.server.ask("GET", "/question", self.project, None)
+        return [str(one["id"]) for one in asked if one["sessionID"] == self.id]
+
+    def answer(self, question: str, answer: str) -> None:
+        """Choose this answer."""
+        self.server.ask("POST", f"/question/{question}/reply", self.project, {"answers": [[answer]]})
+
     def fork(self) -> Session:
         """A new session that begins with all that was said in this one."""
         told = self.server.ask("POST", f"/session/{self.id}/fork", self.project, {})

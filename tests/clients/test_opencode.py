@@ -168,6 +168,25 @@ class TestCompaction:
         assert system_of(stage.say(session, "And on.")) == system_of(after)
 
 
+QUESTION = {
+    "question": "Which rounding do the rules ask for?",
+    "header": "Rounding",
+    "options": [{"label": "Half to even", "description": "a"}, {"label": "Half up", "description": "b"}],
+}
+
+
+def test_what_the_user_answers_to_a_tool_survives(stage: Stage) -> None:
+    session = stage.session(stage.project(), call("question", questions=[QUESTION]), say("Understood."))
+    asking = threading.Thread(target=session.prompt, args=("Fix the totals.",))
+    asking.start()
+    wait_until(lambda: bool(session.questions()))
+    session.answer(session.questions()[0], "Half to even")
+    asking.join(LIMIT_S)
+    session.compact()
+    brief = brief_in(stage.say(session, "Go on."))
+    assert "The user answered “Half to even” to “Which rounding do the rules ask for?”" in brief
+
+
 class TestANewSession:
     def test_after_the_first_and_its_subagents_without(self, stage: Stage) -> None:
         project = stage.project()

@@ -8,7 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.core.events import MAIN, Compacted, Event, Origin, Prompt, ToolCalled, ToolReturned, Usage
+from holdfast.core.events import (
+    MAIN,
+    Compacted,
+    Event,
+    Origin,
+    Prompt,
+    Replied,
+    ToolCalled,
+    ToolReturned,
+    Usage,
+)
 from holdfast.engine import timeline
 from holdfast.engine.desk import Desk
 from holdfast.engine.timeline import Point
@@ -81,7 +91,7 @@ def story(desk: Desk, session: str) -> Story:
 
 
 def _is_prompt(event: Event) -> bool:
-    return isinstance(event, Prompt) and event.origin is Origin.HUMAN and event.agent == MAIN
+    return isinstance(event, Prompt | Replied) and event.origin is Origin.HUMAN and event.agent == MAIN
 
 
 def _compactions(events: list[Event]) -> list[Point]:

@@ -14,7 +14,7 @@ import msgspec
 
 from holdfast.core.checkpoint import Checkpoint, record_id
 from holdfast.core.context import NO_OUTPUT, NO_RESULT, Answered, Asked, Call, Result, Text, Turn
-from holdfast.core.events import MAIN, AssistantText, Event, Prompt, ToolCalled, ToolReturned
+from holdfast.core.events import MAIN, AssistantText, Event, Prompt, Replied, ToolCalled, ToolReturned
 from holdfast.core.records import OWN
 from holdfast.core.session import Session, Trigger
 from holdfast.core.summary import Failed, Material, Written
@@ -67,7 +67,7 @@ def turns_told(events: Sequence[Event]) -> Iterator[Turn]:
     returned = {event.call: event for event in events if isinstance(event, ToolReturned)}
     for event in events:
         match event:
-            case Prompt(agent=agent, text=text) if agent == MAIN:
+            case Prompt(agent=agent, text=text) | Replied(agent=agent, text=text) if agent == MAIN:
                 yield Asked((Text(text),))
             case AssistantText(agent=agent, text=text) if agent == MAIN:
                 yield Answered((Text(text),))
