@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Origin, Prompt, Todo, TodosChanged, map_text
+from holdfast.core.events import Origin, Prompt, Replied, Todo, TodoChanged, TodosChanged, map_text
 from holdfast.core.fence import disarmed, fence, is_ours, without_ours
 from holdfast.core.text import content_words, elapsed, in_sentences, query_terms, shortened, without_marks
 
@@ -104,3 +104,8 @@ def test_every_free_text_of_an_event_can_be_changed_and_nothing_else() -> None:
         session="k", record="r", at=1, origin=Origin.ASSISTANT, todos=(Todo("a", "pending"),)
     )
     assert map_text(todos, str.upper).todos == (Todo("A", "pending"),)
+    one = TodoChanged(session="k", record="r", at=1, origin=Origin.ASSISTANT, todo=Todo("a", "pending", "x"))
+    assert map_text(one, str.upper).todo == Todo("A", "pending", "x")
+    reply = Replied(session="k", record="r", at=1, origin=Origin.HUMAN, call="c", text="a", question="b")
+    changed = map_text(reply, str.upper)
+    assert (changed.text, changed.question, changed.call) == ("A", "B", "c")

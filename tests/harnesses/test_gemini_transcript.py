@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.core.endings import REFUSED
 from holdfast.core.events import (
     Action,
     AssistantText,
@@ -187,3 +188,20 @@ def test_what_a_person_answers_is_told_as_theirs(
     replies = [event for event in events if isinstance(event, Replied)]
     assert [(event.question, event.text) for event in replies] == answered
     assert all(event.origin is Origin.HUMAN for event in replies)
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "text"),
+    [
+        ("cancelled", "[Operation Cancelled] Reason: User denied execution.", REFUSED),
+        ("cancelled", "[Operation Cancelled] Reason: User cancelled operation", None),
+        ("error", "[Operation Cancelled] Reason: User denied execution.", None),
+    ],
+)
+def test_what_the_user_refused_is_told_as_refused(
+    tmp_path: Path, status: str, said: str, text: str | None
+) -> None:
+    refused = call("run_shell_command", said, status=status, command="npm install")
+    events = told(tmp_path, answer("", toolCalls=[refused]))
+    (ended,) = (event for event in events if isinstance(event, ToolReturned))
+    assert (ended.ok, ended.text) == (False, text or said)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from holdfast.core import prose
 from holdfast.core.events import AssistantText, Replied
 from holdfast.core.text import one_line, query_terms, shortened
 from holdfast.core.trail import NOTES_KEPT, TEXT_KEPT, Note, NoteKind, OpenCall
 
-Notes = tuple[Note, ...]
+Notes: TypeAlias = tuple[Note, ...]
 
 
 def noted(notes: Notes, found: Iterable[Note]) -> Notes:

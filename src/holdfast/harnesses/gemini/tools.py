@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.core.endings import REFUSED
 from holdfast.core.events import (
     Action,
     BriefSeen,
@@ -56,6 +57,7 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
 }
 _TODOS: Final = "write_todos"
 _QUESTION: Final = "ask_user"
+_REFUSED: Final = re.compile(r"\[Operation Cancelled\][^\n]*\bUser denied execution\.")
 _ENDED: Final = frozenset({"success", "error", "cancelled"})
 _DETAIL_LIMIT: Final = 2_000
 _INSIDE: Final = re.compile(r"\A\s*<untrusted_context>\s*|\s*</untrusted_context>\s*\Z")
@@ -112,7 +114,7 @@ def _returned(call: ToolCall, action: Action, frame: Frame) -> Iterator[Event]:
     if action is Action.RUN and ok:
         # It says with what a command failed, so that one of which it says nothing ended with 0.
         exit_status = 0
-    kept = capped(said)
+    kept = REFUSED if call.status == "cancelled" and _REFUSED.fullmatch(said) else capped(said)
     yield ToolReturned(
         **frame.part(Origin.TOOL, "end"),
         call=frame.record,
