@@ -260,3 +260,9 @@ def test_a_search_that_found_nothing_is_told_as_such_and_behind_what_failed() ->
     assert lines.index("- Found nothing: `rg frobnicate src`") > lines.index(
         "- Failed (exit 2): `make test`: make: *** [test] Error 2"
     )
+
+
+def test_what_must_be_there_is_told_with_the_state() -> None:
+    needed = "The tests need Redis on port 6380."
+    busy = after(session(), prompt("Mend it", "p1"), said(needed, "a1"), *crowd(0, 60))
+    assert f"- Needs: {needed}" in compose(Told(Reason.COMPACT, busy, NOON), 2_000).text.splitlines()

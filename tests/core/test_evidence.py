@@ -337,3 +337,8 @@ def test_a_failure_that_was_made_good_in_another_way_is_none() -> None:
         returned("c2", exit_status=0),
     )
     assert [(run.command, run.ok) for run in found.commands] == [("git push -u origin topic", True)]
+
+
+@pytest.mark.parametrize("word", [prompt("The tests need Redis.", "p1"), said("The tests need Redis.", "a1")])
+def test_what_must_be_there_is_noted_whoever_says_it(word: Event) -> None:
+    assert notes(trail(word), NoteKind.NEED) == ["The tests need Redis."]

@@ -149,6 +149,23 @@ SAID: tuple[tuple[Reader, str], ...] = (
         一共 12 个测试失败。
         """,
     ),
+    (
+        prose.needs,
+        """
+        The tests need Redis on port 6380.
+        It depends on a running Postgres.
+        This requires Node 22 or later.
+        Docker must be running.
+        The dev database needs to be started.
+        DATABASE_URL must be set.
+        You need to set the variable `API_BASE_URL` in .env.
+        Run `mise install` first.
+        Start `docker compose up db` before running the suite.
+        The dev server is running at http://localhost:5173
+        需要先启动 Redis
+        测试依赖 Docker
+        """,
+    ),
 )
 
 NOT_SAID: tuple[tuple[Reader, str], ...] = (
@@ -280,6 +297,21 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         最多重试 3 次，间隔 5 秒。
         """,
     ),
+    (
+        prose.needs,
+        """
+        Does it need Docker?
+        If it needs Docker, skip it.
+        It no longer needs Redis.
+        The build does not require Python.
+        The parser requires Python code as its input.
+        I need to go through the list.
+        Let me check whether Docker must be running.
+        The function needs an argument.
+        Run `make test` again.
+        不需要安装 Docker
+        """,
+    ),
 )
 
 NARRATION = """
@@ -335,6 +367,7 @@ def test_a_text_read_once_says_the_same_as_the_single_readers() -> None:
         confirmed=prose.confirmed(text),
         failures=prose.failures(text),
         measurements=prose.measurements(text),
+        needs=prose.needs(text),
     )
     assert all((said.decisions, said.next_steps, said.untried, said.questions, said.confirmed, said.failures))
 

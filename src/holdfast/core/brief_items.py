@@ -144,6 +144,7 @@ _NOTES = (
     (NoteKind.MEASURED, "measured", STATE, "Measured: "),
     (NoteKind.FAILED, "tried", STATE, "Tried and failed: "),
     (NoteKind.UNTRIED, "untried", STATE, "Not tried yet: "),
+    (NoteKind.NEED, "need", STATE, "Needs: "),
     (NoteKind.QUESTION, "question", OPEN, ""),
 )
 

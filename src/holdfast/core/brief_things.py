@@ -14,8 +14,9 @@ from itertools import takewhile
 from typing import Final
 
 from holdfast.core import shell
+from holdfast.core.endings import has_failed
 from holdfast.core.events import Action
-from holdfast.core.lines import DONE, command_line, counts, file_line, has_failed
+from holdfast.core.lines import DONE, command_line, counts, file_line
 from holdfast.core.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
 from holdfast.core.page import folders_of
 from holdfast.core.shell_steps import read

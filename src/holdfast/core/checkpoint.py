@@ -143,6 +143,7 @@ _TITLES = (
     (NoteKind.NEXT, "Next Steps"),
     (NoteKind.QUESTION, "Open Questions"),
     (NoteKind.MEASURED, "Measured"),
+    (NoteKind.NEED, "Prerequisites"),
 )
 
 

@@ -15,6 +15,7 @@ from typing import Final
 from holdfast.core import prose, shell
 from holdfast.core.continuity import LayerName, Part, Summary
 from holdfast.core.continuity_conflicts import conflicts, pointers
+from holdfast.core.endings import has_failed
 from holdfast.core.events import Action
 from holdfast.core.lines import counts
 from holdfast.core.session import Session
@@ -103,7 +104,7 @@ def evidence_counts(trail: Trail) -> EvidenceCounts:
     """How much evidence of each kind a trail holds."""
     return EvidenceCounts(
         succeeded=sum(run.ok is True for run in trail.commands),
-        failed=sum(run.ok is False for run in trail.commands),
+        failed=sum(has_failed(run) for run in trail.commands),
         file_writes=sum(touch.action is not Action.READ for touch in trail.files),
         next_steps=len(trail.noted(NoteKind.NEXT)) + len(_open_todos(trail)),
         untried=len(trail.noted(NoteKind.UNTRIED)),
@@ -118,7 +119,7 @@ def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
             text = shortened(one_line(note.text), ITEM_CHARS)
             yield (LayerName.LOCAL if _LOCAL_ONLY.search(text) else layer), part, text
     passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]
-    failed = [run for run in trail.commands if run.ok is False and (run.tests or list(_tried(run)))]
+    failed = [run for run in trail.commands if has_failed(run) and (run.tests or list(_tried(run)))]
     for run in passed[-COMMANDS_TOLD:]:
         yield LayerName.SHARED, Part.CONFIRMED, f"`{_command(run)}` passed{counts(run)}"
     for run in failed[-COMMANDS_TOLD:]:
@@ -140,6 +141,7 @@ _NOTES: Final = (
     (NoteKind.NEXT, Part.NEXT, LayerName.LOCAL),
     (NoteKind.CONSTRAINT, Part.NOTES, LayerName.SHARED),
     (NoteKind.DECISION, Part.NOTES, LayerName.SHARED),
+    (NoteKind.NEED, Part.NOTES, LayerName.SHARED),
 )
 _LOCAL_ONLY: Final = re.compile(
     r"\b(?:this (?:worktree|checkout|branch|machine)|my machine|locally|only here|local(?:-| )only)\b"

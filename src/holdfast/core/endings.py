@@ -11,6 +11,7 @@ from typing import Final
 from holdfast.core import shell
 from holdfast.core.patterns import compiled
 from holdfast.core.shell_steps import bare_words, read
+from holdfast.core.trail import CommandRun
 
 REFUSED: Final = "the user refused it"
 """What stands in place of its output where a person did not let a command run."""
@@ -38,6 +39,11 @@ _ONCE: Final = frozenset(
     for verb in verbs.split()
 )
 """What is done once it is done, however it was called: no later check of it tells anything else."""
+
+
+def has_failed(run: CommandRun) -> bool:
+    """Whether a run went wrong: not one that a person refused, nor a search that found nothing."""
+    return run.ok is False and run.reason not in (REFUSED, FOUND_NOTHING)
 
 
 def found_nothing(command: str, output: str, exit_status: int | None) -> bool:

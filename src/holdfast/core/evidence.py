@@ -29,7 +29,7 @@ from holdfast.core.events import (
 from holdfast.core.fence import is_own_command
 from holdfast.core.flush import says_nothing
 from holdfast.core.memory import asked_to_remember
-from holdfast.core.notes import after_statement, after_user, reply, rules
+from holdfast.core.notes import after_statement, after_user, in_prompt, reply, rules
 from holdfast.core.patches import FileChange, patched
 from holdfast.core.text import one_line, shortened
 from holdfast.core.todos import with_entry
@@ -43,8 +43,6 @@ from holdfast.core.trail import (
     TEXT_KEPT,
     CommandRun,
     FileTouch,
-    Note,
-    NoteKind,
     OpenCall,
     Said,
     Trail,
@@ -130,8 +128,8 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
     if not asked_to_remember(event.text):
         first = said if first is None or first.record == event.record else first
         goal = goal if goal and _goes_on(asked, ruled) else said
-    found = (Note(NoteKind.CONSTRAINT, text, event.at, event.record, trail.steps) for text in ruled)
-    notes, prompts = after_user(trail.notes, found), (*others, said)[-PROMPTS_KEPT:]
+    notes = after_user(trail.notes, in_prompt(event, ruled, trail.steps))
+    prompts = (*others, said)[-PROMPTS_KEPT:]
     return _named(replace(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text)
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from holdfast.core import prose, shell
 from holdfast.core.brief_things import relative
+from holdfast.core.endings import has_failed
 from holdfast.core.events import Action, Event
 from holdfast.core.handoff import Check, Doubt, Handoff, Head, doubted
 from holdfast.core.handoff_turns import Edit, Turn, edits, turns
@@ -156,7 +157,7 @@ def _pending(told: Told) -> Iterator[str]:
     for note in trail.noted(NoteKind.QUESTION):
         if note.at >= since:
             yield f"Open: {_line(note.text, NOTE_CHARS)}"
-    failed = [run for run in trail.commands if run.ok is False and run.at >= since and _does_something(run)]
+    failed = [run for run in trail.commands if has_failed(run) and run.at >= since and _does_something(run)]
     yield from (command_line(run) for run in failed[-3:])
 
 

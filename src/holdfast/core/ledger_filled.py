@@ -13,6 +13,7 @@ from typing import Final
 from holdfast.core import prose, shell
 from holdfast.core.brief_things import relative
 from holdfast.core.doubts import doubted
+from holdfast.core.endings import has_failed
 from holdfast.core.events import Action
 from holdfast.core.ledger import Entry, Ledger, Part, is_ledger, key_of, parse, read
 from holdfast.core.lines import REASON_CHARS
@@ -116,7 +117,7 @@ def _now(trail: Trail) -> Iterator[Entry]:
     said = [said for said in trail.statements if not prose.is_narration(one_line(said.text))]
     if said:
         yield Entry(f"Said last: {_line(said[-1].text)}")
-    for run in [run for run in trail.commands if run.ok is False][-2:]:
+    for run in [run for run in trail.commands if has_failed(run)][-2:]:
         reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
         if command := _command(run):
             yield Entry(f"Failing: {command}{reason}")
@@ -152,11 +153,11 @@ def _ids(told: Told) -> Iterator[Entry]:
 def _commands(trail: Trail) -> Iterator[Entry]:
     """What failed last, then what checks the work: tests, and what was run again and again."""
     newest = list(reversed(trail.commands))
-    failed = [run for run in newest if run.ok is False]
+    failed = [run for run in newest if has_failed(run)]
     checks = [run for run in newest if run.ok and (run.tests or run.times > 1)]
     for run in (*failed[:2], *checks):
         if command := _command(run):
-            yield Entry(f"{command} fails" if run.ok is False else command)
+            yield Entry(f"{command} fails" if has_failed(run) else command)
 
 
 def _command(run: CommandRun) -> str:

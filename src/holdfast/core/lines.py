@@ -43,11 +43,6 @@ def command_line(run: CommandRun) -> str:
     return f"Failed{status}: {ran(run)}{reason}"
 
 
-def has_failed(run: CommandRun) -> bool:
-    """Whether a run went wrong: not one that a person refused, nor a search that found nothing."""
-    return run.ok is False and run.reason not in _NO_FAILURE
-
-
 def ran(run: CommandRun) -> str:
     """A command as it was typed, and what its tests counted."""
     return f"`{shell.shown(one_line(run.command), COMMAND_CHARS)}`{counts(run)}"

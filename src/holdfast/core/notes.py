@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 from holdfast.core import prose
-from holdfast.core.events import AssistantText, Replied
+from holdfast.core.events import AssistantText, Prompt, Replied
 from holdfast.core.text import one_line, query_terms, shortened
 from holdfast.core.trail import NOTES_KEPT, TEXT_KEPT, Note, NoteKind, OpenCall
 
@@ -53,6 +53,13 @@ def after_statement(notes: Notes, event: AssistantText, step: int) -> Notes:
 def after_user(notes: Notes, found: Iterable[Note]) -> Notes:
     """The notes after the user said something: what they were asked before is no longer open."""
     return noted(tuple(note for note in notes if note.kind is not NoteKind.QUESTION), found)
+
+
+def in_prompt(event: Prompt, ruled: tuple[str, ...], step: int) -> Iterator[Note]:
+    """What a prompt rules, and what else it says must be there."""
+    yield from (Note(NoteKind.CONSTRAINT, text, event.at, event.record, step) for text in ruled)
+    needed = (text for text in prose.needs(event.text) if text not in ruled)
+    yield from (Note(NoteKind.NEED, text, event.at, event.record, step) for text in needed)
 
 
 def rules(prompt: str) -> tuple[str, ...]:
@@ -108,6 +115,7 @@ def _spoken(text: str) -> Iterator[tuple[NoteKind, str]]:
         (NoteKind.FAILED, tuple(text for text in said.failures if text not in said.next_steps)),
         (NoteKind.MEASURED, said.measurements),
         (NoteKind.QUESTION, said.questions),
+        (NoteKind.NEED, said.needs),
     ):
         yield from ((kind, sentence) for sentence in sentences)
 

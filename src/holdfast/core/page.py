@@ -77,7 +77,7 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
 _KINDS: Final = (
     *ledger_told.FIRST,
     ledger_told.MORE,
-    *("next", "todo", "last_said", "statement", "confirmed", "measured", "tried", "untried", "git"),
+    *("next", "todo", "last_said", "statement", "confirmed", "measured", "tried", "untried", "need", "git"),
     *("where", "subagent_file"),
 )
 _LEADS: Final = (

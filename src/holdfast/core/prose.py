@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from holdfast.core import prose_prompts as prompts
 from holdfast.core import prose_rules as rules
 from holdfast.core import prose_signs as signs
+from holdfast.core.prose_needs import NEED
 from holdfast.core.prose_rules import Rule
 from holdfast.core.prose_sentences import Statement, statements
 
@@ -34,6 +35,7 @@ class Spoken:
     confirmed: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     measurements: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 def spoken(text: str) -> Spoken:
@@ -47,6 +49,7 @@ def spoken(text: str) -> Spoken:
         confirmed=_said(heard, rules.CONFIRMED),
         failures=_said(heard, rules.FAILURE),
         measurements=_measurements(heard),
+        needs=_said(heard, NEED),
     )
 
 
@@ -88,6 +91,11 @@ def confirmed(text: str) -> tuple[str, ...]:
 def failures(text: str) -> tuple[str, ...]:
     """What was tried and is said to have failed."""
     return _said(_heard(text), rules.FAILURE)
+
+
+def needs(text: str) -> tuple[str, ...]:
+    """What must be there before the work can be run: a service, a version, a variable, a first step."""
+    return _said(_heard(text), NEED)
 
 
 def measurements(text: str) -> tuple[str, ...]:

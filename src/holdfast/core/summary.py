@@ -17,6 +17,7 @@ import msgspec
 from holdfast.core import shell
 from holdfast.core.answer_schema import strict_schema
 from holdfast.core.context import Answered, Asked, Call, Result, Text, Turn
+from holdfast.core.endings import has_failed
 from holdfast.core.events import Action
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import NoteKind, Trail
@@ -202,7 +203,7 @@ def _evidence(trail: Trail) -> Iterator[tuple[str, list[str]]]:
     """The five buckets: what is known by rule, whatever a model makes of it."""
     runs = trail.commands
     yield "Commands that succeeded", [_command(run.command) for run in runs if run.ok is True]
-    failed = [f"{_command(run.command)}: {run.reason}" for run in runs if run.ok is False]
+    failed = [f"{_command(run.command)}: {run.reason}" for run in runs if has_failed(run)]
     yield "Commands that failed", failed
     yield "Files written", [touch.path for touch in trail.files if touch.action is not Action.READ]
     todos = [todo.text for todo in trail.todos if todo.status != "completed"]

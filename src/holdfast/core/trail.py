@@ -36,6 +36,7 @@ class NoteKind(StrEnum):
     CONFIRMED = "confirmed"
     FAILED = "failed"
     MEASURED = "measured"
+    NEED = "need"
 
 
 NOTES_KEPT: Final = {
@@ -47,6 +48,7 @@ NOTES_KEPT: Final = {
     NoteKind.CONFIRMED: 8,
     NoteKind.FAILED: 8,
     NoteKind.MEASURED: 8,
+    NoteKind.NEED: 6,
 }
 
 

@@ -33,6 +33,7 @@ SENTENCES: Final[Weights] = {
     "confirmed": 0.3,
     "tried": 1.8,
     "untried": 0.8,
+    "need": 1.6,
     "failed_command": 2.7,
     "subagent_file": 0.5,
     "where": 4.0,
