@@ -71,7 +71,7 @@ def test_each_answer_is_a_persons(
             {"plan": "# Move the *lexer*\n\n1. …", "filePath": "/p/plan.md"},
             "Plan: Move the *lexer* (/p/plan.md)",
         ),
-        ({"plan": "Do it"}, "Plan: Do it"),
+        ({"plan": "## Plan: Do it"}, "Plan: Do it"),
     ],
 )
 def test_an_approved_plan_is_a_decision_of_the_user(tmp_path: Path, result: Json, told_as: str) -> None:

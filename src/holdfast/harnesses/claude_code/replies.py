@@ -54,7 +54,8 @@ def replied(call: str, said: str, outcome: Mapping[str, object], frame: Frame) -
         yield from answers(call, ((question, given.get(question)) for question in asked), frame)
     elif said.startswith(_APPROVED) and (plan := text(outcome, "plan")):
         title, path = _HEADING.search(plan), text(outcome, "filePath")
-        question = f"Plan: {title[1].strip() if title else ''}{f' ({path})' if path else ''}"
+        named = title[1].strip().removeprefix("Plan: ") if title else ""
+        question = f"Plan: {named}{f' ({path})' if path else ''}"
         yield from reply(call, "approved", frame, question)
 
 
