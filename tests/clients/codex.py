@@ -111,6 +111,9 @@ class Codex(Person):
         return self.started([str(self.binary), *arguments], cwd, stdin)
 
 
+_QUESTIONS = "item/tool/requestUserInput"
+
+
 class AppServer:
     """A running `codex app-server`. Use it as a context manager: leaving it kills what still runs."""
 
@@ -152,6 +155,13 @@ class AppServer:
         self._forget("turn/completed", session)
         started = self.call("turn/start", threadId=session, input=[{"type": "text", "text": text}])
         return str(started["turn"]["id"])
+
+    def answer(self, **chosen: str) -> None:
+        """What the person answers to the questions, by their ids, as soon as they are asked."""
+        self._wait_until(lambda: any(line.get("method") == _QUESTIONS for line in self._lines))
+        asked = next(line for line in self._lines if line.get("method") == _QUESTIONS)
+        answers = {id: {"answers": [words]} for id, words in chosen.items()}
+        self._write({"id": asked["id"], "result": {"answers": answers}})
 
     def compact(self, session: str) -> None:
         """What `/compact` does."""

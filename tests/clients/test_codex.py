@@ -66,6 +66,22 @@ class TestCompaction:
         assert server.last().text.count(TITLE) == 1
         assert "The context was just compacted." in brief_in(server.last())
 
+    def test_what_the_user_answers_to_a_tool_survives(
+        self, codex: Codex, server: ModelServer, product: Product
+    ) -> None:
+        options = [{"label": "Half to even", "description": "a"}, {"label": "Half up", "description": "b"}]
+        question = {"id": "round", "header": "Round", "question": "Which rounding?", "options": options}
+        server.script(call("request_user_input", questions=[question]), say("Understood."), say("ok"))
+        with codex.start_server("features.default_mode_request_user_input=true") as app:
+            session = app.begin()
+            app.send(session, "Fix the totals.")
+            app.answer(round="Half to even")
+            app.wait_for("turn/completed", session)
+            app.compact(session)
+            app.ask(session, "Go on.")
+            app.close()
+        assert "The user answered “Half to even” to “Which rounding?”" in brief_in(server.last())
+
     def test_the_checkpoint_is_there_before_the_summary_is_asked_for(
         self, codex: Codex, server: ModelServer, product: Product
     ) -> None:
