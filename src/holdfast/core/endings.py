@@ -10,6 +10,7 @@ from typing import Final
 
 from holdfast.core import shell
 from holdfast.core.patterns import compiled
+from holdfast.core.shell import Call
 from holdfast.core.shell_steps import bare_words, read
 from holdfast.core.trail import CommandRun
 
@@ -22,6 +23,16 @@ _COMPLAINT: Final = compiled(
     r"(?m)^(?:\S*/)?(?:[efz]?grep|rg|ag|ack|git|fatal|error|bash|zsh|sh)\b[^\n]{0,40}: "
 )
 _FORM_CHARS: Final = 200
+_HOW_TO_PRINT: Final = compiled(
+    r"-v+|-q+|-s|-x|-rA|--verbose|--quiet|--silent|--tb=\w+|--no-header|--bail|--maxfail=\d+|-count=\d+"
+    r"|--colou?r(?:=\w+)?|--no-color|--reporter=\w+|--nocapture|--trace|--no-cov"
+)
+_SUITES: Final = {
+    **dict.fromkeys(("pytest", "python -m pytest", "python3 -m pytest", "uv run pytest", "jest"), ""),
+    **dict.fromkeys(("cargo test", "mix test", "bun test", "npm test", "pnpm test", "yarn test"), ""),
+    "go test": "./...",
+}
+"""What runs all tests, and what it has to be told for that."""
 _ONCE: Final = frozenset(
     f"{program} {verb}"
     for program, verbs in {
@@ -55,12 +66,26 @@ def found_nothing(command: str, output: str, exit_status: int | None) -> bool:
 
 
 def made_good(failed: str, passed: str) -> bool:
-    """Whether what failed has been done by what passed later, as a part of it or in another way."""
+    """Whether what failed has been done by what passed later: as a part of it, or in another way."""
     undone, done = shell.calls(failed, _FORM_CHARS), shell.calls(passed, _FORM_CHARS)
-    forms, programs = {call.form for call in done}, {call.program for call in done}
     return bool(undone) and all(
-        # Of a form in which something is left out nobody knows whether it is the same.
-        (call.form in forms and "…" not in call.form) or call.program in programs & _ONCE
-        for call in undone
-        if call.program != "git add"
+        any(_covers(late, early) for late in done) for early in undone if early.program != "git add"
     )
+
+
+def _covers(done: Call, undone: Call) -> bool:
+    """Whether a call that passed does what another was to do: the same, at last, or all tests for some."""
+    if done.program != undone.program:
+        return False
+    if done.program in _ONCE:
+        return True
+    late, early = (_about(call) for call in (done, undone))
+    # Of a form in which something is left out nobody knows whether it is the same.
+    known = "…" not in (*late, *early)
+    return (known and late == early) or " ".join(late) == _SUITES.get(done.program)
+
+
+def _about(call: Call) -> list[str]:
+    """What a call is about: its words without the program, and without what changes only what it prints."""
+    words = call.form.removeprefix(call.program).split()
+    return [word for word in words if not _HOW_TO_PRINT.fullmatch(word)]
