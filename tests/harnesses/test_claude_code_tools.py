@@ -55,6 +55,8 @@ def told(folder: Path, *records: Json) -> tuple[Event, ...]:
         ("WebFetch", {"url": "https://example.org", "prompt": "?"}, Action.SEARCH, "https://example.org"),
         ("Task", {"description": "look", "prompt": "look around"}, Action.DELEGATE, "look"),
         ("Agent", {"prompt": "look around"}, Action.DELEGATE, "look around"),
+        ("AskUserQuestion", {"questions": [{"question": "Which?"}]}, Action.ASK, ""),
+        ("ExitPlanMode", {"plan": "# Do it"}, Action.ASK, ""),
         ("mcp__db__query", {"sql": "select 1"}, Action.OTHER, ""),
         ("AToolOfNextYear", {"path": "/p"}, Action.OTHER, "/p"),
         ("Bash", {"command": 5}, Action.RUN, ""),

@@ -79,6 +79,8 @@ class Action(StrEnum):
     RUN = "run"
     SEARCH = "search"
     DELEGATE = "delegate"
+    ASK = "ask"
+    """Puts a question, or a plan, to the person; of no other call is anything an answer."""
     OTHER = "other"
 
 

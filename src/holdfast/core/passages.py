@@ -199,6 +199,7 @@ _WORDS: Final[Mapping[Action, Callable[[str, str], str]]] = {
     Action.DELETE: lambda _, subject: f"Deleted {subject}",
     Action.SEARCH: lambda _, subject: f"Searched: {subject}",
     Action.DELEGATE: lambda _, subject: f"Asked a subagent: {subject}",
+    Action.ASK: lambda _, subject: f"Asked the user: {subject}",
     Action.OTHER: lambda tool, subject: f"Called {tool}: {subject}",
 }
 _ABOUT_FILES: Final = frozenset({Action.READ, Action.WRITE, Action.EDIT, Action.DELETE})

@@ -21,7 +21,7 @@ def reply(call: str, words: str, frame: Frame, question: str = "", part: str = "
 
 
 def questions_in(given: Mapping[str, object]) -> str:
-    """What a call asks a person, and among what to choose, as one would read it; empty for any other call."""
+    """What a call asks a person, and among what to choose, as one would read it."""
     questions = [mapping(one) for one in items(given.get("questions"))]
     options = ((text(mapping(option), "label") for option in items(one.get("options"))) for one in questions)
     lines = ((text(one, "question"), *labels) for one, labels in zip(questions, options, strict=True))

@@ -48,6 +48,8 @@ _ACTIONS: Final[Mapping[str, Action]] = {
     "WebFetch": Action.SEARCH,
     "Task": Action.DELEGATE,
     "Agent": Action.DELEGATE,
+    "AskUserQuestion": Action.ASK,
+    "ExitPlanMode": Action.ASK,
 }
 _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.RUN: ("command",),
@@ -56,6 +58,7 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.EDIT: ("file_path", "notebook_path"),
     Action.SEARCH: ("pattern", "query", "url", "path"),
     Action.DELEGATE: ("description", "prompt"),
+    Action.ASK: (),
     Action.OTHER: ("file_path", "path", "command", "query", "url"),
 }
 _TASKS: Final = frozenset({"TaskCreate", "TaskUpdate", "TaskGet", "TaskList"})
@@ -185,8 +188,10 @@ def _detail(action: Action, given: Mapping[str, object], raw: msgspec.Raw) -> st
         case Action.EDIT:
             edits = [given, *map(mapping, items(given.get("edits")))]
             return "\n".join(filter(None, (text(edit, "new_string", "new_source") for edit in edits)))
+        case Action.ASK:
+            return questions_in(given) or text(given, "plan")
         case Action.OTHER:
-            return questions_in(given) or (bytes(raw).decode(errors="replace") if given else "")
+            return bytes(raw).decode(errors="replace") if given else ""
         case _:
             return ""
 

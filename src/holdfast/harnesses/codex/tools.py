@@ -46,6 +46,7 @@ _ACTIONS: Final[Mapping[str, Action]] = {
     "list_dir": Action.SEARCH,
     "grep_files": Action.SEARCH,
     "spawn_agent": Action.DELEGATE,
+    "request_user_input": Action.ASK,
 }
 _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.READ: ("path", "file_path"),
@@ -84,7 +85,7 @@ def called(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
     asked = _asked(item, given, reached)
     yield _told(call, asked, frame, Origin.ASSISTANT)
     task = asked.subject if asked.action is Action.DELEGATE else ""
-    reached.opened(call, Call(asked.action, task, _questions(item, given)))
+    reached.opened(call, Call(asked.action, task, _questions(asked, given)))
 
 
 def returned(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
@@ -165,12 +166,10 @@ def _ended(call: str, outcome: Outcome, frame: Frame, reached: Reached) -> Itera
         yield SubagentStarted(**started, subagent=agent or call, task=known.task)
 
 
-def _questions(item: Item, given: Mapping[str, object]) -> dict[str, str]:
+def _questions(asked: _Asked, given: Mapping[str, object]) -> dict[str, str]:
     """What a person is asked, by the ids that the answers will go by."""
-    if item.name != "request_user_input":
-        return {}
-    asked = map(mapping, items(given.get("questions")))
-    return {text(one, "id"): capped(text(one, "question"), _DETAIL_LIMIT) for one in asked if text(one, "id")}
+    rows = map(mapping, items(given.get("questions")) if asked.action is Action.ASK else ())
+    return {text(one, "id"): capped(text(one, "question"), _DETAIL_LIMIT) for one in rows if text(one, "id")}
 
 
 def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
@@ -190,9 +189,10 @@ def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
             return _Asked(tool, action, text(given, "chars").strip())
         case Action.READ | Action.SEARCH:
             return _Asked(tool, action, text(given, *_SUBJECTS[action]))
+        case Action.ASK:
+            return _Asked(tool, action, "", questions_in(given))
         case _:
-            words = questions_in(given) or value_of(item.arguments)
-            detail = free_text if isinstance(free_text, str) else words
+            detail = free_text if isinstance(free_text, str) else value_of(item.arguments)
             subject = text(given, *_SUBJECTS[Action.OTHER])
             return _Asked(tool, Action.OTHER, subject, detail if isinstance(detail, str) else "")
 

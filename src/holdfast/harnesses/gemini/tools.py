@@ -45,6 +45,7 @@ _ACTIONS: Final[Mapping[str, Action]] = {
     "web_fetch": Action.SEARCH,
     "invoke_agent": Action.DELEGATE,
     "delegate_to_agent": Action.DELEGATE,
+    "ask_user": Action.ASK,
 }
 _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.RUN: ("command",),
@@ -53,10 +54,10 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.EDIT: ("file_path", "absolute_path", "path"),
     Action.SEARCH: ("pattern", "query", "prompt", "dir_path", "path"),
     Action.DELEGATE: ("agent_name", "name", "prompt"),
+    Action.ASK: (),
     Action.OTHER: ("file_path", "command", "query", "path"),
 }
 _TODOS: Final = "write_todos"
-_QUESTION: Final = "ask_user"
 _REFUSED: Final = re.compile(r"\[Operation Cancelled\][^\n]*\bUser denied execution\.")
 _ENDED: Final = frozenset({"success", "error", "cancelled"})
 _DETAIL_LIMIT: Final = 2_000
@@ -89,7 +90,7 @@ def called(call: ToolCall, frame: Frame) -> Iterator[Event]:
     if call.status in _ENDED:
         at = (milliseconds(call.timestamp) if call.timestamp else 0) or frame.at
         ended = Frame(frame.session, id, at, frame.agent, frame.parent)
-        if tool == _QUESTION:
+        if action is Action.ASK:
             yield from answers(id, _answered(call, given), ended)
         yield from _returned(call, action, ended)
 
@@ -150,8 +151,10 @@ def _detail(action: Action, given: Mapping[str, object]) -> str:
             return text(given, "dir_path", "path") if text(given, "pattern", "query", "prompt") else ""
         case Action.DELEGATE:
             return text(given, "prompt")
+        case Action.ASK:
+            return questions_in(given)
         case Action.OTHER:
-            return questions_in(given) or (msgspec.json.encode(given).decode() if given else "")
+            return msgspec.json.encode(given).decode() if given else ""
         case _:
             return ""
 

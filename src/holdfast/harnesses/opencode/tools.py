@@ -45,6 +45,7 @@ _ACTIONS: Final[Mapping[str, Action]] = {
     "websearch": Action.SEARCH,
     "codesearch": Action.SEARCH,
     "task": Action.DELEGATE,
+    "question": Action.ASK,
 }
 _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.RUN: ("command",),
@@ -53,10 +54,10 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.EDIT: ("filePath",),
     Action.SEARCH: ("pattern", "query", "url", "path"),
     Action.DELEGATE: ("description", "subagent_type"),
+    Action.ASK: (),
     Action.OTHER: ("filePath", "command", "query", "path"),
 }
 _TODOS: Final = "todowrite"
-_QUESTION: Final = "question"
 _REFUSED: Final = re.compile(
     r"\AThe user rejected permission to use this specific tool call"
     r"(?: with the following feedback: (?P<words>.*))?",
@@ -132,8 +133,10 @@ def _detail(action: Action, given: Mapping[str, object]) -> str:
             return text(given, "path") if text(given, "pattern", "query", "url") else ""
         case Action.DELEGATE:
             return text(given, "prompt")
+        case Action.ASK:
+            return replies.questions_in(given)
         case Action.OTHER:
-            return replies.questions_in(given) or (msgspec.json.encode(given).decode() if given else "")
+            return msgspec.json.encode(given).decode() if given else ""
         case _:
             return ""
 
@@ -153,7 +156,7 @@ def _delegated(state: State, given: Mapping[str, object], own: Frame) -> Iterato
 
 def _replied(state: State, tool: str, given: Mapping[str, object], frame: Frame) -> Iterator[Event]:
     """What a person answered, or said on refusing one of OpenCode's own tools; others may claim that."""
-    if tool == _QUESTION:
+    if _ACTIONS.get(tool) is Action.ASK:
         asked = (text(mapping(one), "question") for one in items(given.get("questions")))
         chosen = items(mapping(value_of(state.metadata)).get("answers"))
         yield from replies.answers(frame.record, zip(asked, chosen, strict=False), frame)
