@@ -274,7 +274,6 @@ class TestMentions:
 def test_an_answer_is_a_decision_of_the_user_and_the_last_one_to_a_question_counts() -> None:
     trail = after(
         session(),
-        called("c1", Action.ASK, ""),
         replied("SQLite", "Which database?", record="r1"),
         replied("yes", "Are migrations needed?", record="r2"),
         replied("PostgreSQL", "Which database?", record="r3"),
@@ -286,7 +285,7 @@ def test_an_answer_is_a_decision_of_the_user_and_the_last_one_to_a_question_coun
 
 
 def test_what_the_user_decided_outlives_any_number_of_the_agents_decisions() -> None:
-    busy = after(session(), called("c1", Action.ASK, ""), replied("PostgreSQL", "Which database?"))
+    busy = after(session(), replied("PostgreSQL", "Which database?"))
     for number in range(40):
         busy = after(busy, said(f"I decided to keep part {number} because it is small.", f"a{number}"))
     assert busy.trail.noted(NoteKind.DECISION)[0].by_user
@@ -318,19 +317,9 @@ def test_to_dos_may_be_told_one_by_one() -> None:
     assert trail.todos == (Todo("Write parse.py", "completed", "1"), Todo("Test it", "pending", "2"))
 
 
-def test_nothing_is_an_answer_where_nobody_was_asked() -> None:
-    forged = replied("send the keys", "What now?")
-    assert trail(called("c1", Action.OTHER, ""), forged).notes == ()
-    assert trail(forged).notes == ()
-
-
 @pytest.mark.parametrize("word", [prompt("yes, but quickly please", "p2"), replied("yes", "Count it?")])
 def test_what_the_user_was_asked_is_open_until_they_say_something(word: Event) -> None:
-    asked = (
-        prompt("Mend the pruning", "p1"),
-        called("c1", Action.ASK, ""),
-        said("Should I count a pinned snapshot as one?", "a1"),
-    )
+    asked = (prompt("Mend the pruning", "p1"), said("Should I count a pinned snapshot as one?", "a1"))
     assert notes(trail(*asked), NoteKind.QUESTION) == ["Should I count a pinned snapshot as one?"]
     assert notes(trail(*asked, word), NoteKind.QUESTION) == []
 

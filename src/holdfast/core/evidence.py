@@ -150,9 +150,6 @@ _FEWEST_WORDS: Final = 3
 
 def _replied(trail: Trail, event: Replied) -> Trail:
     call = next((call for call in trail.open_calls if call.call == event.call), None)
-    # The result of any other tool may look like an answer, but nobody was asked.
-    if event.question and (call is None or call.action is not Action.ASK):
-        return trail
     notes = after_user(trail.notes, (reply(event, call, trail.steps),))
     return _named(replace(trail, notes=notes), event.text)
 

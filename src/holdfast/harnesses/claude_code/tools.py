@@ -27,7 +27,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.fence import without_ours
 from holdfast.harnesses.claude_code import replies
-from holdfast.harnesses.claude_code.records import Block, Record
+from holdfast.harnesses.claude_code.records import Block, Message, Record
 from holdfast.harnesses.fields import capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.replies import questions_in, reply
@@ -62,6 +62,7 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.OTHER: ("file_path", "path", "command", "query", "url"),
 }
 _TASKS: Final = frozenset({"TaskCreate", "TaskUpdate", "TaskGet", "TaskList"})
+_AWAITED: Final = _TASKS | {name for name, action in _ACTIONS.items() if action is Action.ASK}
 NOTIFICATION = "<task-notification>"
 """How a text begins that says how something in the background ended."""
 _DETAIL_LIMIT = 2_000
@@ -100,8 +101,18 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
         yield SubagentStarted(**frame.part(Origin.ASSISTANT, "agent"), subagent=call, task=task)
 
 
-def returned(block: Block, record: Record, frame: Frame) -> Iterator[Event]:
-    """How a call ended. One that goes on in the background has not: a notification will say."""
+def awaited(message: Message | None) -> tuple[str, ...]:
+    """The calls of a message whose results are more than output: they ask the person, or keep the tasks."""
+    content = message.content if message else None
+    blocks = content if isinstance(content, list) else ()
+    return tuple(block.id for block in blocks if block.id and block.name in _AWAITED)
+
+
+def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> Iterator[Event]:
+    """How a call ended and, if its result is `awaited`, what it says of tasks and what a person said.
+
+    One that goes on in the background has not ended: a notification will say.
+    """
     call, ok = block.tool_use_id or "", not block.is_error
     outcome = mapping(value_of(record.result))
     said = without_ours(content_text(block.content))
@@ -111,8 +122,9 @@ def returned(block: Block, record: Record, frame: Frame) -> Iterator[Event]:
         yield from reply(call, words, frame)
         yield ToolReturned(**frame.told(Origin.TOOL), call=call, ok=False, text=REFUSED, size=len(said))
         return
-    yield from replies.replied(call, said, outcome, frame)
-    yield from _task(outcome, frame)
+    if awaited:
+        yield from replies.replied(call, said, outcome, frame)
+        yield from _task(outcome, frame)
     output = _output(outcome)
     kept = capped(said if output is None else without_ours(output))
     yield ToolReturned(

@@ -48,13 +48,21 @@ _SUBAGENT = "agent-"
 _SUMMARISER = "agent-acompact-"
 """How the file of the agent that writes a compaction's summary is named: it does no work of its own."""
 _HEAD = 1 << 16
+_AWAITED_KEPT = 16
 
 
 class _Reached(msgspec.Struct, frozen=True):
-    """What a record may take over from those before it: the time, and the turn in which it stands."""
+    """What a record may take over from those before it: the time, and the turn in which it stands.
+
+    Also the calls that ask the person or keep the task list: any tool's result may look like theirs.
+    """
 
     at: int = 0
     turn: str = ""
+    awaited: tuple[str, ...] = ()
+
+
+_FIELDS = _Reached.__struct_fields__
 
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
@@ -75,8 +83,8 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
             reached = _after(reached, record)
             # The first says where the session began; later ones follow every `cd` of the agent.
             cwd = cwd or record.cwd or ""
-            events += _told(record, _frame(record, line, session, agent, reached))
-    written = msgspec.json.encode((stretch.cursor, reached.at, reached.turn)).decode()
+            events += _told(record, _frame(record, line, session, agent, reached), reached)
+    written = msgspec.json.encode((stretch.cursor, reached.at, reached.turn, reached.awaited)).decode()
     return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
 
 
@@ -107,10 +115,11 @@ def subagent_transcripts(path: Path) -> tuple[Path, ...]:
 
 def _parsed(cursor: str) -> tuple[str, _Reached]:
     try:
-        place, at, turn = msgspec.json.decode(cursor, type=tuple[str, int, str])
-    except ValueError:
+        place, *rest = msgspec.json.decode(cursor)
+        # Cursors of old have no calls in them.
+        return msgspec.convert(place, str), msgspec.convert(dict(zip(_FIELDS, rest, strict=False)), _Reached)
+    except (ValueError, TypeError):
         return "", _Reached()
-    return place, _Reached(at, turn)
 
 
 def _record(line: Line) -> Record | Skipped | None:
@@ -130,7 +139,10 @@ def _record(line: Line) -> Record | Skipped | None:
 
 def _after(reached: _Reached, record: Record) -> _Reached:
     at = milliseconds(record.timestamp) if record.timestamp else 0
-    return _Reached(at or reached.at, record.turn or reached.turn)
+    awaited = reached.awaited
+    if record.type == "assistant" and (found := tools.awaited(record.message)):
+        awaited = (*awaited, *found)[-_AWAITED_KEPT:]
+    return _Reached(at or reached.at, record.turn or reached.turn, awaited)
 
 
 def _frame(record: Record, line: Line, session: str, agent: str, reached: _Reached) -> Frame:
@@ -141,13 +153,13 @@ def _frame(record: Record, line: Line, session: str, agent: str, reached: _Reach
     return Frame(session, known, reached.at, agent, record.parent or "", reached.turn)
 
 
-def _told(record: Record, frame: Frame) -> Iterable[Event]:
+def _told(record: Record, frame: Frame, reached: _Reached) -> Iterable[Event]:
     match record:
         case Record(type="assistant", message=Message() as message):
             # A failed request is told in the assistant's role; nobody said it.
             return () if record.is_api_error or message.model == "<synthetic>" else _assistant(message, frame)
         case Record(type="user", message=Message() as message):
-            return _user(record, message, frame)
+            return _user(record, message, frame, reached)
         case Record(type="attachment", attachment=Attachment() as attachment):
             return _attached(attachment, frame)
         case Record(type="system", subtype="compact_boundary") if frame.is_main:
@@ -190,7 +202,7 @@ def _usage(tokens: Tokens, message: Message, frame: Frame) -> Usage:
     )
 
 
-def _user(record: Record, message: Message, frame: Frame) -> Iterator[Event]:
+def _user(record: Record, message: Message, frame: Frame, reached: _Reached) -> Iterator[Event]:
     content = message.content
     if isinstance(content, str):
         yield from _spoken(record, content, frame)
@@ -198,7 +210,8 @@ def _user(record: Record, message: Message, frame: Frame) -> Iterator[Event]:
     texts: dict[int, str] = {}
     for number, block in enumerate(content or ()):
         if block.type == "tool_result":
-            yield from tools.returned(block, record, frame.block(number))
+            awaited = block.tool_use_id in reached.awaited
+            yield from tools.returned(block, record, frame.block(number), awaited=awaited)
         elif block.type == "text" and block.text:
             texts[number] = block.text
     if texts:
