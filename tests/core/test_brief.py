@@ -20,6 +20,7 @@ from tests.core.scenes import (
     after,
     called,
     prompt,
+    replied,
     returned,
     said,
     session,
@@ -266,3 +267,10 @@ def test_what_must_be_there_is_told_with_the_state() -> None:
     needed = "The tests need Redis on port 6380."
     busy = after(session(), prompt("Mend it", "p1"), said(needed, "a1"), *crowd(0, 60))
     assert f"- Needs: {needed}" in compose(Told(Reason.COMPACT, busy, NOON), 2_000).text.splitlines()
+
+
+def test_the_users_last_word_to_a_tool_is_told_however_long_it_is() -> None:
+    words = "Look first at how the other readers do it, then bring the lexer over in three steps. " * 2
+    refused = (called("x", Action.RUN, "make all"), replied(words, call="x"), returned("x", ok=False))
+    busy = after(session(), prompt("Mend it", "p1"), *crowd(0, 60), *refused, *crowd(60, 70))
+    assert words.strip() in compose(Told(Reason.COMPACT, busy, NOON), 2_000).text

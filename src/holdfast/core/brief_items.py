@@ -160,14 +160,22 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
         # The first rules and the latest bind most: what stands between was said in passing.
         nearest = min(place, len(rules) - 1 - place)
         yield weighed(_note(note, "constraint", RULES, ""), weights, standing=recency(nearest))
-    for place, note in enumerate(reversed([note for note in told.session.trail.notes if note.by_user])):
-        section = RULES if note.kind is NoteKind.CONSTRAINT else DECISIONS
-        yield weighed(_note(note, "answer", section, ""), weights, standing=recency(place))
+    yield from _replies(told, weights)
     for kind, name, section, label in _NOTES:
         notes = [note for note in told.session.trail.noted(kind) if not note.by_user]
         for place, note in enumerate(reversed(notes)):
             age = _age(note, told) if kind in _PASSING else 0.0
             yield weighed(_note(note, name, section, label), weights, recency=recency(place), age=age)
+
+
+def _replies(told: Told, weights: Weights) -> Iterator[Item]:
+    """What the user said to tools; the last word, if it came after the goal, is where the work goes now."""
+    trail = told.session.trail
+    since = trail.goal.at if trail.goal else 0
+    for place, note in enumerate(reversed([note for note in trail.notes if note.by_user])):
+        section = RULES if note.kind is NoteKind.CONSTRAINT else DECISIONS
+        kind = "answer" if place or note.at < since else "last_answer"
+        yield weighed(_note(note, kind, section, ""), weights, standing=recency(place))
 
 
 _PASSING = frozenset({NoteKind.NEXT, NoteKind.QUESTION, NoteKind.CONFIRMED})

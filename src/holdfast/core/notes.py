@@ -92,7 +92,7 @@ _SHORTEST_RULE, _LONGEST_RULE = 4, 60
 _PASTED: Final = re.compile(r'["}\]]\s?[,:]\s?["{\[]|\{\s?"')
 """Where a sentence is part of some JSON, a program has written it."""
 _TO: Final = " to “"
-_QUESTION_KEPT: Final = 160
+_QUESTION_KEPT: Final = 100
 _REFUSED_KEPT: Final = 60
 _PASSING: Final = frozenset({NoteKind.NEXT, NoteKind.QUESTION})
 """What the newest statement that has any replaces: yesterday's next step is not today's."""

@@ -27,6 +27,7 @@ SENTENCES: Final[Weights] = {
     "last_said": 2.6,
     "statement": 1.2,
     "answer": 2.8,
+    "last_answer": 3.8,
     "decision": 1.8,
     "question": -0.6,
     "measured": 0.7,
