@@ -15,6 +15,7 @@ from holdfast.core.trail import (
     FILES_KEPT,
     NOTES_KEPT,
     PROMPTS_KEPT,
+    TEXT_KEPT,
     CommandRun,
     FileTouch,
     NoteKind,
@@ -342,3 +343,9 @@ def test_a_failure_that_was_made_good_in_another_way_is_none() -> None:
 @pytest.mark.parametrize("word", [prompt("The tests need Redis.", "p1"), said("The tests need Redis.", "a1")])
 def test_what_must_be_there_is_noted_whoever_says_it(word: Event) -> None:
     assert notes(trail(word), NoteKind.NEED) == ["The tests need Redis."]
+
+
+def test_a_to_do_of_any_length_stays_small() -> None:
+    entry = Todo("word " * 100_000, "", "1")
+    change = TodoChanged(session=KEY, record="t1", at=NOON, origin=Origin.ASSISTANT, todo=entry)
+    assert len(trail(change).todos[0].text) <= TEXT_KEPT

@@ -75,7 +75,9 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
         case TodosChanged(agent="main", todos=todos):
             return _named(replace(trail, todos=todos), "\n".join(todo.text for todo in todos))
         case TodoChanged(agent="main", todo=todo):
-            return _named(replace(trail, todos=with_entry(trail.todos, todo)), todo.text)
+            # Each stays in the trail, which is carried along with every event.
+            entry = replace(todo, text=shortened(todo.text, TEXT_KEPT))
+            return _named(replace(trail, todos=with_entry(trail.todos, entry)), entry.text)
         case Replied(agent="main", text=text) if text.strip():
             return _replied(trail, event)
         case _:
