@@ -18,7 +18,10 @@ GONE = Process(2**22 - 1, 1)
 
 def _living(*words: str) -> Iterator[Process]:
     """A process that lives until the test is over, started with these words."""
-    with subprocess.Popen(["/bin/sh", "-c", "read line", *words], stdin=subprocess.PIPE) as child:
+    command = ["/bin/sh", "-c", "echo; read line", *words]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()  # a process that is just being started has no command line yet
         yield Process(child.pid, start_of(child.pid))
 
 
