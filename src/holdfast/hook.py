@@ -165,14 +165,14 @@ def ask(home: str, header: bytes, letter: bytes, until: float) -> bytes:
     try:
         connection.sendall(b"%b%blength: %d\n\n%b" % (header, proof, len(letter), letter))
         connection.shutdown(_socket.SHUT_WR)
-        status = answer = received = b""
-        while status != b"HOLDFAST/1 ok %d" % len(answer):
+        status = end = answer = received = b""
+        while not end or status != b"HOLDFAST/1 ok %d" % len(answer):
             connection.settimeout(max(until - time.monotonic(), 0.001))
             chunk = connection.recv(65536)
             if not chunk:
                 raise ValueError("no answer, or a short one")
             received += chunk
-            status, _, answer = received.partition(b"\n")
+            status, end, answer = received.partition(b"\n")
         return answer
     finally:
         connection.close()

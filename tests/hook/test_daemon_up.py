@@ -35,6 +35,7 @@ def test_the_answer_is_printed_byte_for_byte(harness: Harness, kind: DoorKind, t
     [
         b"",
         b"HOLDFAST/1 ok 9",
+        b"HOLDFAST/1 ok 0",
         b"HOLDFAST/1 ok 9\nshort",
         b"HOLDFAST/1 ok 4\nlonger",
         b"HOLDFAST/1 ok -1\n",
