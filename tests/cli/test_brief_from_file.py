@@ -133,7 +133,7 @@ def test_a_subagents_work_counts_only_until_the_last_line_read(transcript: Path)
 def test_after_a_compaction_the_brief_says_so(tmp_path: Path) -> None:
     compacted = preview(CLAUDE, written(tmp_path / "s1.jsonl", [*RECORDS, BOUNDARY]))
     assert compacted.told.reason is Reason.COMPACT
-    assert "just compacted" in compacted.brief.text
+    assert "Just compacted" in compacted.brief.text
     assert "mend the lexer" in compacted.brief.text
 
 
@@ -141,7 +141,7 @@ def test_a_compaction_that_work_followed_is_not_called_the_last_thing_that_happe
     later = record(7, "user", "and now the printer")
     went_on = preview(CLAUDE, written(tmp_path / "s1.jsonl", [*RECORDS, BOUNDARY, later]))
     assert went_on.told.reason is Reason.STARTUP
-    assert "just compacted" not in went_on.brief.text
+    assert "Just compacted" not in went_on.brief.text
 
 
 @given(budget=st.integers(0, 2_000))

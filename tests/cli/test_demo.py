@@ -101,7 +101,7 @@ def test_it_reads_nothing_of_the_user(environment: Mapping[str, str]) -> None:
     settings = Path(environment["HOLDFAST_HOME"]) / "config.toml"
     settings.parent.mkdir()
     settings.write_text("[continuity]\nenabled = false\n", encoding="utf-8")
-    assert "The context was just compacted." in run(environment)
+    assert "Just compacted." in run(environment)
 
 
 def test_json_is_one_document_that_says_the_same(environment: Mapping[str, str], replayed: Replayed) -> None:

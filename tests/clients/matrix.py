@@ -124,6 +124,14 @@ PROMISES: Final = (
         openclaw="test_openclaw.py::test_after_new_the_session_is_given_what_it_was_and_may_ignore_it",
     ),
     Promise(
+        "what was left running is told by its handle",
+        "test_claude_code_facts.py::test_what_was_left_running_is_told_by_its_handle_until_it_is_stopped",
+        f"test_codex.py::{_CUT}::test_what_was_left_running_is_told_by_its_session",
+        "test_gemini.py::test_what_was_left_running_is_told_by_its_process",
+        NOT_OFFERED,
+        openclaw="test_openclaw.py::test_what_was_left_running_is_told_by_its_session_until_it_is_killed",
+    ),
+    Promise(
         "nothing bleeds from a session at work",
         f"test_claude_code.py::{_NEW}::test_beside_a_live_one_nothing_bleeds",
         f"test_codex.py::{_NEW}::test_beside_one_that_is_at_work_in_the_same_process_nothing_bleeds",

@@ -5,13 +5,14 @@ Files that were only read are not said to be changed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.clients.claude import Claude, Json, Stream
-from tests.clients.model_server import ModelServer, Step, call, say
+from tests.clients.model_server import ModelServer, Request, Step, call, say
 from tests.clients.product import TITLE, Product
 
 TOOLS = ("--allowedTools", "Bash,Read,Write,Edit")
@@ -127,6 +128,36 @@ def test_what_the_user_said_to_tools_and_the_tasks_survive(
     assert [name for name, fact in SAID_TO_TOOLS.items() if fact not in brief] == []
     assert "Read the tax rules" not in brief
     assert "multiSelect" not in brief
+
+
+@pytest.mark.parametrize("cut", [compacted, cleared])
+def test_what_was_left_running_is_told_by_its_handle_until_it_is_stopped(
+    claude: Claude, server: ModelServer, product: Product, cut: Callable[[Stream], None]
+) -> None:
+    server.script(
+        call("Bash", command="sleep 61", description="Serve", run_in_background=True),
+        call("Bash", command="sleep 62", description="Watch", run_in_background=True),
+        say("Serving."),
+    )
+    with claude.start_stream("--allowedTools", "Bash,TaskStop") as stream:
+        stream.ask("Serve the cart, then look at it.")
+        serving, watching = _handles(server.last())
+        server.script(call("TaskStop", task_id=watching), say("Enough seen."), say("ok"))
+        stream.ask("No need to watch it.")
+        cut(stream)
+        stream.ask("Go on.")
+        brief = brief_in(server.last().text)
+        server.script(call("TaskStop", task_id=serving), say("Stopped."))
+        stream.ask("Stop it.")
+        stream.close()
+    assert f"- Left running: `sleep 61` ({serving})" in brief
+    assert "Left running: `sleep 62`" not in brief
+    assert "Failed" not in brief
+
+
+def _handles(request: Request) -> list[str]:
+    """The ids of the commands in the background, the first one first."""
+    return re.findall(r"running in background with ID: (\w+)", request.text)
 
 
 def decided(asked: Json) -> Json:

@@ -21,7 +21,7 @@ from tests.clients.product import TITLE, Product
 TOOLS = ("--allowedTools", "Bash,Read,Write,Edit")
 OPENING, CLOSING = "<holdfast-recall>", "</holdfast-recall>"
 FENCE = re.compile(f"{OPENING}.*?{CLOSING}", re.DOTALL)
-COMPACTED = "The context was just compacted."
+COMPACTED = "Just compacted."
 STEERING = "## What the summary must keep"
 SECRETS = {
     "GitHub token in a prompt": "ghp_" + "Zx9Kq2Lm8" * 4,

@@ -6,6 +6,7 @@ Assertions are on the request bodies that reach the model, and never on a positi
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import threading
@@ -64,7 +65,7 @@ class TestCompaction:
         assert len(server.compactions()) == 1
         assert_holds_the_facts(server.last())
         assert server.last().text.count(TITLE) == 1
-        assert "The context was just compacted." in brief_in(server.last())
+        assert "Just compacted." in brief_in(server.last())
 
     def test_what_the_user_answers_to_a_tool_survives(
         self, codex: Codex, server: ModelServer, product: Product
@@ -81,6 +82,19 @@ class TestCompaction:
             app.ask(session, "Go on.")
             app.close()
         assert "The user answered “Half to even” to “Which rounding?”" in brief_in(server.last())
+
+    def test_what_was_left_running_is_told_by_its_session(
+        self, codex: Codex, server: ModelServer, product: Product
+    ) -> None:
+        server.script(call("exec_command", cmd="sleep 61", yield_time_ms=300), say("Serving."), say("ok"))
+        with codex.start_server() as app:
+            session = app.begin()
+            app.ask(session, "Serve the cart, then look at it.")
+            (process,) = re.findall(r"Process running with session ID (\d+)", server.last().text)
+            app.compact(session)
+            app.ask(session, "Go on.")
+            app.close()
+        assert f"- Left running: `sleep 61` (session {process})" in brief_in(server.last())
 
     def test_the_checkpoint_is_there_before_the_summary_is_asked_for(
         self, codex: Codex, server: ModelServer, product: Product

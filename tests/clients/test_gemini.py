@@ -6,6 +6,7 @@ Assertions are on the request bodies that reach the model, and never on a positi
 from __future__ import annotations
 
 import html
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -106,6 +107,21 @@ def test_after_a_compaction_by_hand_the_brief_comes_with_the_next_prompt(
         turns = len(server.turns())
         terminal.enter("Go on", lambda: len(server.turns()) > turns)
     assert_holds_the_facts(server.last())
+
+
+def test_what_was_left_running_is_told_by_its_process(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    serve = call("run_shell_command", command="sleep 61", is_background=True, usage=EMPTY)
+    server.script(serve, say("Serving.", usage=EMPTY))
+    with gemini.at_terminal("--yolo") as terminal:
+        terminal.enter("Serve it", lambda: any("Serving." in chat.read_text() for chat in gemini.chats()))
+        (process,) = re.findall(r"moved to background \(PID: (\d+)\)", server.last().text)
+        terminal.enter("/clear", lambda: len(gemini.chats()) == 2)
+        server.script(say("ok", usage=EMPTY))
+        turns = len(server.turns())
+        terminal.enter("Hello", lambda: len(server.turns()) > turns)
+    assert f"- Left running: `sleep 61` (PID {process})" in brief_in(server.last())
 
 
 def test_after_clear_the_brief_comes_with_the_first_prompt(

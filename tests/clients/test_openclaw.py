@@ -6,6 +6,7 @@ bodies that reach the model, and never on a position in them.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +34,7 @@ from tests.clients.product import TITLE, Product
 DEAF = "unheard"
 """An agent whose compactions our plugin is told nothing of."""
 AGENTS = (
-    *("by-hand", "by-itself", "anew", "next", "tools", "daemon", "gone", "killed"),
+    *("by-hand", "by-itself", "anew", "next", "tools", "daemon", "gone", "killed", "serving"),
     *("forked", "at-work", "across", DEAF),
 )
 RULE = "Never touch legacy.py, it is frozen until the audit."
@@ -142,6 +143,26 @@ def test_after_a_compaction_the_brief_goes_with_every_request(
     briefs = [brief_in(request) for request in server.turns()[-3:]]
     assert_holds_the_facts(server.last())
     assert briefs[0] == briefs[1] == briefs[2]
+
+
+def test_what_was_left_running_is_told_by_its_session_until_it_is_killed(
+    openclaw: OpenClaw, server: ModelServer, product: Product
+) -> None:
+    session = openclaw.session("serving")
+    waits = (call("exec", command=f"sleep {seconds}", background=True) for seconds in (61, 62))
+    server.script(*waits, say("Serving."))
+    session.prompt("Serve the cart, and watch it.")
+    serving, watching = re.findall(r"Command still running \(session ([\w-]+)", server.last().text)
+    server.script(call("process", action="kill", sessionId=watching), say("Enough seen."))
+    session.prompt("No need to watch it.")
+    session.compact()
+    server.script(say("ok"))
+    session.prompt("Go on.")
+    brief = brief_in(server.last())
+    server.script(call("process", action="kill", sessionId=serving), say("Stopped."))
+    session.prompt("Stop it.")
+    assert f"- Left running: `sleep 61` (session {serving})" in brief
+    assert "Left running: `sleep 62`" not in brief
 
 
 def test_with_the_next_prompt_if_no_hook_fired(

@@ -127,7 +127,7 @@ class TestCompaction:
         after = stage.say(session, "Go on.")
         assert_holds_the_facts(after)
         assert after.text.count(TITLE) == 1
-        assert "The context was just compacted." in brief_in(after)
+        assert "Just compacted." in brief_in(after)
         # Its own summary was told what to keep, and the checkpoint was there before.
         (compaction,) = [request for request in stage.asked(session) if request.compaction]
         told = compaction.text.partition("<holdfast-recall>")[2]

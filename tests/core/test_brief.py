@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.brief import TITLE, Brief, Reason, Told, compose, compose_news
 from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged
+from holdfast.core.facts import LEAST_PLAIN, form_of
 from holdfast.core.fence import is_ours, without_ours
 from holdfast.core.trail import Said
 from tests.core.scenes import (
@@ -50,7 +51,7 @@ def test_a_brief_holds_what_was_asked_done_and_failed() -> None:
 @pytest.mark.parametrize(
     ("reason", "opening", "whose"),
     [
-        (Reason.COMPACT, "The context was just compacted.", "this session"),
+        (Reason.COMPACT, "Just compacted.", "this session"),
         (
             Reason.LATE,
             "The context window was compacted, and this could not be given at once.",
@@ -101,15 +102,33 @@ def test_what_the_budget_left_out_is_accounted_for() -> None:
     assert any(item.rendered for item in brief.items)
 
 
-@pytest.mark.parametrize("budget", [900, 1_220, 1_250, 1_270])
-def test_what_takes_more_room_than_it_seemed_leaves_it_to_others(budget: int) -> None:
+def busy_with_names() -> Told:
+    """Work of which there is little to say, and much to name."""
     busy = session()
     for place in range(24):
         path = f"{PROJECT.root}/packages/{'abc'[place % 3]}/source/module_{place % 5}/nested_{place}.py"
         names = " ".join(f"parse_{place}_{part}" for part in range(4))
         edit = replace(called(f"t{place}", Action.EDIT, path), detail=names)
         busy = after(busy, edit, returned(f"t{place}"))
-    brief = compose(replace(told(), session=busy), budget)
+    return replace(told(), session=busy)
+
+
+@pytest.mark.parametrize(("words", "trimmed"), [(5, 0), (10, 4), (12, 1), (13, 0)])
+def test_a_few_names_give_way_to_leave_enough_plain_words(words: int, trimmed: int) -> None:
+    busy = busy_with_names()
+    goal = prompt(" ".join(["so"] * words), "p1")
+    brief = compose(replace(busy, session=after(busy.session, goal)), 1_100)
+    dropped = [item for item in brief.items if item.omitted == "too many names for the words"]
+    assert len(dropped) == trimmed
+    assert not dropped or form_of(brief.text).plain >= LEAST_PLAIN
+
+
+@pytest.mark.parametrize("budget", [900, 1_205, 1_235, 1_245])
+def test_what_takes_more_room_than_it_seemed_leaves_it_to_others(
+    monkeypatch: pytest.MonkeyPatch, budget: int
+) -> None:
+    monkeypatch.setattr("holdfast.core.brief.PLAIN_SHARE", 0.0)
+    brief = compose(busy_with_names(), budget)
     left = budget - len(brief.text) - len(", ")
     left_out = [item for item in brief.items if item.omitted == "over budget" and item.lead == "In use"]
     assert left_out

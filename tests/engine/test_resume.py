@@ -37,7 +37,7 @@ class TestCompaction:
         brief = stage.letter("a", "start", source="compact")
         assert "task of a" in brief
         assert "Failed (exit 1): `make check`: Error: make check broke" in brief
-        assert "just compacted" in brief
+        assert "Just compacted" in brief
 
     def test_once_per_compaction(self, stage: Stage) -> None:
         play(stage, "a")
@@ -93,7 +93,7 @@ class TestCompaction:
         assert "## What the summary must keep" in steering
         assert "task of a" in steering
         assert len(steering) <= 1_500
-        assert "just compacted" in stage.letter("a", "start", source="compact")
+        assert "Just compacted" in stage.letter("a", "start", source="compact")
 
     def test_the_state_is_safe_before_the_hook_is_answered(self, stage: Stage) -> None:
         play(stage, "a")

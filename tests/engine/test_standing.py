@@ -47,7 +47,7 @@ def test_after_a_compaction_each_request_has_the_same_bytes(stage: Forgetting) -
     stage.compact("a")
     first = stage.letter("a", "request")
     assert "task of a" in first
-    assert "just compacted" in first
+    assert "Just compacted" in first
     stage.now += 5 * MINUTE
     stage.write("a", ("edits", stage.file("later.c")))
     assert {stage.letter("a", "request") for _ in range(3)} == {first}

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from holdfast.core.endings import STOPPED
 from holdfast.core.events import (
     Action,
     Event,
+    LeftRunning,
     SubagentStarted,
     SubagentStopped,
     Todo,
@@ -155,7 +157,9 @@ def test_a_command_in_the_background_ends_when_the_notification_says_so(
         user(text_of_it, "u2", promptSource="system", origin={"kind": "task-notification"}),
         attachment("queued_command", "u2", prompt=text_of_it, commandMode="task-notification"),
     ):
-        (event,) = told(tmp_path, LAUNCHED, told_by)
+        left, event = told(tmp_path, LAUNCHED, told_by)
+        assert isinstance(left, LeftRunning)
+        assert (left.call, left.handle) == ("c1", "b1")
         assert isinstance(event, ToolReturned)
         assert (event.record, event.call) == ("u2", "c1")
         assert (event.ok, event.exit_status) == ended
@@ -164,13 +168,51 @@ def test_a_command_in_the_background_ends_when_the_notification_says_so(
 @pytest.mark.parametrize(
     "text_of_it",
     [
-        "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>",
+        "<task-notification>\n<status>completed</status>\n</task-notification>",
         notification("c1", "running", "Background command"),
         "<task-notification>",
     ],
 )
 def test_a_notification_that_names_no_call_or_no_end_tells_nothing(tmp_path: Path, text_of_it: str) -> None:
     assert told(tmp_path, user(text_of_it)) == ()
+
+
+def test_a_notification_of_an_older_version_tells_the_handle_alone(tmp_path: Path) -> None:
+    summary = 'Background command "make" failed with exit code 2'
+    said = f"<task-id>b1</task-id>\n<status>failed</status>\n<summary>{summary}</summary>"
+    (event,) = told(tmp_path, user(f"<task-notification>\n{said}\n</task-notification>"))
+    assert isinstance(event, ToolReturned)
+    assert (event.call, event.handle, event.ok, event.exit_status) == ("", "b1", False, 2)
+
+
+TASK = {"task_id": "b1", "task_type": "local_bash", "output": "2 failed"}
+
+
+@pytest.mark.parametrize(
+    ("result", "ended"),
+    [
+        ({"task": {**TASK, "status": "completed", "exitCode": 0}}, [(True, 0, "2 failed")]),
+        ({"task": {**TASK, "status": "failed", "exitCode": 1}}, [(False, 1, "2 failed")]),
+        ({"task": {**TASK, "status": "running", "exitCode": None}}, []),
+        (
+            {"shellId": "b1", "status": "completed", "exitCode": 3, "stderr": "no"},
+            [(False, 3, "no")],
+        ),
+        ({"shellId": "b1", "status": "running", "exitCode": None, "stdout": "up"}, []),
+        ({"shell_id": "b1", "message": "Successfully killed shell: b1 (make)"}, [(False, None, STOPPED)]),
+        ({"task_id": "b1", "message": "Successfully stopped task: b1 (make)"}, [(False, None, STOPPED)]),
+        ({"task_id": "b1", "message": "Task b1 has ended already"}, []),
+        ({"shellId": "", "status": "completed"}, []),
+    ],
+)
+def test_what_is_looked_at_or_stopped_in_the_background_may_be_over(
+    tmp_path: Path, result: Json, ended: list[tuple[bool, int | None, str]]
+) -> None:
+    events = told(tmp_path, user([tool_result("…", "c9")], toolUseResult=result))
+    found = [event for event in events if isinstance(event, ToolReturned) and event.handle]
+    assert [(event.ok, event.exit_status, event.text) for event in found] == ended
+    assert all((event.call, event.handle) == ("", "b1") for event in found)
+    assert [event.call for event in events if isinstance(event, ToolReturned) and not event.handle] == ["c9"]
 
 
 def test_a_subagent_starts_with_its_call_and_stops_with_its_result(tmp_path: Path) -> None:

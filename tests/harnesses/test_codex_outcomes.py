@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import Event, Origin, ToolCalled, ToolReturned
+from holdfast.core.events import Event, LeftRunning, Origin, ToolCalled, ToolReturned
 from holdfast.harnesses import reader
 from tests.harnesses.codex_records import (
     Json,
@@ -181,8 +181,10 @@ def test_a_command_in_the_background_ends_when_its_process_does(tmp_path: Path) 
     started = (call("exec_command", "c1", cmd="make"), output(running(7), "c1"))
     waited = (call("write_stdin", "c2", session_id=7, chars=""), output(running(7), "c2"))
     ended = (call("write_stdin", "c3", session_id=7), output(ran("2 failed", 2), "c3"))
-    asked, end = told(tmp_path, *started, *waited, *ended)
+    asked, left, end = told(tmp_path, *started, *waited, *ended)
     assert isinstance(asked, ToolCalled)
+    assert isinstance(left, LeftRunning)
+    assert (left.call, left.handle) == ("c1", "session 7")
     assert isinstance(end, ToolReturned)
     assert (asked.call, asked.subject) == ("c1", "make")
     assert (end.call, end.ok, end.exit_status, end.text) == ("c1", False, 2, "2 failed")
@@ -212,6 +214,7 @@ def test_what_is_typed_into_a_process_is_a_call_of_its_own(tmp_path: Path) -> No
     )
     assert [(type(one), one.record) for one in events] == [
         (ToolCalled, "c1"),
+        (LeftRunning, "c1/running"),
         (ToolCalled, "c2"),
         (ToolReturned, "c1/end"),
         (ToolReturned, "c2/end"),

@@ -76,6 +76,7 @@ def test_a_whole_session_is_told_in_order_and_each_thing_once(sample: Path) -> N
         ("ToolCalled", "call_2"),
         ("ToolReturned", "call_2/end"),
         ("ToolCalled", "call_3"),
+        ("LeftRunning", "call_3/running"),
         ("ToolReturned", "call_3/end"),
         ("TodosChanged", "call_5"),
         ("Compacted", ""),

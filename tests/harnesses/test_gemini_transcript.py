@@ -13,6 +13,7 @@ from holdfast.core.events import (
     BriefSeen,
     Compacted,
     Event,
+    LeftRunning,
     ModelChanged,
     Origin,
     Prompt,
@@ -121,6 +122,15 @@ def test_to_dos_and_subagents_are_told_as_such(tmp_path: Path) -> None:
     assert isinstance(started, SubagentStarted)
     assert started.task == "scout"
     assert isinstance(ended, ToolReturned)
+
+
+def test_a_command_that_was_moved_to_the_background_has_not_ended(tmp_path: Path) -> None:
+    said = "Command moved to background (PID: 4711). Output hidden. Press Ctrl+B to view."
+    served = call("run_shell_command", said, command="npm start", is_background=True)
+    asked, left = told(tmp_path, answer("", toolCalls=[served]))
+    assert isinstance(asked, ToolCalled)
+    assert isinstance(left, LeftRunning)
+    assert (left.call, left.handle) == ("c1", "PID 4711")
 
 
 def test_a_message_that_is_written_again_is_the_same(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from holdfast.core.events import (
     Action,
     Event,
+    LeftRunning,
     Origin,
     SubagentStarted,
     Todo,
@@ -140,6 +141,31 @@ def test_the_line_that_tells_the_status_is_not_part_of_the_output(tmp_path: Path
 
 def test_a_command_that_goes_on_in_the_background_has_not_ended(tmp_path: Path) -> None:
     assert told(tmp_path, tool_result("exec", "still running", details={"status": "running"})) == ()
+    details = {"status": "running", "sessionId": "calm-reef", "pid": 7}
+    (left,) = told(tmp_path, tool_result("exec", "still running", details=details))
+    assert isinstance(left, LeftRunning)
+    assert (left.call, left.handle) == ("c1", "session calm-reef")
+
+
+@pytest.mark.parametrize(
+    ("said", "details", "ended"),
+    [
+        ("ok", {"status": "completed", "sessionId": "calm-reef", "exitCode": 0}, [(True, 0)]),
+        ("no", {"status": "failed", "sessionId": "calm-reef", "exitCode": 2}, [(False, 2)]),
+        ("Termination requested for session calm-reef.", {"status": "completed"}, [(False, None)]),
+        ("Removed session calm-reef (termination requested).", {"status": "completed"}, [(False, None)]),
+        ("No running or recent sessions.", {"status": "completed", "sessions": []}, []),
+    ],
+)
+def test_a_command_in_the_background_is_over_when_a_look_at_it_says_so(
+    tmp_path: Path, said: str, details: Json, ended: list[tuple[bool, int | None]]
+) -> None:
+    looked = told(tmp_path, tool_result("process", said, details=details))
+    found = [event for event in looked if isinstance(event, ToolReturned) and event.handle]
+    assert [(event.ok, event.exit_status) for event in found] == ended
+    assert all((event.call, event.handle) == ("", "session calm-reef") for event in found)
+    printed = told(tmp_path, tool_result("exec", said, details={"status": "completed"}))
+    assert not [event for event in printed if isinstance(event, ToolReturned) and event.handle]
 
 
 @pytest.mark.parametrize("output", ["M a.py", [text("M a.py"), image()], [image(), text("M a.py")]])

@@ -105,7 +105,7 @@ def test_what_reads_like_an_order_is_labelled_as_data(brief: str) -> None:
 def test_a_repository_never_leads(brief: str) -> None:
     opening, title, headline, *rest = brief.splitlines()
     assert (opening, title) == ("<holdfast-recall>", TITLE)
-    assert headline.startswith("The context was just compacted.")
+    assert headline.startswith("Just compacted.")
     first = next(line for line in rest if line and not line.startswith("#"))
     assert "Fix the totals." in first
     assert [line for line in rest if line.startswith("#") and line[4:] not in SECTIONS] == []

@@ -15,6 +15,7 @@ from typing import Final
 from holdfast.core import ledger_told
 from holdfast.core.brief_items import candidates, news
 from holdfast.core.defang import defanged, quoted
+from holdfast.core.facts import plain_share
 from holdfast.core.fence import OVERHEAD, TITLE, fence
 from holdfast.core.page import Page, label, lines
 from holdfast.core.text import elapsed, shortened
@@ -28,6 +29,9 @@ LEAD_MOST: Final = 52
 """How many items may stand behind one label: a longer list is not read."""
 
 
+PLAIN_SHARE: Final = 0.42
+"""At least so many of the words are plain ones, where leaving out a few names is enough for that."""
+TRIMMED_MOST: Final = 12
 MINUTE_MS: Final = 60_000
 _FIRST: Final = (*ledger_told.FIRST, "goal", "where", "latest_file")
 """What a brief begins with, whatever it is worth per character."""
@@ -88,7 +92,7 @@ def _filled(told: Told, items: Iterable[Item], budget: int, weights: Mapping[str
     for _ in range(REFILLS):
         chosen = _within(_said_once(chosen), room)
         chosen = tuple(_chosen(chosen, room - _written(chosen)))
-    chosen = _within(_said_once(chosen), room)
+    chosen = _readable(_within(_said_once(chosen), room), headline)
     if not any(item.rendered for item in chosen):
         return Brief("", chosen)
     offers = _offered(told) if closing else ()
@@ -118,6 +122,21 @@ def _within(chosen: tuple[Item, ...], room: int) -> tuple[Item, ...]:
         last = max(place for place, item in enumerate(chosen) if item.rendered)
         dropped = replace(chosen[last], rendered=False, omitted=LONGER)
         chosen = (*chosen[:last], dropped, *chosen[last + 1 :])
+    return chosen
+
+
+def _readable(chosen: tuple[Item, ...], headline: str) -> tuple[Item, ...]:
+    """Without the last few of the listed things, if that leaves enough plain words to read.
+
+    Where there is hardly anything but names, they are worth more than the form.
+    """
+    after = chosen
+    for _ in range(TRIMMED_MOST):
+        last = max((place for place, item in enumerate(after) if item.rendered and item.lead), default=-1)
+        if last < 0 or plain_share("\n".join((headline, *lines(after)))) >= PLAIN_SHARE:
+            return after
+        dropped = replace(after[last], rendered=False, omitted="too many names for the words")
+        after = (*after[:last], dropped, *after[last + 1 :])
     return chosen
 
 
@@ -202,7 +221,7 @@ def _length(item: Item) -> int:
 
 def _headline(told: Told) -> str:
     opening = {
-        Reason.COMPACT: "The context was just compacted.",
+        Reason.COMPACT: "Just compacted.",
         Reason.LATE: "The context window was compacted, and this could not be given at once.",
         Reason.STARTUP: "An earlier session of this project is over.",
         Reason.CLEAR: "The context was just cleared. Ignore this if you start something new.",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from holdfast.core import ledger_told, prose
+from holdfast.core import ledger_told, prose, shell
 from holdfast.core.brief_things import recency, relative, things
 from holdfast.core.events import Action
 from holdfast.core.lines import git_lines
@@ -23,11 +23,13 @@ from holdfast.core.told import (
     LEDGER,
     OPEN,
     OTHERS,
+    REPORTED,
     RULES,
     SINCE,
     STATE,
     WORDS,
     Item,
+    Reason,
     Told,
 )
 from holdfast.core.trail import TEXT_KEPT, Note, NoteKind, Said, Trail
@@ -38,6 +40,7 @@ PROMPT_CHARS = 220
 STATEMENT_CHARS = 160
 NOTE_CHARS = 260
 WORDS_CHARS = 800
+RUNNING_CHARS = 60
 
 
 def candidates(told: Told, weights: Weights = WEIGHTS) -> Iterator[Item]:
@@ -178,6 +181,22 @@ def _replies(told: Told, weights: Weights) -> Iterator[Item]:
         yield weighed(_note(note, kind, section, ""), weights, standing=recency(place))
 
 
+def _running(told: Told, weights: Weights) -> Iterator[Item]:
+    """What goes on in the background, and the subagents that can be asked again: elsewhere neither holds."""
+    here = told.reason in _SAME_PROCESS
+    for place, one in enumerate(reversed(told.session.trail.running)):
+        what = f"`{shell.shown(one_line(one.command), RUNNING_CHARS)}`" if one.command else f"“{one.task}”"
+        if not one.over:
+            text = f"Left running: {what} ({one.handle})" if here else f"Was left running: {what}"
+            item = Item(STATE, text, one.at, one.call, "running", what)
+            yield weighed(item, weights, standing=recency(place))
+        elif here:
+            item = Item(STATE, f"{one.handle} ({one.task})", one.at, one.call, "reported", lead=REPORTED)
+            yield weighed(item, weights, standing=recency(place))
+
+
+_SAME_PROCESS = frozenset({Reason.COMPACT, Reason.LATE, Reason.CLEAR, Reason.SUMMARY, Reason.ASKED})
+"""Why a brief is given to the very process that has left something running."""
 _PASSING = frozenset({NoteKind.NEXT, NoteKind.QUESTION, NoteKind.CONFIRMED})
 """What was so when it was said, and may be otherwise many steps later."""
 
@@ -204,6 +223,7 @@ def _state(told: Told, weights: Weights) -> Iterator[Item]:
         label = "Doing" if todo.status == IN_PROGRESS else "To do"
         text = f"{label}: {shortened(one_line(todo.text), NOTE_CHARS)}"
         yield weighed(Item(STATE, text, at, key, "todo"), weights, standing=recency(place))
+    yield from _running(told, weights)
     for place, said in enumerate(_telling(trail)):
         last = said.record == trail.statements[-1].record
         text = f"{'Last said' if last else 'Before that'}: {said.text}"

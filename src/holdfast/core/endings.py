@@ -16,6 +16,8 @@ from holdfast.core.trail import CommandRun
 
 REFUSED: Final = "the user refused it"
 """What stands in place of its output where a person did not let a command run."""
+STOPPED: Final = "it was stopped"
+"""What stands in place of its output where a command in the background was ended from outside."""
 FOUND_NOTHING: Final = "found nothing"
 """What stands in place of the reason where a search ended with 1 because nothing was there."""
 _SEARCHES: Final = frozenset("grep egrep fgrep zgrep rg ag ack pgrep".split())
@@ -53,8 +55,8 @@ _ONCE: Final = frozenset(
 
 
 def has_failed(run: CommandRun) -> bool:
-    """Whether a run went wrong: not one that a person refused, nor a search that found nothing."""
-    return run.ok is False and run.reason not in (REFUSED, FOUND_NOTHING)
+    """Whether a run went wrong: not one that was refused or stopped, nor a search that found nothing."""
+    return run.ok is False and run.reason not in (REFUSED, STOPPED, FOUND_NOTHING)
 
 
 def found_nothing(command: str, output: str, exit_status: int | None) -> bool:

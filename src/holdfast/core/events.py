@@ -104,6 +104,16 @@ class ToolReturned(Happened):
     exit_status: int | None = None
     text: str = ""
     size: int = 0
+    handle: str = ""
+    """In place of the call: of one that was left running, where only its handle is told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftRunning(Happened):
+    """A call goes on in the background; the harness, and so the agent, knows it by this handle."""
+
+    call: str
+    handle: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +243,7 @@ Event: TypeAlias = (
     | AssistantText
     | ToolCalled
     | ToolReturned
+    | LeftRunning
     | Replied
     | TodosChanged
     | TodoChanged
@@ -255,6 +266,7 @@ KINDS: tuple[type[Event], ...] = (
     AssistantText,
     ToolCalled,
     ToolReturned,
+    LeftRunning,
     Replied,
     TodosChanged,
     TodoChanged,

@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core import endings, mentions, outcomes, prose, shell
+from holdfast.core import endings, mentions, outcomes, prose, running, shell
 from holdfast.core.events import (
     MAIN,
     Action,
     AssistantText,
     Event,
+    LeftRunning,
     Origin,
     Prompt,
     Replied,
+    Source,
     TodoChanged,
     TodosChanged,
     ToolCalled,
@@ -40,6 +42,7 @@ from holdfast.core.trail import (
     FILES_KEPT,
     PROMPTS_KEPT,
     STATEMENTS_KEPT,
+    TASK_KEPT,
     TEXT_KEPT,
     CommandRun,
     FileTouch,
@@ -67,7 +70,9 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
         case ToolCalled():
             return _called(trail, event, root)
         case ToolReturned():
-            return _returned(trail, event)
+            return _returned(trail, running.by_call(trail.running, event))
+        case LeftRunning(agent="main"):
+            return replace(trail, running=running.left(trail.running, trail.open_calls, event))
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(trail, event)
         case AssistantText(agent="main", text=text) if text.strip() and not says_nothing(text):
@@ -82,6 +87,12 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
             return _replied(trail, event)
         case _:
             return trail
+
+
+def restarted(trail: Trail, source: Source) -> Trail:
+    """The trail at a start: what was left running has ended with the process, unless that goes on."""
+    goes_on = source in (Source.CLEAR, Source.COMPACT)
+    return trail if goes_on or not trail.running else replace(trail, running=())
 
 
 def _bounded(text: str) -> str:
@@ -182,6 +193,7 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
         action=event.action,
         command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
         changes=tuple(_below(root, change) for change in _changes(event)),
+        task=shortened(one_line(event.subject), TASK_KEPT) if event.action is Action.DELEGATE else "",
     )
     calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
     if event.agent != MAIN:
@@ -193,6 +205,7 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
 
 
 def _returned(trail: Trail, event: ToolReturned) -> Trail:
+    trail = replace(trail, running=running.ended(trail.running, event.call))
     call = next((call for call in trail.open_calls if call.call == event.call), None)
     if call is None:
         return trail

@@ -228,17 +228,27 @@ class Form:
 
 def form_of(text: str) -> Form:
     """How a text reads: its promised sections, its lines, its words, and what it says twice."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("<")]
-    headings = [line for line in lines if line.startswith("#")]
-    body = [_BULLET.sub("", line) for line in lines if not line.startswith("#")]
-    words = [word for line in body for word in line.split()]
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    body = _body(text)
     size = sum(map(len, body))
     return Form(
         sections=sum(any(name.search(heading) for heading in headings) for name in SECTIONS),
         readable=sum(len(line) for line in body if _is_readable(line)) / size if size else 0.0,
-        plain=sum(map(_is_plain, words)) / len(words) if words else 0.0,
+        plain=plain_share(text),
         repeated=_repeated(body),
     )
+
+
+def plain_share(text: str) -> float:
+    """How many of the words of a text are plain ones, not names, paths or options."""
+    words = [word for line in _body(text) for word in line.split()]
+    return sum(map(_is_plain, words)) / len(words) if words else 0.0
+
+
+def _body(text: str) -> list[str]:
+    """The lines of a text without its headings, its fence and the marks of lists."""
+    lines = (line.strip() for line in text.splitlines() if not line.startswith("<"))
+    return [_BULLET.sub("", line) for line in lines if line and not line.startswith("#")]
 
 
 def _is_readable(line: str) -> bool:

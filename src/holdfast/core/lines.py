@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.core import shell
 from holdfast.core.defang import from_repository
-from holdfast.core.endings import FOUND_NOTHING, REFUSED
+from holdfast.core.endings import FOUND_NOTHING, REFUSED, STOPPED
 from holdfast.core.events import Action
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import CommandRun, FileTouch
@@ -15,7 +15,11 @@ from holdfast.core.world import GitState
 COMMAND_CHARS: Final = 100
 REASON_CHARS: Final = 100
 DIRTY_SHOWN: Final = 10
-_NO_FAILURE: Final = {REFUSED: "Refused by the user", FOUND_NOTHING: "Found nothing"}
+_NO_FAILURE: Final = {
+    REFUSED: "Refused by the user",
+    STOPPED: "Stopped",
+    FOUND_NOTHING: "Found nothing",
+}
 DONE: Final = {
     Action.READ: "Read",
     Action.EDIT: "Edited",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.core import ledger_told
-from holdfast.core.told import IN_USE, SECTIONS, Item
+from holdfast.core.told import IN_USE, REPORTED, SECTIONS, Item
 
 NAMES_BESIDE: Final = 4
 """A file with so many of the names has a line with them."""
@@ -77,11 +77,11 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
 _KINDS: Final = (
     *ledger_told.FIRST,
     ledger_told.MORE,
-    *("next", "todo", "last_said", "statement", "confirmed", "measured", "tried", "untried", "need", "git"),
-    *("where", "subagent_file"),
+    *("next", "todo", "running", "last_said", "statement", "confirmed", "measured", "tried", "untried"),
+    *("need", "git", "where", "subagent_file"),
 )
 _LEADS: Final = (
-    *("Edited", "Wrote", "Deleted", "Read", "Also named", IN_USE),
+    *(REPORTED, "Edited", "Wrote", "Deleted", "Read", "Also named", IN_USE),
     *("Passed", "Started", "Also run"),
 )
 

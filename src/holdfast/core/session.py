@@ -1,7 +1,6 @@
 """Session: one conversation in a harness as durable state, and how an event changes it.
 
-`advance` decides; nothing here looks, waits or writes. What has to be done about an event comes back as
-effects.
+`advance` decides; nothing here looks, waits or writes: what has to be done comes back as effects.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from holdfast.core.events import (
     TurnEnded,
     Usage,
 )
-from holdfast.core.evidence import follow, swapped, told_by_letter, twin
+from holdfast.core.evidence import follow, restarted, swapped, told_by_letter, twin
 from holdfast.core.fence import is_brief
 from holdfast.core.flush import Flush, FlushPolicy, acted
 from holdfast.core.pressure import (
@@ -342,6 +341,7 @@ def _worked(session: Session, event: Event) -> Session:
 def _started(session: Session, event: SessionStarted) -> Session:
     pressure, model = switched(session.pressure, event.model), event.model or session.model
     started = replace(_revived(session, event.at), model=model, pressure=pressure, unanswered=event.source)
+    started = replace(started, trail=restarted(started.trail, event.source))
     if event.source is not Source.CLEAR or event.previous != session.key:
         return started
     # It goes on under the same key: what its last window was given is gone with that.

@@ -141,6 +141,8 @@ def rarity(sessions: Iterable[Iterable[frozenset[Fact]]]) -> Rarity:
 def is_conversation(event: Event) -> bool:
     """Whether an event stands in the main agent's own window."""
     kinds = Prompt | AssistantText | ToolCalled | ToolReturned | Replied | TodosChanged | TodoChanged
+    if isinstance(event, ToolReturned) and event.handle:
+        return False  # the agent read it in the result of the call that looked
     return isinstance(event, kinds) and event.agent == MAIN and event.origin is not Origin.OURS
 
 

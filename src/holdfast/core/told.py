@@ -30,6 +30,8 @@ OFFERS: Final = "Recall"
 """Under this a receipt accounts for the queries in a brief's last line, which is no section of it."""
 IN_USE: Final = "In use"
 """The label of the names that the work is about."""
+REPORTED: Final = "Subagents done"
+"""The label of the subagents that ran in the background and are done."""
 SECTIONS: Final = (LEDGER, GOAL, SINCE, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
 
 

@@ -23,6 +23,8 @@ CALLS_KEPT: Final = 64
 TEXT_KEPT: Final = 1_200
 COMMAND_KEPT: Final = 600
 TODOS_KEPT: Final = 60
+RUNNING_KEPT: Final = 8
+TASK_KEPT: Final = 120
 
 
 class NoteKind(StrEnum):
@@ -136,6 +138,23 @@ class OpenCall:
     action: Action
     command: str = ""
     changes: tuple[FileChange, ...] = ()
+    task: str = ""
+    """What was handed to a subagent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What was left running in the background: a command, or a subagent with its task.
+
+    A subagent stays when it is `over`: its report can be asked for again, by its handle.
+    """
+
+    call: str
+    handle: str
+    at: int
+    command: str = ""
+    task: str = ""
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +173,7 @@ class Trail:
     todos: tuple[Todo, ...] = ()
     open_calls: tuple[OpenCall, ...] = ()
     subagent_files: tuple[FileTouch, ...] = ()
+    running: tuple[Running, ...] = ()
     steps: int = 0
     """How many tool calls and statements there were: the clock by which things are recent."""
 

@@ -23,6 +23,8 @@ SENTENCES: Final[Weights] = {
     "constraint": 2.6,
     "words": 3.5,
     "todo": 3.2,
+    "running": 3.2,
+    "reported": 0.2,
     "next": 3.0,
     "last_said": 2.6,
     "statement": 1.2,

@@ -19,6 +19,7 @@ from holdfast.core.events import (
     CompactionImminent,
     DigestGiven,
     Event,
+    LeftRunning,
     ModelChanged,
     Prompt,
     Remembered,
@@ -118,6 +119,8 @@ def _said(event: Event) -> tuple[str, str, str]:
             return "tool", f"{event.action}: {event.subject or event.tool}", event.detail
         case ToolReturned(text=text):
             return "result", text or ("done" if event.ok else "failed"), text
+        case LeftRunning(handle=handle):
+            return "result", f"left running ({handle})", ""
         case TodosChanged(todos=todos):
             return _listed(f"{len(todos)} to-dos", todos)
         case TodoChanged(todo=todo):

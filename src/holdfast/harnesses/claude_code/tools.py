@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.endings import REFUSED
+from holdfast.core.endings import REFUSED, STOPPED
 from holdfast.core.events import (
     Action,
     Event,
@@ -26,7 +26,7 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import without_ours
-from holdfast.harnesses.claude_code import replies
+from holdfast.harnesses.claude_code import background, replies
 from holdfast.harnesses.claude_code.records import Block, Message, Record
 from holdfast.harnesses.fields import capped, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
@@ -69,7 +69,9 @@ _DETAIL_LIMIT = 2_000
 _LARGEST_EXIT = 1 << 32
 _EXIT = re.compile(r"\AExit code (\d{1,5})\b")
 _FINISHED = re.compile(r"exit code (\d{1,5})\)?\s*\Z")
-_NOTIFIED = re.compile(r"<(?P<name>tool-use-id|status|summary|result)>(?P<value>.*?)</(?P=name)>", re.DOTALL)
+_NOTIFIED = re.compile(
+    r"<(?P<name>tool-use-id|task-id|status|summary|result)>(?P<value>.*?)</(?P=name)>", re.DOTALL
+)
 
 
 def called(block: Block, frame: Frame) -> Iterator[Event]:
@@ -116,7 +118,9 @@ def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> It
     call, ok = block.tool_use_id or "", not block.is_error
     outcome = mapping(value_of(record.result))
     said = without_ours(content_text(block.content))
-    if text(outcome, "backgroundTaskId") or outcome.get("status") == "async_launched":
+    if background.goes_on(outcome):
+        if left := background.left_running(call, outcome, frame):
+            yield left
         return
     if block.is_error and (words := replies.refusal(said, record)) is not None:
         yield from reply(call, words, frame)
@@ -139,6 +143,7 @@ def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> It
     if outcome.get("status") == "completed" and "totalDurationMs" in outcome:
         yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=capped(said))
     yield from _edited_in_shell(call, outcome, frame)
+    yield from background.ended(outcome, frame)
 
 
 def notified(notification: str, frame: Frame) -> Iterator[Event]:
@@ -146,11 +151,13 @@ def notified(notification: str, frame: Frame) -> Iterator[Event]:
     # The first of each name is the harness's own; a result may quote anything.
     told = {match["name"]: match["value"].strip() for match in reversed([*_NOTIFIED.finditer(notification)])}
     call, summary, status = told.get("tool-use-id", ""), told.get("summary", ""), told.get("status", "")
-    if not call or status not in ("completed", "failed", "killed"):
+    # Older versions, such as 2.1.39, tell it by its id alone.
+    handle = "" if call else told.get("task-id", "")
+    if not (call or handle) or status not in ("completed", "failed", "killed"):
         return
     said = capped(without_ours(told.get("result", "") or summary))
     if summary.startswith("Agent "):
-        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=said)
+        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call or handle, text=said)
     found = _FINISHED.search(summary)
     exit_status = int(found[1]) if found else None
     yield ToolReturned(
@@ -158,7 +165,8 @@ def notified(notification: str, frame: Frame) -> Iterator[Event]:
         call=call,
         ok=status == "completed" and not exit_status,
         exit_status=exit_status,
-        text=said,
+        text=STOPPED if status == "killed" else said,
+        handle=handle,
     )
 
 

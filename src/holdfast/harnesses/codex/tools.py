@@ -17,6 +17,7 @@ from holdfast.core.endings import REFUSED
 from holdfast.core.events import (
     Action,
     Event,
+    LeftRunning,
     Origin,
     SubagentStarted,
     Todo,
@@ -102,6 +103,8 @@ def returned(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
         outcome = Outcome(ok=True)
     if outcome.process and known is not None and known.action is Action.RUN:
         reached.outlived(outcome.process, call)
+        own = frame.told(Origin.TOOL, f"{call}/running")
+        yield LeftRunning(**own, call=call, handle=f"session {outcome.process}")
     else:
         yield from _ended(call, outcome, frame, reached)
 

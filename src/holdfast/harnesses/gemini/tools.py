@@ -17,6 +17,7 @@ from holdfast.core.events import (
     Action,
     BriefSeen,
     Event,
+    LeftRunning,
     Origin,
     SubagentStarted,
     Todo,
@@ -61,6 +62,7 @@ _TODOS: Final = "write_todos"
 _REFUSED: Final = re.compile(r"\[Operation Cancelled\][^\n]*\bUser denied execution\.")
 _ENDED: Final = frozenset({"success", "error", "cancelled"})
 _DETAIL_LIMIT: Final = 2_000
+_LEFT: Final = re.compile(r"Command moved to background \(PID: (\d{1,10})\)")
 _INSIDE: Final = re.compile(r"\A\s*<untrusted_context>\s*|\s*</untrusted_context>\s*\Z")
 # What stands behind the output of a command, line by line; only there is it Gemini CLI's own word.
 _TAIL: Final = re.compile(
@@ -109,6 +111,10 @@ def _returned(call: ToolCall, action: Action, frame: Frame) -> Iterator[Event]:
     if brief and not is_own_tool(call.name or ""):
         yield BriefSeen(**frame.part(Origin.OURS, "brief"), text=brief)
     said, exit_status = without_hooks(whole).strip(), None
+    if action is Action.RUN and (left := _LEFT.match(_INSIDE.sub("", said))):
+        own = frame.part(Origin.TOOL, "running")
+        yield LeftRunning(**own, call=frame.record, handle=f"PID {left[1]}")
+        return
     if action is Action.RUN:
         said, exit_status = _ran(said)
     ok = call.status == "success" and not exit_status

@@ -66,6 +66,8 @@ class Details(msgspec.Struct):
 
     status: str | None = None
     exit_code: int | float | None = msgspec.field(default=None, name="exitCode")
+    process: str | None = msgspec.field(default=None, name="sessionId")
+    """By what it knows a command that goes on in the background."""
 
 
 class Checkpoint(msgspec.Struct):

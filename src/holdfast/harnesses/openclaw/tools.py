@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 
+from holdfast.core.endings import STOPPED
 from holdfast.core.events import (
     Action,
     Event,
+    LeftRunning,
     Origin,
     Skipped,
     SubagentStarted,
@@ -70,6 +73,9 @@ _GOES_ON = frozenset({"running", "accepted"})
 _FAILED = frozenset({"failed", "error", "killed"})
 _DETAIL_LIMIT = 2_000
 _LARGEST_EXIT = 1 << 32
+_BACKGROUND = "process"
+"""The tool that looks after commands in the background."""
+_STOPPED = re.compile(r"(?:Termination requested for|Removed) session ([\w-]{1,80})")
 _EXITED = "Command exited with code"
 _EXIT = re.compile(rf"\(?{_EXITED} (-?\d{{1,10}})\.?\)?\s*\Z")
 
@@ -92,12 +98,15 @@ def returned(message: Message, frame: Frame) -> Iterator[Event]:
     """How a call ended. One that goes on in the background has not ended."""
     details = _details(message.details)
     if details.status in _GOES_ON:
+        if details.process:
+            own = frame.part(Origin.TOOL, "running")
+            yield LeftRunning(**own, call=message.call or "", handle=_handle(details.process))
         return
     output = without_ours(content_text(message.content))
     exit_status = _exit_status(message.tool or "", output, details, is_error=message.is_error is True)
     failed = message.is_error is True or details.status in _FAILED
     kept = capped(_without_status(output) if exit_status else output)
-    yield ToolReturned(
+    ended = ToolReturned(
         **frame.told(Origin.TOOL),
         call=message.call or "",
         ok=not failed and not exit_status,
@@ -105,6 +114,22 @@ def returned(message: Message, frame: Frame) -> Iterator[Event]:
         text=kept,
         size=len(output) if len(output) != len(kept) else 0,
     )
+    yield ended
+    if message.tool == _BACKGROUND:
+        yield from _looked_at(ended, output, details, frame)
+
+
+def _looked_at(ended: ToolReturned, output: str, details: Details, frame: Frame) -> Iterator[Event]:
+    """The end of a command in the background that a call has found there, or has brought about."""
+    found = replace(ended, **frame.part(Origin.TOOL, "background"), call="", size=0)
+    if details.process:
+        yield replace(found, handle=_handle(details.process))
+    elif stopped := _STOPPED.match(output):
+        yield replace(found, handle=_handle(stopped[1]), ok=False, text=STOPPED)
+
+
+def _handle(process: str) -> str:
+    return f"session {process}"
 
 
 def ran(message: Message, frame: Frame) -> Iterator[Event]:

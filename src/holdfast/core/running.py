@@ -1,0 +1,36 @@
+"""Running: what the agent left running in the background, and what became of it.
+
+A server, a long test run, a subagent. After a compaction the agent knows neither that they run nor by which
+handle to ask for them, and starts them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from holdfast.core.events import LeftRunning, ToolReturned
+from holdfast.core.trail import RUNNING_KEPT, OpenCall, Running
+
+
+def left(row: tuple[Running, ...], calls: Iterable[OpenCall], event: LeftRunning) -> tuple[Running, ...]:
+    """The row with one more: what was asked for is still with the open calls."""
+    call = next((call for call in calls if call.call == event.call), None)
+    if call is None or not (call.command or call.task) or any(one.call == event.call for one in row):
+        return row
+    return (*row, Running(event.call, event.handle, event.at, call.command, call.task))[-RUNNING_KEPT:]
+
+
+def by_call(row: Iterable[Running], event: ToolReturned) -> ToolReturned:
+    """The same event of the call that it is of, where only a handle was told."""
+    if not event.handle:
+        return event
+    return replace(event, call=next((one.call for one in row if one.handle == event.handle), ""))
+
+
+def ended(row: tuple[Running, ...], call: str) -> tuple[Running, ...]:
+    """The row after a call is over: a command is done with, a subagent has reported."""
+    if not any(one.call == call for one in row):
+        return row
+    after = (replace(one, over=True) if one.call == call else one for one in row)
+    return tuple(one for one in after if one.task or not one.over)

@@ -1,0 +1,58 @@
+"""Background: what Claude Code says of commands and agents that go on by themselves.
+
+By which id it knows one stands in the result that left it running; how it ended in a notification, which
+`tools` reads, or in what a tool answered that looked at it or stopped it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from holdfast.core.endings import STOPPED
+from holdfast.core.events import Event, LeftRunning, Origin, ToolReturned
+from holdfast.core.fence import without_ours
+from holdfast.harnesses.fields import capped, mapping, text
+from holdfast.harnesses.frame import Frame
+
+_STOPPED: Final = frozenset({"killed", "stopped"})
+_OVER: Final = frozenset({"completed", "failed", *_STOPPED})
+_DONE: Final = "Successfully "
+"""How it begins to say that something was killed or stopped."""
+_LARGEST_EXIT: Final = 1 << 32
+
+
+def left_running(call: str, outcome: Mapping[str, object], frame: Frame) -> Event | None:
+    """That a call goes on in the background, if it does."""
+    handle = text(outcome, "backgroundTaskId")
+    if not handle and outcome.get("status") == "async_launched":
+        handle = text(outcome, "agentId")
+    if not handle:
+        return None
+    return LeftRunning(**frame.part(Origin.TOOL, "running"), call=call, handle=handle)
+
+
+def goes_on(outcome: Mapping[str, object]) -> bool:
+    """Whether a result only says that its call goes on."""
+    return bool(text(outcome, "backgroundTaskId")) or outcome.get("status") == "async_launched"
+
+
+def ended(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """How something in the background ended, if a tool's result says that it has."""
+    seen = mapping(outcome.get("task")) or outcome
+    handle, status = text(seen, "task_id", "shellId", "shell_id"), text(seen, "status")
+    if text(outcome, "message").startswith(_DONE):
+        status = "killed"
+    if not handle or status not in _OVER:
+        return
+    given = seen.get("exitCode")
+    exit_status = given if isinstance(given, int) and abs(given) <= _LARGEST_EXIT else None
+    printed = "\n".join(filter(None, (text(seen, "output", "stdout"), text(seen, "stderr"))))
+    yield ToolReturned(
+        **frame.part(Origin.TOOL, "background"),
+        call="",
+        handle=handle,
+        ok=status == "completed" and not exit_status,
+        exit_status=exit_status,
+        text=STOPPED if status in _STOPPED else capped(without_ours(printed)),
+    )
