@@ -291,10 +291,14 @@ def key_of(text: str) -> str:
 
 def items_of(block: Block) -> tuple[str, ...]:
     """The items of a list in the working set: behind commas, or as bullets below."""
+    return tuple(item for line in items_by_line(block) for item in line)
+
+
+def items_by_line(block: Block) -> list[list[str]]:
+    """The items of each line of such a list, down to the last line that says something."""
     first, *below = _LABEL.sub("", block.text, count=1).split("\n")
     lines = (first, *(Block((line,), is_entry=True).text for line in below))
-    found = [item.strip() for line in lines for item in _ITEM.findall(line)]
-    return tuple(item for item in found if item)
+    return [[item.strip() for item in _ITEM.findall(line) if item.strip()] for line in lines]
 
 
 def item_line(part: Part, entries: Iterable[Entry]) -> str:

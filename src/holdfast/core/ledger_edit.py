@@ -5,7 +5,7 @@ What should become of an entry is `ledger_merge`'s to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,6 +24,7 @@ from holdfast.core.ledger import (
     entry_of,
     is_working_set,
     item_line,
+    items_by_line,
     items_of,
     key_of,
     label_of,
@@ -152,15 +153,31 @@ def _items_changed(section: Section, part: Part, change: Change) -> Sequence[str
         return section.lines
     lines: list[str] = []
     for block in blocks(section.lines):
-        lines += _item_lines(part, block, entries, ending) if block == listed else block.lines
+        if block != listed:
+            lines += block.lines
+        elif len(block.lines) == 1:
+            lines.append(item_line(part, entries) + ending)
+        else:
+            lines += _item_lines(part, block, change, ending)
     return lines
 
 
-def _item_lines(part: Part, block: Block, entries: Sequence[Entry], ending: str) -> list[str]:
-    """A list in one line, or in lines below its label where it stood so."""
-    if len(block.lines) == 1:
-        return [item_line(part, entries) + ending]
-    return [item_line(part, ()) + ending, *(f"  - {marked(entry)}{ending}" for entry in entries)]
+def _item_lines(part: Part, block: Block, change: Change, ending: str) -> Iterator[str]:
+    """A list in several lines: those whose items stay as they are stay too, and what is new comes below."""
+    wanted = iter(change.wanted)
+    told = items_by_line(block)
+    told += [[]] * (len(block.lines) - len(told))
+    for place, (line, items) in enumerate(zip(block.lines, told, strict=True)):
+        after = [next(wanted) for _ in items]
+        stays = after == [entry_of(item) for item in items]
+        here = [entry for entry in after if entry is not None]
+        if stays:
+            yield _ended(line)
+        elif place == 0:
+            yield item_line(part, here) + ending
+        else:
+            yield from (f"  - {marked(entry)}{ending}" for entry in here)
+    yield from (f"  - {marked(entry)}{ending}" for entry in change.new)
 
 
 def _list_of(section: Section, part: Part) -> Block | None:
