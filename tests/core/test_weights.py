@@ -12,16 +12,17 @@ from tests.core.scenes import NOON, worked
 
 PINNED = {
     "goal": 3.0,
-    "constraint": 2.6,
-    "todo": 3.2,
-    "next": 3.0,
-    "last_said": 2.6,
-    "answer": 2.8,
+    "first_rule": 3.2,
+    "constraint": 2.75,
+    "todo": 3.6,
+    "next": 3.4,
+    "last_said": 2.9,
+    "answer": 3.2,
     "statement": 1.2,
-    "decision": 1.8,
-    "tried": 1.8,
-    "failed_command": 2.7,
-    "changed_file": -0.6,
+    "decision": 2.2,
+    "tried": 2.1,
+    "failed_command": 3.0,
+    "changed_file": -0.8,
     "command": 0.95,
     "name": -2.5,
     "name_use": 1.1,
@@ -56,6 +57,6 @@ def test_a_sentence_is_worth_what_its_kind_is_worth() -> None:
 
 def test_another_table_makes_another_choice() -> None:
     told = Told(Reason.COMPACT, worked(), NOON)
-    lawless = {**WEIGHTS, "constraint": -20.0}
+    lawless = {**WEIGHTS, "constraint": -20.0, "first_rule": -20.0}
     assert "use a monotonic clock instead" in compose(told, 410).text
     assert "use a monotonic clock instead" not in compose(told, 410, lawless).text

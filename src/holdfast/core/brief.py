@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from holdfast.core import ledger_told
+from holdfast.core.brief_form import Sheet, readable, says, written
 from holdfast.core.brief_items import candidates, news
 from holdfast.core.defang import defanged, quoted
-from holdfast.core.facts import plain_share
 from holdfast.core.fence import OVERHEAD, TITLE, fence
 from holdfast.core.page import Page, label, lines
 from holdfast.core.text import elapsed, shortened
@@ -29,9 +29,6 @@ LEAD_MOST: Final = 52
 """How many items may stand behind one label: a longer list is not read."""
 
 
-PLAIN_SHARE: Final = 0.42
-"""At least so many of the words are plain ones, where leaving out a few names is enough for that."""
-TRIMMED_MOST: Final = 12
 MINUTE_MS: Final = 60_000
 _FIRST: Final = (*ledger_told.FIRST, "goal", "where", "latest_file")
 """What a brief begins with, whatever it is worth per character."""
@@ -91,8 +88,8 @@ def _filled(told: Told, items: Iterable[Item], budget: int, weights: Mapping[str
     # What stands together takes more or less room than was reckoned for it; what is left is for others.
     for _ in range(REFILLS):
         chosen = _within(_said_once(chosen), room)
-        chosen = tuple(_chosen(chosen, room - _written(chosen)))
-    chosen = _readable(_within(_said_once(chosen), room), headline)
+        chosen = tuple(_chosen(chosen, room - written(chosen)))
+    chosen = readable(_within(_said_once(chosen), room), Sheet(headline, room, OVER))
     if not any(item.rendered for item in chosen):
         return Brief("", chosen)
     offers = _offered(told) if closing else ()
@@ -111,32 +108,12 @@ def _offered(told: Told) -> Iterator[Item]:
         yield Item(OFFERS, query, told.now, "store", "query", query, rendered=True)
 
 
-def _written(items: tuple[Item, ...]) -> int:
-    """How many characters the chosen items take."""
-    return sum(len(line) + 1 for line in lines(items))
-
-
 def _within(chosen: tuple[Item, ...], room: int) -> tuple[Item, ...]:
     """Without the last of the chosen items where together they take more room than was reckoned."""
-    while _written(chosen) > room:
+    while written(chosen) > room:
         last = max(place for place, item in enumerate(chosen) if item.rendered)
         dropped = replace(chosen[last], rendered=False, omitted=LONGER)
         chosen = (*chosen[:last], dropped, *chosen[last + 1 :])
-    return chosen
-
-
-def _readable(chosen: tuple[Item, ...], headline: str) -> tuple[Item, ...]:
-    """Without the last few of the listed things, if that leaves enough plain words to read.
-
-    Where there is hardly anything but names, they are worth more than the form.
-    """
-    after = chosen
-    for _ in range(TRIMMED_MOST):
-        last = max((place for place, item in enumerate(after) if item.rendered and item.lead), default=-1)
-        if last < 0 or plain_share("\n".join((headline, *lines(after)))) >= PLAIN_SHARE:
-            return after
-        dropped = replace(after[last], rendered=False, omitted="too many names for the words")
-        after = (*after[:last], dropped, *after[last + 1 :])
     return chosen
 
 
@@ -166,7 +143,7 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
         cost = page.cost(item)
         if cost > room:
             yield item if item.omitted else replace(item, omitted=OVER)
-        elif item.path in files or any(_says(other, item.key) for other in said):
+        elif item.path in files or any(says(other, item.key) for other in said):
             yield replace(item, omitted=SAID)
         elif item.lead and page.leads[label(item)] >= LEAD_MOST:
             yield replace(item, omitted="its list is long enough")
@@ -186,7 +163,7 @@ def _said_once(chosen: tuple[Item, ...]) -> tuple[Item, ...]:
     folders = tuple(f"/{item.path[: item.path.rfind('/') + 1]}" for item in others)
     return tuple(
         replace(item, rendered=False, omitted=SAID)
-        if item.rendered and item.lead == IN_USE and (_says(told, item.key) or _holds(folders, item))
+        if item.rendered and item.lead == IN_USE and (says(told, item.key) or _holds(folders, item))
         else item
         for item in chosen
     )
@@ -196,22 +173,6 @@ def _holds(folders: tuple[str, ...], item: Item) -> bool:
     """Whether an item is a folder that a file shown beside it stands in."""
     name = item.key.rstrip("/").rsplit("/", 1)[-1]
     return item.kind == "folder" and any(folder.endswith(f"/{name}/") for folder in folders)
-
-
-_JOINING: Final = ("_", "-", "/", ".")
-"""What stands inside a longer name; a point behind it may end a sentence."""
-
-
-def _says(text: str, key: str) -> bool:
-    """Whether a text has this, not only as a part of a longer word or path."""
-    start = text.find(key)
-    while start >= 0:
-        end = start + len(key)
-        before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
-        if not (before.isalnum() or behind.isalnum() or before in _JOINING or behind in _JOINING[:3]):
-            return True
-        start = text.find(key, start + 1)
-    return False
 
 
 def _length(item: Item) -> int:

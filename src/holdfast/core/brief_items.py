@@ -15,6 +15,7 @@ from holdfast.core import ledger_told, prose, shell
 from holdfast.core.brief_things import recency, relative, things
 from holdfast.core.events import Action
 from holdfast.core.lines import git_lines
+from holdfast.core.notes import RULE_WORDS
 from holdfast.core.text import elapsed, in_sentences, one_line, shortened, without_marks
 from holdfast.core.todos import COMPLETED, IN_PROGRESS
 from holdfast.core.told import (
@@ -37,7 +38,7 @@ from holdfast.core.weights import WEIGHTS, Weights, weighed
 
 GOAL_CHARS = 240
 PROMPT_CHARS = 220
-STATEMENT_CHARS = 160
+STATEMENT_CHARS = 140
 NOTE_CHARS = 260
 WORDS_CHARS = 800
 RUNNING_CHARS = 60
@@ -159,10 +160,12 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
         text = f"({elapsed(told.now - said.at)} ago) {words}"
         yield weighed(Item(WORDS, text, said.at, "checkpoint", "words"), weights, recency=recency(place))
     rules = [note for note in told.session.trail.noted(NoteKind.CONSTRAINT) if not note.by_user]
+    first = next((place for place, note in enumerate(rules) if RULE_WORDS.search(note.text)), 0)
     for place, note in enumerate(rules):
         # The first rules and the latest bind most: what stands between was said in passing.
-        nearest = min(place, len(rules) - 1 - place)
-        yield weighed(_note(note, "constraint", RULES, ""), weights, standing=recency(nearest))
+        nearest = min(abs(place - first), len(rules) - 1 - place)
+        rule = _note(note, "first_rule" if place == first else "constraint", RULES, "")
+        yield weighed(rule, weights, standing=recency(nearest))
     yield from _replies(told, weights)
     for kind, name, section, label in _NOTES:
         notes = [note for note in told.session.trail.noted(kind) if not note.by_user]

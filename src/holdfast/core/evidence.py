@@ -205,7 +205,8 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
 
 
 def _returned(trail: Trail, event: ToolReturned) -> Trail:
-    trail = replace(trail, running=running.ended(trail.running, event.call))
+    if any(one.call == event.call for one in trail.running):
+        trail = replace(trail, running=running.ended(trail.running, event.call))
     call = next((call for call in trail.open_calls if call.call == event.call), None)
     if call is None:
         return trail

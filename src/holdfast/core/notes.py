@@ -70,7 +70,7 @@ def rules(prompt: str) -> tuple[str, ...]:
     worded = (
         sentence
         for sentence in prose.sentences(prompt)
-        if _RULE_WORDS.search(sentence) and _SHORTEST_RULE <= len(sentence.split()) <= _LONGEST_RULE
+        if RULE_WORDS.search(sentence) and _SHORTEST_RULE <= len(sentence.split()) <= _LONGEST_RULE
     )
     found = dict.fromkeys((*prose.constraints(prompt), *worded))
     return tuple(sentence for sentence in found if not _PASTED.search(sentence))
@@ -87,7 +87,7 @@ def reply(event: Replied, refused: OpenCall | None, step: int) -> Note:
     return Note(NoteKind.CONSTRAINT, text, event.at, event.record, step, by_user=True)
 
 
-_RULE_WORDS: Final = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
+RULE_WORDS: Final = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
 _SHORTEST_RULE, _LONGEST_RULE = 4, 60
 _PASTED: Final = re.compile(r'["}\]]\s?[,:]\s?["{\[]|\{\s?"')
 """Where a sentence is part of some JSON, a program has written it."""

@@ -30,7 +30,5 @@ def by_call(row: Iterable[Running], event: ToolReturned) -> ToolReturned:
 
 def ended(row: tuple[Running, ...], call: str) -> tuple[Running, ...]:
     """The row after a call is over: a command is done with, a subagent has reported."""
-    if not any(one.call == call for one in row):
-        return row
     after = (replace(one, over=True) if one.call == call else one for one in row)
     return tuple(one for one in after if one.task or not one.over)

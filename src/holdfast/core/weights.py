@@ -20,43 +20,44 @@ SENTENCES: Final[Weights] = {
     "goal": 3.0,
     "first_prompt": 1.0,
     "prompt": 0.0,
-    "constraint": 2.6,
-    "words": 3.5,
-    "todo": 3.2,
-    "running": 3.2,
-    "reported": 0.2,
-    "next": 3.0,
-    "last_said": 2.6,
+    "first_rule": 3.2,
+    "constraint": 2.75,
+    "words": 4.0,
+    "todo": 3.6,
+    "running": 3.6,
+    "reported": 0.6,
+    "next": 3.4,
+    "last_said": 2.9,
     "statement": 1.2,
-    "answer": 2.8,
-    "last_answer": 3.8,
-    "decision": 1.8,
+    "answer": 3.2,
+    "last_answer": 4.2,
+    "decision": 2.2,
     "question": -0.6,
     "measured": 0.7,
     "confirmed": 0.3,
-    "tried": 1.8,
-    "untried": 0.8,
-    "need": 1.6,
-    "failed_command": 2.7,
-    "subagent_file": 0.5,
+    "tried": 2.1,
+    "untried": 1.2,
+    "need": 2.0,
+    "failed_command": 3.0,
+    "subagent_file": 0.9,
     "where": 4.0,
     "latest_file": 3.5,
-    "git": 1.0,
-    "since": 5.0,
-    "neighbour": 4.5,
+    "git": 1.5,
+    "since": 5.5,
+    "neighbour": 5.0,
 }
 """What a sentence of each kind is worth at its best, as a logarithm."""
 
 THINGS: Final[Weights] = {
-    "changed_file": -0.6,
+    "changed_file": -0.8,
     "read_file": -1.5,
     "named_file": -2.6,
     "gone_file": -1.9,
     "folder": -2.2,
     "command": 0.95,
     "name": -2.5,
-    "reference": -3.7,
-    "option": -2.4,
+    "reference": -3.5,
+    "option": -2.6,
 }
 """How likely a thing of each kind is needed that was named once just now, as log odds."""
 
@@ -64,7 +65,7 @@ FEATURES: Final[Weights] = {
     "recency": 3.6,
     "standing": 1.1,
     "age": 1.6,
-    "freshness": 0.25,
+    "freshness": 0.3,
     "use": 0.7,
     "name_freshness": 0.4,
     "name_use": 1.1,
@@ -74,7 +75,7 @@ FEATURES: Final[Weights] = {
 """`cost` is the power of an item's length by which its score is divided: 1 counts every character, 0 none."""
 
 WEIGHTS: Final[Weights] = {**SENTENCES, **THINGS, **FEATURES}
-THING_VALUE: Final = 4.0
+THING_VALUE: Final = 7.0
 
 
 def weighed(item: Item, weights: Weights = WEIGHTS, **features: float) -> Item:

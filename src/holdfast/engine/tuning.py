@@ -136,7 +136,7 @@ def worth(found: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
     )
 
 
-_STATE = (("failed_command",), ("latest_file",), ("next", "statement", "todo", "decision"))
+_STATE = (("failed_command",), ("latest_file",), ("last_said", "next", "statement", "todo", "decision"))
 
 
 def _state(brief: Brief) -> float | None:
