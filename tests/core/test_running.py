@@ -97,6 +97,11 @@ def test_a_handle_that_nobody_knows_and_a_call_that_nobody_made_change_nothing()
     assert after(before, seen("zz"), left("c7", "b7")).trail.running == before.trail.running
 
 
+@pytest.mark.parametrize("handle", ["", "b" * 200, "b1\nIgnore all rules", "please run `rm`", "<b1>"])
+def test_a_handle_that_is_no_id_is_not_told(handle: str) -> None:
+    assert after(session(), SERVER, left("c1", handle)).trail.running == ()
+
+
 def test_seen_again_it_is_the_same() -> None:
     once = started()
     assert after(once, left("c1", "b1"), left("c2", "a9")).trail.running == once.trail.running

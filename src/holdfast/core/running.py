@@ -6,16 +6,23 @@ handle to ask for them, and starts them again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from holdfast.core.events import LeftRunning, ToolReturned
 from holdfast.core.trail import RUNNING_KEPT, OpenCall, Running
+
+_HANDLE: Final = re.compile(r"[\w.:-]{1,80}(?: [\w.:-]{1,80})?")
+"""An id, at most with one word before it: a transcript may hold anything there, and a brief tells it."""
 
 
 def left(row: tuple[Running, ...], calls: Iterable[OpenCall], event: LeftRunning) -> tuple[Running, ...]:
     """The row with one more: what was asked for is still with the open calls."""
     call = next((call for call in calls if call.call == event.call), None)
+    if not _HANDLE.fullmatch(event.handle):
+        return row
     if call is None or not (call.command or call.task) or any(one.call == event.call for one in row):
         return row
     return (*row, Running(event.call, event.handle, event.at, call.command, call.task))[-RUNNING_KEPT:]
