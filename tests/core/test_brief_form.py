@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.brief_form import PLAIN_SHARE, TRIMMED, Sheet, readable, says, written
-from holdfast.core.told import FILES, IN_USE, STATE, Item
+from holdfast.core.brief_form import PLAIN_SHARE, TRIMMED, Sheet, readable
+from holdfast.core.page import written
+from holdfast.core.text import says
+from holdfast.core.told import FILES, IN_USE, OVER, STATE, Item
 from tests.core.scenes import NOON
 
 HEADLINE = "## Session Recovery Context\nThis is what was kept of it all, to be checked."
-OVER = "over budget"
 
 
 def names(count: int) -> tuple[Item, ...]:
@@ -29,7 +30,7 @@ def chosen(*items: Item) -> tuple[Item, ...]:
 
 
 def on(items: tuple[Item, ...]) -> Sheet:
-    return Sheet(HEADLINE, written(items), OVER)
+    return Sheet(HEADLINE, written(items))
 
 
 def test_what_reads_well_stays_as_it_is() -> None:

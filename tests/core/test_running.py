@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from holdfast.core.brief import compose
@@ -24,17 +26,7 @@ def left(call: str, handle: str) -> LeftRunning:
 
 
 def seen(handle: str, *, ok: bool = True, exit_status: int | None = None, text: str = "") -> ToolReturned:
-    return ToolReturned(
-        session=KEY,
-        record=f"look-{handle}",
-        at=NOON,
-        origin=Origin.TOOL,
-        call="",
-        handle=handle,
-        ok=ok,
-        exit_status=exit_status,
-        text=text,
-    )
+    return replace(returned("", ok=ok, exit_status=exit_status, text=text), handle=handle)
 
 
 def brief(of: Session, reason: Reason = Reason.COMPACT) -> str:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from holdfast.core import ledger_told
-from holdfast.core.brief_form import Sheet, readable, says, written
+from holdfast.core.brief_form import Sheet, readable
 from holdfast.core.brief_items import candidates, news
 from holdfast.core.defang import defanged, quoted
 from holdfast.core.fence import OVERHEAD, TITLE, fence
-from holdfast.core.page import Page, label, lines
-from holdfast.core.text import elapsed, shortened
-from holdfast.core.told import IN_USE, OFFERS, SECTIONS, Item, Reason, Told
+from holdfast.core.page import Page, label, lines, written
+from holdfast.core.text import elapsed, says, shortened
+from holdfast.core.told import IN_USE, OFFERS, OVER, SECTIONS, Item, Reason, Told
 from holdfast.core.weights import WEIGHTS
 
 __all__ = ["SECTIONS", "TITLE", "Brief", "Item", "Reason", "Receipt", "Told", "compose", "compose_news"]
@@ -32,7 +32,6 @@ LEAD_MOST: Final = 52
 MINUTE_MS: Final = 60_000
 _FIRST: Final = (*ledger_told.FIRST, "goal", "where", "latest_file")
 """What a brief begins with, whatever it is worth per character."""
-OVER: Final = "over budget"
 LONGER: Final = "over budget beside the others"
 SAID: Final = "said already"
 REFILLS: Final = 4
@@ -89,7 +88,7 @@ def _filled(told: Told, items: Iterable[Item], budget: int, weights: Mapping[str
     for _ in range(REFILLS):
         chosen = _within(_said_once(chosen), room)
         chosen = tuple(_chosen(chosen, room - written(chosen)))
-    chosen = readable(_within(_said_once(chosen), room), Sheet(headline, room, OVER))
+    chosen = readable(_within(_said_once(chosen), room), Sheet(headline, room))
     if not any(item.rendered for item in chosen):
         return Brief("", chosen)
     offers = _offered(told) if closing else ()

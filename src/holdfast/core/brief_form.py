@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from holdfast.core.facts import plain_share
-from holdfast.core.page import lines
-from holdfast.core.told import Item
+from holdfast.core.page import lines, written
+from holdfast.core.text import says
+from holdfast.core.told import OVER, Item
 
 PLAIN_SHARE: Final = 0.42
 """At least so many of the words are plain ones."""
@@ -23,22 +24,16 @@ TRIMMED: Final = "too many names for the words"
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a brief is written on: its first lines, the room below them, and why an item may have had none."""
+    """What a brief is written on: its first lines, and the room below them."""
 
     headline: str
     room: int
-    over: str
 
     def reads_well(self, items: Sequence[Item]) -> bool:
         return plain_share("\n".join((self.headline, *lines(items)))) >= PLAIN_SHARE
 
     def holds(self, items: Sequence[Item]) -> bool:
         return written(items) <= self.room
-
-
-def written(items: Sequence[Item]) -> int:
-    """How many characters the chosen items take."""
-    return sum(len(line) + 1 for line in lines(items))
 
 
 def readable(chosen: tuple[Item, ...], sheet: Sheet) -> tuple[Item, ...]:
@@ -53,7 +48,7 @@ def readable(chosen: tuple[Item, ...], sheet: Sheet) -> tuple[Item, ...]:
         items[trimmed[-1]] = replace(items[trimmed[-1]], rendered=False, omitted=TRIMMED)
     if not sheet.reads_well(items):
         return chosen
-    sentences = [place for place, item in enumerate(items) if not item.lead and item.omitted == sheet.over]
+    sentences = [place for place, item in enumerate(items) if not item.lead and item.omitted == OVER]
     for place in (*sentences, *reversed(trimmed)):
         with_it = [*items[:place], replace(items[place], rendered=True, omitted=""), *items[place + 1 :]]
         if not _is_said(items[place], items) and sheet.holds(with_it) and sheet.reads_well(with_it):
@@ -64,19 +59,3 @@ def readable(chosen: tuple[Item, ...], sheet: Sheet) -> tuple[Item, ...]:
 def _is_said(item: Item, others: Sequence[Item]) -> bool:
     """Whether one of the other sentences tells it too."""
     return any(says(other.text, item.key) for other in others if other.rendered and not other.lead)
-
-
-_JOINING: Final = ("_", "-", "/", ".")
-"""What stands inside a longer name; a point behind it may end a sentence."""
-
-
-def says(text: str, key: str) -> bool:
-    """Whether a text has this, not only as a part of a longer word or path."""
-    start = text.find(key)
-    while start >= 0:
-        end = start + len(key)
-        before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
-        if not (before.isalnum() or behind.isalnum() or before in _JOINING or behind in _JOINING[:3]):
-            return True
-        start = text.find(key, start + 1)
-    return False

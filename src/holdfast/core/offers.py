@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.core.brief import OVER, Brief
+from holdfast.core.brief import Brief
 from holdfast.core.text import query_terms
-from holdfast.core.told import Told
+from holdfast.core.told import OVER, Told
 
 WORDS_MOST: Final = 4
 WORDS_LEAST: Final = 2

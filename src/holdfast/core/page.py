@@ -74,6 +74,11 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
             yield f"- {lead}: {', '.join(together([item.text for item in listed if item.lead == lead]))}"
 
 
+def written(items: Sequence[Item]) -> int:
+    """How many characters the chosen items take."""
+    return sum(len(line) + 1 for line in lines(items))
+
+
 _KINDS: Final = (
     *ledger_told.FIRST,
     ledger_told.MORE,

@@ -21,9 +21,8 @@ _HANDLE: Final = re.compile(r"[\w.:-]{1,80}(?: [\w.:-]{1,80})?")
 def left(row: tuple[Running, ...], calls: Iterable[OpenCall], event: LeftRunning) -> tuple[Running, ...]:
     """The row with one more: what was asked for is still with the open calls."""
     call = next((call for call in calls if call.call == event.call), None)
-    if not _HANDLE.fullmatch(event.handle):
-        return row
-    if call is None or not (call.command or call.task) or any(one.call == event.call for one in row):
+    is_known = any(one.call == event.call for one in row)
+    if call is None or is_known or not (call.command or call.task) or not _HANDLE.fullmatch(event.handle):
         return row
     return (*row, Running(event.call, event.handle, event.at, call.command, call.task))[-RUNNING_KEPT:]
 

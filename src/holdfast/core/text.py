@@ -87,3 +87,19 @@ def elapsed(milliseconds: int) -> str:
     if hours < 48:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     return f"{hours // 24} days"
+
+
+_JOINING = ("_", "-", "/", ".")
+"""What stands inside a longer name; a point behind it may end a sentence."""
+
+
+def says(text: str, key: str) -> bool:
+    """Whether a text has this, not only as a part of a longer word or path."""
+    start = text.find(key)
+    while start >= 0:
+        end = start + len(key)
+        before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
+        if not (before.isalnum() or behind.isalnum() or before in _JOINING or behind in _JOINING[:3]):
+            return True
+        start = text.find(key, start + 1)
+    return False

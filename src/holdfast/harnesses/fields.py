@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import msgspec
 
@@ -117,6 +117,16 @@ def tokens(value: object) -> int:
 def count(tokens: float | None) -> int:
     """A number of tokens, whatever was written in its place."""
     return int(min(tokens, _MOST_TOKENS)) if tokens and tokens > 0 else 0
+
+
+_LARGEST_EXIT: Final = 1 << 32
+
+
+def status_of(value: object) -> int | None:
+    """With what a command ended, if that is a number that can be one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if abs(value) <= _LARGEST_EXIT else None
 
 
 def _decoded_mended(decoder: msgspec.json.Decoder[_T], line: bytes, where: str) -> _T | Skipped:

@@ -12,29 +12,24 @@ from typing import Final
 from holdfast.core.endings import STOPPED
 from holdfast.core.events import Event, LeftRunning, Origin, ToolReturned
 from holdfast.core.fence import without_ours
-from holdfast.harnesses.fields import capped, mapping, text
+from holdfast.harnesses.fields import capped, mapping, status_of, text
 from holdfast.harnesses.frame import Frame
 
 _STOPPED: Final = frozenset({"killed", "stopped"})
 _OVER: Final = frozenset({"completed", "failed", *_STOPPED})
 _DONE: Final = "Successfully "
 """How it begins to say that something was killed or stopped."""
-_LARGEST_EXIT: Final = 1 << 32
-
-
-def left_running(call: str, outcome: Mapping[str, object], frame: Frame) -> Event | None:
-    """That a call goes on in the background, if it does."""
-    handle = text(outcome, "backgroundTaskId")
-    if not handle and outcome.get("status") == "async_launched":
-        handle = text(outcome, "agentId")
-    if not handle:
-        return None
-    return LeftRunning(**frame.part(Origin.TOOL, "running"), call=call, handle=handle)
 
 
 def goes_on(outcome: Mapping[str, object]) -> bool:
     """Whether a result only says that its call goes on."""
     return bool(text(outcome, "backgroundTaskId")) or outcome.get("status") == "async_launched"
+
+
+def left_running(call: str, outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """By which id a call that goes on is known."""
+    if handle := text(outcome, "backgroundTaskId", "agentId"):
+        yield LeftRunning(**frame.part(Origin.TOOL, "running"), call=call, handle=handle)
 
 
 def ended(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
@@ -45,8 +40,7 @@ def ended(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
         status = "killed"
     if not handle or status not in _OVER:
         return
-    given = seen.get("exitCode")
-    exit_status = given if isinstance(given, int) and abs(given) <= _LARGEST_EXIT else None
+    exit_status = status_of(seen.get("exitCode"))
     printed = "\n".join(filter(None, (text(seen, "output", "stdout"), text(seen, "stderr"))))
     yield ToolReturned(
         **frame.part(Origin.TOOL, "background"),

@@ -28,7 +28,7 @@ from holdfast.core.events import (
 from holdfast.core.fence import without_ours
 from holdfast.harnesses.claude_code import background, replies
 from holdfast.harnesses.claude_code.records import Block, Message, Record
-from holdfast.harnesses.fields import capped, items, mapping, text, value_of
+from holdfast.harnesses.fields import capped, items, mapping, status_of, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.replies import questions_in, reply
 
@@ -66,7 +66,6 @@ _AWAITED: Final = _TASKS | {name for name, action in _ACTIONS.items() if action 
 NOTIFICATION = "<task-notification>"
 """How a text begins that says how something in the background ended."""
 _DETAIL_LIMIT = 2_000
-_LARGEST_EXIT = 1 << 32
 _EXIT = re.compile(r"\AExit code (\d{1,5})\b")
 _FINISHED = re.compile(r"exit code (\d{1,5})\)?\s*\Z")
 _NOTIFIED = re.compile(
@@ -119,8 +118,7 @@ def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> It
     outcome = mapping(value_of(record.result))
     said = without_ours(content_text(block.content))
     if background.goes_on(outcome):
-        if left := background.left_running(call, outcome, frame):
-            yield left
+        yield from background.left_running(call, outcome, frame)
         return
     if block.is_error and (words := replies.refusal(said, record)) is not None:
         yield from reply(call, words, frame)
@@ -224,8 +222,8 @@ def _output(outcome: Mapping[str, object]) -> str | None:
 
 
 def _exit_status(block: Block, said: str, outcome: Mapping[str, object]) -> int | None:
-    given = outcome.get("exitCode")
-    if isinstance(given, int) and abs(given) <= _LARGEST_EXIT:
+    given = status_of(outcome.get("exitCode"))
+    if given is not None:
         return given
     if block.is_error:
         found = _EXIT.match(said)

@@ -15,9 +15,8 @@ from holdfast.core.events import Action
 from holdfast.core.fence import without_ours
 from holdfast.harnesses.codex.messages import texts
 from holdfast.harnesses.codex.records import object_in
-from holdfast.harnesses.fields import capped, mapping, text
+from holdfast.harnesses.fields import capped, mapping, status_of, text
 
-_LARGEST_EXIT = 1 << 32
 _HEADER = re.compile(
     r"\A(?:(?:Chunk ID|Wall time|Original token count|Total output lines|Exit code|Process exited"
     r"|Process running|Warning: truncated output)\b[^\n]*(?:\n|\Z))+(?:Output:(?:\n|\Z))?"
@@ -59,7 +58,7 @@ def of_output(output: object, action: Action) -> Outcome:
 
 def of_report(fields: Mapping[str, object]) -> Outcome:
     """What an event says about a call that ended."""
-    exit_status = _status(fields.get("exit_code"))
+    exit_status = status_of(fields.get("exit_code"))
     result = mapping(fields.get("result"))
     answer = mapping(result.get("Ok", result))
     ok = exit_status == 0 if exit_status is not None else fields.get("status") not in _FAILED
@@ -76,7 +75,7 @@ _FAILED = ("failed", "declined", "error", "canceled", "cancelled", "interrupted"
 
 def _of_text(said: str, action: Action) -> Outcome:
     wrapped = object_in(said)
-    exit_status = _status(mapping(wrapped.get("metadata")).get("exit_code")) if wrapped else None
+    exit_status = status_of(mapping(wrapped.get("metadata")).get("exit_code")) if wrapped else None
     if exit_status is not None:
         return Outcome(exit_status == 0, exit_status, _kept(text(wrapped, "output")))
     header = _HEADER.match(said)
@@ -84,7 +83,7 @@ def _of_text(said: str, action: Action) -> Outcome:
         return _without_header(said, action)
     output = _kept(said[header.end() :])
     if found := _EXIT.search(header[0]):
-        exit_status = _status(int(found[1]))
+        exit_status = status_of(int(found[1]))
         return Outcome(not exit_status, exit_status, output)
     running = _RUNNING.search(header[0])
     return Outcome(ok=True, text=output, process=running[1] if running else "")
@@ -96,10 +95,6 @@ def _without_header(said: str, action: Action) -> Outcome:
         return Outcome(ok=False, exit_status=int(denied[1]), text=_kept(said))
     refusal = _REFUSED if action in (Action.RUN, Action.EDIT) else _BROKEN
     return Outcome(not refusal.match(said), None, _kept(said))
-
-
-def _status(given: object) -> int | None:
-    return given if type(given) is int and abs(given) <= _LARGEST_EXIT else None
 
 
 def _kept(said: str) -> str:

@@ -27,7 +27,17 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import without_ours
-from holdfast.harnesses.fields import NOTHING, TEXT_LIMIT, capped, decoded, items, mapping, text, value_of
+from holdfast.harnesses.fields import (
+    NOTHING,
+    TEXT_LIMIT,
+    capped,
+    decoded,
+    items,
+    mapping,
+    status_of,
+    text,
+    value_of,
+)
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.openclaw.records import DETAILS, Block, Details, Message
 
@@ -72,7 +82,6 @@ _ALWAYS_SAYS = "bash"
 _GOES_ON = frozenset({"running", "accepted"})
 _FAILED = frozenset({"failed", "error", "killed"})
 _DETAIL_LIMIT = 2_000
-_LARGEST_EXIT = 1 << 32
 _BACKGROUND = "process"
 """The tool that looks after commands in the background."""
 _STOPPED = re.compile(r"(?:Termination requested for|Removed) session ([\w-]{1,80})")
@@ -137,7 +146,7 @@ def ran(message: Message, frame: Frame) -> Iterator[Event]:
     command = without_ours(message.command or "")
     if not command.strip():
         return
-    exit_status = _status(message.exit_code)
+    exit_status = status_of(message.exit_code)
     yield ToolCalled(
         **frame.told(Origin.HUMAN), call=frame.record, tool="bash", action=Action.RUN, subject=command
     )
@@ -159,7 +168,7 @@ def nested(message: Message, frame: Frame) -> Iterator[Event]:
     result = mapping(details.get("result"))
     output = without_ours(_joined(result.get("content")))
     is_error = details.get("isError") is True
-    ended = Details(exit_code=_status(mapping(result.get("details")).get("exitCode")))
+    ended = Details(exit_code=status_of(mapping(result.get("details")).get("exitCode")))
     exit_status = _exit_status(tool, output, ended, is_error=is_error)
     yield _asked(tool, call, mapping(details.get("input")), frame)
     yield ToolReturned(
@@ -216,7 +225,7 @@ def _todos(plan: object) -> tuple[Todo, ...]:
 
 
 def _exit_status(tool: str, output: str, details: Details, *, is_error: bool) -> int | None:
-    given = _status(details.exit_code)
+    given = status_of(details.exit_code)
     if given is not None or _ACTIONS.get(tool) is not Action.RUN:
         return given
     end = output[-200:]
@@ -229,12 +238,6 @@ def _exit_status(tool: str, output: str, details: Details, *, is_error: bool) ->
 def _without_status(output: str) -> str:
     """What the command itself printed: its last line is then the reason why it failed."""
     return _EXIT.sub("", output).rstrip()
-
-
-def _status(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if abs(value) <= _LARGEST_EXIT else None
 
 
 def _joined(content: object) -> str:
