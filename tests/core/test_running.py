@@ -99,6 +99,24 @@ def test_seen_again_it_is_the_same() -> None:
     assert after(once, left("c1", "b1"), left("c2", "a9")).trail.running == once.trail.running
 
 
+def test_a_handle_that_is_given_again_is_the_new_one_s() -> None:
+    again = started(called("c3", Action.RUN, "npm run watch"), left("c3", "b1"))
+    assert [one.command or one.task for one in again.trail.running] == [
+        "Review the migrations",
+        "npm run watch",
+    ]
+    assert [one.call for one in after(again, seen("b1")).trail.running] == ["c2"]
+
+
+def test_what_still_runs_outlives_the_subagents_that_reported() -> None:
+    many = after(session(), SERVER, left("c1", "b1"))
+    for number in range(2, RUNNING_KEPT + 4):
+        scout = called(f"c{number}", Action.DELEGATE, f"Review part {number}")
+        many = after(many, scout, left(scout.call, f"a{number}"), seen(f"a{number}"))
+    assert "- Left running: `npm run dev` (b1)" in brief(many)
+    assert len(many.trail.running) == RUNNING_KEPT
+
+
 def test_only_so_many_are_kept() -> None:
     many = session()
     for number in range(RUNNING_KEPT + 3):

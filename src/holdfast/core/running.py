@@ -24,7 +24,17 @@ def left(row: tuple[Running, ...], calls: Iterable[OpenCall], event: LeftRunning
     is_known = any(one.call == event.call for one in row)
     if call is None or is_known or not (call.command or call.task) or not _HANDLE.fullmatch(event.handle):
         return row
-    return (*row, Running(event.call, event.handle, event.at, call.command, call.task))[-RUNNING_KEPT:]
+    # A handle that is given again is no longer the other's.
+    others = tuple(one for one in row if one.handle != event.handle)
+    return _capped((*others, Running(event.call, event.handle, event.at, call.command, call.task)))
+
+
+def _capped(row: tuple[Running, ...]) -> tuple[Running, ...]:
+    """Over the cap, what is over goes first: a server outlives many subagents."""
+    if len(row) <= RUNNING_KEPT:
+        return row
+    victim = next((one for one in row if one.over), row[0])
+    return tuple(one for one in row if one is not victim)
 
 
 def by_call(row: Iterable[Running], event: ToolReturned) -> ToolReturned:
