@@ -58,6 +58,15 @@ def test_identifiers_that_do_not_recur_need_not_count(person: Person, data: Path
     assert done.status == 0, done.err
     of = done.json["builders"]["holdfast"]["virtual"]
     assert of["survival"] == of["survival_without_names"]
+    assert done.json["recurring"] == 999
+
+
+def test_a_table_and_a_picture_say_which_identifiers_count(person: Person, data: Path) -> None:
+    plot = person.root / "p.svg"
+    done = person.types("eval", "survival", "--data", str(data), "--recurring", "3", "--plot", str(plot))
+    assert "an identifier counts only if it was named 3 times or more before the cut" in done.err
+    assert "names that recur 3 times" in plot.read_text()
+    assert "identifier counts" not in person.types("eval", "survival", "--data", str(data)).err
 
 
 def test_people_get_a_row_for_each_builder_and_cut(person: Person, data: Path) -> None:

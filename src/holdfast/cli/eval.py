@@ -68,6 +68,8 @@ class _Report:
     sessions: int
     rows: tuple[Measured, ...]
     checks: tuple[Checked, ...]
+    recurring: int
+    """How often an identifier must have been named to count."""
 
     def at(self, builder: str, kind: CutKind, harness: str = "") -> dict[str, Mean]:
         """The means of one builder at one kind of cut, of one harness or of all."""
@@ -187,13 +189,14 @@ def _run(recordings: Sequence[Recording], recurring: int) -> _Report:
     rare = rarity(one.mentions for one in recordings)
     seen = [examined(one, rare, recurring) for one in shown(recordings, "measuring")]
     rows, checks = (tuple(itertools.chain.from_iterable(part)) for part in zip(*seen, strict=True))
-    return _Report(len(recordings), rows, checks)
+    return _Report(len(recordings), rows, checks, recurring)
 
 
 def _as_json(report: _Report) -> dict[str, Any]:
     return {
         "budget": BUDGET,
         "sessions": report.sessions,
+        "recurring": report.recurring,
         "cuts": {kind.value: report.at(OURS, kind)["survival"].n for kind in CutKind},
         **_numbers(report, ""),
         "harnesses": {name: _numbers(report, name) for name in report.harnesses},
@@ -216,6 +219,8 @@ def _print(report: _Report) -> None:
     give("")
     checks = ((words, report.check(name)) for name, words in CHECKS.items())
     give_table(("check of Holdfast's brief", "share", "n"), ((w, cell(m), str(m.n)) for w, m in checks))
+    if report.recurring > 1:
+        say(f"an identifier counts only if it was named {report.recurring} times or more before the cut")
     say(f"sessions: {report.sessions}; each mean ± its standard error, over the cuts that have any (n)")
 
 
@@ -287,7 +292,8 @@ def picture(report: _Report) -> str:
             top += BAR
         top += GAP
     size = f'width="{LEFT + WIDE + 90}" height="{top}"'
-    title = f"Share of what the agent needed next, in {BUDGET:,} characters"
+    of_names = f"; names that recur {report.recurring} times" if report.recurring > 1 else ""
+    title = f"Share of what the agent needed next, in {BUDGET:,} characters{of_names}"
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
