@@ -51,6 +51,7 @@ class Attic:
             user_home=self.root,
             clock=lambda: self.now,
             new_id=lambda: f"id-{next(self.numbers)}",
+            new_secret=lambda: b"attic",
         )
 
     def keeps(self, key: str, *turns: tuple[str, str], at: int = NOW, cwd: str = "") -> Path:
