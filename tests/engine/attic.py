@@ -54,11 +54,13 @@ class Attic:
             new_secret=lambda: b"attic",
         )
 
-    def keeps(self, key: str, *turns: tuple[str, str], at: int = NOW, cwd: str = "") -> Path:
+    def keeps(
+        self, key: str, *turns: tuple[str, str], at: int = NOW, cwd: str = "", said: str = claude.TIME
+    ) -> Path:
         """A transcript with these turns, last changed at that time; more of them if it is there already."""
         path = self.root / ".claude" / "projects" / "p" / f"{key}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        about: claude.Json = {"cwd": cwd or self.project, "sessionId": key}
+        about: claude.Json = {"cwd": cwd or self.project, "sessionId": key, "timestamp": said}
         with path.open("a", encoding="utf-8") as file:
             for asked, answered in turns:
                 number = next(self.numbers)

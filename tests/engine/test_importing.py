@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from holdfast.config import Config
 from holdfast.core.session import Phase
 from holdfast.engine import forget
 from holdfast.engine.git import identity
-from holdfast.engine.import_reading import BATCH_BYTES
+from holdfast.engine.import_reading import BATCH_BYTES, Job, Piece, Reading, in_turn
 from holdfast.engine.importing import LeftOut, Survey, Taken, take_in
 from holdfast.engine.maintain import DAY_MS
 from holdfast.engine.resume import next_brief
@@ -258,6 +259,38 @@ def test_what_a_fork_repeats_of_its_parent_is_found_once(attic: Attic) -> None:
         "User: And now?\nAgent: Still.",
         "User: Why is it slow?\nAgent: The index is missing.",
     ]
+
+
+def last_first(jobs: Iterator[Job]) -> Generator[tuple[Job, Piece]]:
+    """As when the process that got the last job is the quickest."""
+    yield from in_turn(reversed(list(jobs)))
+
+
+@pytest.mark.parametrize("reading", [in_turn, last_first])
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ({"a": "10:10", "b": "10:30", "c": "10:20"}, "b"),
+        ({"a": "10:30", "b": "10:10", "c": "10:30"}, "c"),
+    ],
+    ids=["the last", "the last by name of those at the same time, as a fork has it"],
+)
+def test_what_several_sessions_said_is_found_in_the_same_one_in_whatever_order_they_are_read(
+    attic: Attic, reading: Reading, said: dict[str, str], found: str
+) -> None:
+    for key, time in said.items():
+        attic.keeps(key, ("Go on", "Done."), said=f"2026-03-01T{time}:00.000Z")
+    take_in(attic.desk(), attic.survey().found, ROOM, lambda _: None, reading)
+    assert [one.session for one in attic.documents()] == [found]
+
+
+def test_what_was_said_since_is_not_taken_to_an_older_session_that_is_imported_later(attic: Attic) -> None:
+    attic.keeps("newer", ("Go on", "Done."), said="2026-03-01T10:30:00.000Z")
+    attic.imported()
+    kept = attic.documents()
+    attic.keeps("older", ("Go on", "Done."))
+    assert attic.imported().sessions == 1
+    assert attic.documents() == kept
 
 
 def test_a_file_that_is_gone_when_its_turn_comes_is_passed_over(attic: Attic) -> None:

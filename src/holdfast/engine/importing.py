@@ -25,7 +25,7 @@ from holdfast.engine.import_reading import Found, Job, Piece, Reading, in_turn, 
 from holdfast.engine.maintain import DAY_MS
 from holdfast.engine.redactor import Redactor
 from holdfast.harnesses.base import KeptInRows, Reader, file_extent
-from holdfast.stores.base import Lineage, Store
+from holdfast.stores.base import EVERYWHERE, Document, Lineage, Store
 
 HEAD_BYTES: Final = 1 << 16
 """So much of a file is looked at to say whose session it is."""
@@ -221,13 +221,30 @@ def _keep(store: Store, one: Found, piece: Piece, redactor: str) -> None:
             return
         forgotten_at = store.forgotten_at(one.session)
         news = [document for document in piece.documents if not forgotten_at or document.at > forgotten_at]
-        for document in news:
+        for document in _said_last(store, news):
             store.add_document(document, redactor)
         if known is not None or news:
             store.put_session(_after(known or _begun(one, piece), piece), redactor)
         store.put_cursor(source, piece.after)
         for reason, times in Counter(piece.skipped).items():
             store.count_skipped(reason, times)
+
+
+def _said_last(store: Store, news: Sequence[Document]) -> list[Document]:
+    """Those that nobody has said since.
+
+    What is said in several sessions is found in one of them, and processes that read at once bring them in
+    any order.
+    """
+    last = {one.id: one for one in store.around([one.id for one in news], 0, EVERYWHERE)}
+    for one in news:
+        last[one.id] = max(one, last.get(one.id, one), key=_moment)
+    return [one for one in news if last[one.id] is one]
+
+
+def _moment(document: Document) -> tuple[int, str, int]:
+    """When it was said; a fork's copy has the time of the original."""
+    return document.at, document.session, document.place
 
 
 def _keep_lineage(store: Store, one: Found) -> None:
