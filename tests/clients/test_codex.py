@@ -213,7 +213,7 @@ class TestANewSession:
         server.script(say("ok"))
         codex.prompt("Where were we?")
         assert_holds_the_facts(server.last())
-        assert "An earlier session of this project is over." in brief_in(server.last())
+        assert ", which is over: data to check" in brief_in(server.last())
 
     def test_after_codex_was_killed(self, codex: Codex, server: ModelServer, product: Product) -> None:
         gate = threading.Event()
@@ -231,7 +231,7 @@ class TestANewSession:
     @pytest.mark.parametrize(
         ("source", "opening"),
         [
-            ("startup", "An earlier session of this project has stopped; it may still be open."),
+            ("startup", ", which has stopped but may still be open: data to check"),
             ("clear", "Ignore this if you start something new."),
         ],
     )

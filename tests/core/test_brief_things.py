@@ -12,7 +12,7 @@ from holdfast.core.brief import Reason, Told, compose
 from holdfast.core.brief_things import recency, things
 from holdfast.core.events import Action, Event
 from holdfast.core.session import Session
-from holdfast.core.told import COMMANDS, FILES, GOAL, IN_USE, Item, Kept
+from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Kept
 from holdfast.core.trail import COMMANDS_KEPT
 from holdfast.core.weights import WEIGHTS
 from tests.core.scenes import NOON, after, called, prompt, returned, said, session
@@ -267,6 +267,15 @@ def test_a_folder_is_told_once_however_it_is_spelled_and_not_beside_a_file_in_it
     ]
 
 
+def test_a_folder_that_is_worked_in_is_worth_telling_without_its_files() -> None:
+    of = items(
+        told(*touched("lib/tax/rates.py", Action.READ), *touched("lib/tax/rules.py"), *touched("main.py"))
+    )
+    assert of["lib/tax/"].kind == "folder"
+    assert of["lib/tax/"].score > items(told(*touched("lib/tax/rates.py")))["lib/tax/"].score
+    assert not any(text.startswith("Paths are from") for text in of)
+
+
 def test_where_the_project_stands_is_told_to_whom_goes_there() -> None:
     assert f"Paths are from {APP}/" in lines(told(*ran(f"cd {APP} && make check")), FILES)
     assert not any(APP in line for line in lines(told(*ran("make check")), FILES))
@@ -369,27 +378,3 @@ def test_the_newest_of_a_kind_loses_nothing_and_each_older_one_more() -> None:
 def test_a_session_without_things_has_none_to_tell() -> None:
     nothing: Session = session()
     assert list(things(Told(Reason.COMPACT, nothing, NOON), WEIGHTS)) == []
-
-
-# ---------------------------------------------------------------- sentences about files
-
-
-@pytest.mark.parametrize(
-    ("left", "goal"),
-    [
-        ("rm main-new.ts", "“Create main-new.ts” (by now gone: main-new.ts)"),
-        ("git mv main-new.ts main.ts", "“Create main-new.ts” (by now gone: main-new.ts)"),
-        ("rm old-main-new.ts", "“Create main-new.ts”"),
-        ("rm Create", "“Create main-new.ts”"),
-    ],
-)
-def test_a_sentence_about_a_file_that_is_no_more_says_so(left: str, goal: str) -> None:
-    made = (prompt("Create main-new.ts", "p1"), *touched("main-new.ts", Action.WRITE))
-    assert lines(told(*made, *ran(left)), GOAL) == [goal]
-
-
-def test_a_file_of_that_name_elsewhere_keeps_a_sentence_as_it_was() -> None:
-    two = (*touched("old/retry.py", Action.WRITE), *touched("new/retry.py", Action.WRITE))
-    assert lines(told(prompt("Mend retry.py", "p1"), *two, *ran("rm old/retry.py")), GOAL) == [
-        "“Mend retry.py”"
-    ]

@@ -58,6 +58,8 @@ def test_what_is_no_identifier_is_left_out(text: str) -> None:
         ("0a1b2c3 Add a clock\n4d5e6f7 Mend it", ("0a1b2c3", "4d5e6f7")),
         ("at v1.2.3, from 3.12.7 to v2.0", ("v1.2.3", "3.12.7", "v2.0")),
         ("run with --dry-run and --no-cache=1", ("--dry-run", "--no-cache")),
+        ("claude --allowedTools Bash --max_turns 3", ("--allowedTools", "--max_turns")),
+        ("any of --no-${what}, --no-*", ()),
         ("https://example.org/a/b?token=1#x, ok", ("https://example.org/a/b",)),
         ("(see http://localhost:8080/health).", ("http://localhost:8080/health",)),
         ("listens on localhost:3000 and 127.0.0.1:5432", ("localhost:3000", "127.0.0.1:5432")),

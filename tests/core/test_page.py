@@ -29,6 +29,7 @@ def file(path: str, lead: str = "Edited") -> Item:
         (["a/b.py", "c/d.py"], ["a/b.py", "c/d.py"]),
         (["apps/cli/", "apps/cli/src/"], ["apps/cli/", "apps/cli/src/"]),
         (["`bin/run a`", "`bin/run b`"], ["`bin/run a`", "`bin/run b`"]),
+        (["http://a.org/x", "http://a.org/y"], ["http://a.org/x", "http://a.org/y"]),
         ([], []),
     ],
 )

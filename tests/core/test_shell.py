@@ -268,6 +268,11 @@ def test_a_long_call_is_told_by_its_options() -> None:
         ("sed -i s/a/b/ src/a.py", []),
         ("cat > src/a.py <<EOF\nx\nEOF", []),
         ("cat $FILE src/*.py", []),
+        ("cd /app/src && cat a.py b/c.py", ["/app/src/a.py", "/app/src/b/c.py"]),
+        ("cd src && (cd lib && cat a.py); cat b.py", ["src/lib/a.py", "src/b.py"]),
+        ("cd $WHERE && cat a.py /app/b.py", ["/app/b.py"]),
+        ("bash -lc 'cd src && cat a.py'", ["src/a.py"]),
+        ("cat README.md /tmp/log.txt", []),
     ],
 )
 def test_the_files_that_a_command_shows_are_read(command: str, files: list[str]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import MAIN, Action, Compacted, Event, Origin, Sign, Todo, TodosChanged
+from holdfast.core.events import MAIN, Action, Compacted, Event, Origin, Sign
 from holdfast.core.survival import (
     Cut,
     CutKind,
@@ -15,12 +15,9 @@ from holdfast.core.survival import (
     Rarity,
     Sighting,
     cuts,
-    gone,
-    last_state,
     mean,
     mentioned,
     need,
-    offered_as_present,
     rarity,
     score,
 )
@@ -49,6 +46,13 @@ NAMES = [f"fact_{number}" for number in range(20)]
 def session_that_needs(*after: Event) -> list[Event]:
     """Fifty events that name twenty facts at their very start, and then what follows the cut."""
     return [said(" ".join(NAMES), "all"), *chatter(49), *after]
+
+
+def test_of_a_long_file_that_is_written_its_ends_count() -> None:
+    whole = f"first_one {'x ' * 3_000} in_passing {'x ' * 3_000} last_one"
+    written = replace(called("c", Action.WRITE, "/app/a.py"), detail=whole)
+    assert {"first_one", "last_one"} <= mentioned(written)
+    assert "in_passing" not in mentioned(written)
 
 
 def test_a_long_stretch_is_cut_at_half_and_three_quarters() -> None:
@@ -189,77 +193,6 @@ def test_a_rare_fact_weighs_more() -> None:
     found = rarity([[frozenset({"rare", "common"})], [frozenset({"common"}), frozenset({"common"})]])
     assert found.weight("rare") == pytest.approx(math.log(3 / 1.5))
     assert found.weight("common") == pytest.approx(math.log(3 / 2.5))
-
-
-def test_the_last_state_is_what_failed_what_was_edited_and_what_is_open() -> None:
-    todos = (Todo("write the changelog", "pending"), Todo("mend the lexer", "completed"))
-    events: list[Event] = [
-        called("c1", Action.RUN, "make lint"),
-        returned("c1", ok=False),
-        called("c2", Action.RUN, "make test"),
-        returned("c2", ok=False),
-        called("c3", Action.RUN, "make test"),
-        returned("c3"),
-        called("c4", Action.EDIT, "/app/src/lexer.py"),
-        returned("c4"),
-        called("c5", Action.EDIT, "/app/src/refused.py"),
-        returned("c5", ok=False),
-        TodosChanged(session=KEY, record="t", at=NOON, origin=Origin.ASSISTANT, todos=todos),
-    ]
-    state = last_state(events)
-    assert (state.failing, state.edited, state.todos) == (
-        "make lint",
-        "/app/src/lexer.py",
-        ("write the changelog",),
-    )
-    assert state.held("Failed: `make lint`. Edited src/lexer.py. To do: write the changelog") == (True,) * 3
-    assert state.held("All is well.") == (False,) * 3
-
-
-def test_nothing_to_hold_is_not_held_against_a_brief() -> None:
-    assert last_state(chatter(3)).held("") == ()
-
-
-@pytest.mark.parametrize(
-    ("commands", "names"),
-    [
-        (["rm -f src/old.py"], {"old.py"}),
-        (["git mv src/old.py src/new.py"], {"old.py"}),
-        (["mv src/old.py lib/"], set()),
-        (["mv a.py b.py && mv b.py a.py"], {"b.py"}),
-        (["rm src/old.py", "mv src/new.py src/old.py"], {"new.py"}),
-        (["ls src/old.py"], set()),
-    ],
-)
-def test_deleted_and_renamed_files_are_gone(commands: list[str], names: set[str]) -> None:
-    events: list[Event] = []
-    for number, command in enumerate(commands):
-        events += [called(f"c{number}", Action.RUN, command), returned(f"c{number}")]
-    assert gone(events) == names
-
-
-def test_a_deletion_that_failed_and_a_file_that_came_back_are_not_gone() -> None:
-    failed: list[Event] = [called("c1", Action.RUN, "rm a.py"), returned("c1", ok=False)]
-    back: list[Event] = [
-        called("c2", Action.DELETE, "/app/b.py"),
-        returned("c2"),
-        called("c3", Action.WRITE, "/app/b.py"),
-        returned("c3"),
-    ]
-    assert gone([*failed, *back]) == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("brief", "offered"),
-    [
-        ("- edited `src/old.py` twice", True),
-        ("- `src/old.py` was deleted", False),
-        ("- renamed `old.py` → `new.py`", False),
-        ("- edited `src/older.py`", False),
-    ],
-)
-def test_a_stale_name_must_be_called_so(brief: str, offered: bool) -> None:  # noqa: FBT001
-    assert offered_as_present(brief, "old.py") is offered
 
 
 @pytest.mark.parametrize(

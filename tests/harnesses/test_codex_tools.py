@@ -51,7 +51,8 @@ def one_call(folder: Path, *records: Json) -> ToolCalled:
     ("one", "command"),
     [
         (call("exec_command", cmd="ls -l"), "ls -l"),
-        (call("shell_command", command="ls -l", workdir="/x"), "ls -l"),
+        (call("shell_command", command="ls -l", workdir="/x y"), "cd '/x y' && ls -l"),
+        (call("exec_command", cmd="ls -l", workdir="."), "ls -l"),
         (call("shell", command=["bash", "-lc", "ls -l | wc"]), "ls -l | wc"),
         (call("shell", command=["/usr/bin/zsh", "-c", "ls"]), "ls"),
         (call("shell", command=["powershell.exe", "-NoProfile", "-Command", "dir"]), "dir"),

@@ -87,6 +87,12 @@ def test_our_own_words_are_known_again_though_their_brackets_are_escaped(tmp_pat
         (ran("pytest", "1 passed"), Action.RUN, "pytest", (True, 0, "1 passed")),
         (ran("pytest", "no\nExit Code: 9", 1), Action.RUN, "pytest", (False, 1, "no\nExit Code: 9")),
         (ran("echo it", "Exit Code: 3"), Action.RUN, "echo it", (True, 0, "Exit Code: 3")),
+        (
+            call("run_shell_command", "Output: a.py", command="ls", dir_path="src"),
+            Action.RUN,
+            "cd src && ls",
+            (True, 0, "a.py"),
+        ),
         (ran("false", "", 1), Action.RUN, "false", (False, 1, "")),
         (call("read_file", "code", file_path="/p/a.py"), Action.READ, "/p/a.py", (True, None, "code")),
         (call("write_file", "ok", file_path="/p/a", content="x"), Action.WRITE, "/p/a", (True, None, "ok")),

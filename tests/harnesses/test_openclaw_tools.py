@@ -45,7 +45,7 @@ def told(folder: Path, *records: Json) -> tuple[Event, ...]:
     ("tool", "given", "action", "subject", "detail"),
     [
         ("bash", {"command": "make test", "timeout": 5}, Action.RUN, "make test", ""),
-        ("exec", {"command": "ls", "workdir": "/p"}, Action.RUN, "ls", ""),
+        ("exec", {"command": "ls", "workdir": "/p"}, Action.RUN, "cd /p && ls", ""),
         ("read", {"path": "src/a.py", "offset": 5}, Action.READ, "src/a.py", ""),
         ("write", {"path": "a.py", "content": "x = 1"}, Action.WRITE, "a.py", "x = 1"),
         ("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, Action.EDIT, "a.py", "b"),

@@ -82,6 +82,13 @@ class TestAStory:
             (False, 1, "1 failed"),
         ]
 
+    def test_a_command_enters_the_folder_that_it_is_run_in(self, tmp_path: Path) -> None:
+        database = story("s1", tmp_path / "opencode.db")
+        given = {"command": "pnpm check", "workdir": "/home/you/app"}
+        database.message("s1", {"role": "assistant"}, tool("bash", given))
+        subjects = [event.subject for event in read(database.path).events if isinstance(event, ToolCalled)]
+        assert "cd /home/you/app && pnpm check" in subjects
+
     def test_a_compaction_is_told_with_its_summary_and_who_began_it(self, path: Path) -> None:
         (compaction,) = told(path, Compacted)
         assert isinstance(compaction, Compacted)

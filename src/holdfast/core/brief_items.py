@@ -114,8 +114,7 @@ def _asked(told: Told, weights: Weights) -> Iterator[Item]:
     if first and first != goal and (rest := _without(first, rules)):
         yield weighed(Item(GOAL, f"At first: “{rest}”", first.at, key, "first_prompt", rest), weights)
     later = [said for said in reversed(trail.prompts) if said not in (goal, first)]
-    later = [said for said in later if not prose.is_generic(said.text)]
-    for place, said in enumerate(later):
+    for place, said in enumerate(said for said in later if not prose.is_generic(said.text)):
         if rest := _without(said, rules):
             item = Item(GOAL, f"Also asked: “{rest}”", said.at, key, "prompt", rest)
             yield weighed(item, weights, recency=recency(place))
@@ -126,7 +125,9 @@ def _without(said: Said, others: list[str], limit: int = PROMPT_CHARS) -> str:
     text = one_line(said.text)
     for other in others:
         text = text.replace(one_line(other), "")
-    return shortened(one_line(text), limit)
+    rest = one_line(text)
+    # A command of the harness says nothing without what stands behind it: `/init`.
+    return "" if rest.startswith("/") and " " not in rest else shortened(rest, limit)
 
 
 def _telling(trail: Trail) -> list[Said]:

@@ -62,12 +62,12 @@ def _latest_change(trail: Trail) -> FileTouch | None:
 
 
 def _folders(told: Told, weights: Weights) -> Iterator[Item]:
-    """The folders that are named, each once however it is spelled, and where the project stands."""
+    """The folders that are named or worked in, each once however it is spelled, and the project's own."""
     steps, at, key = told.session.trail.steps, told.session.changed_at, told.session.key
     alike: dict[str, list[Mention]] = {}
     for mention in told.session.trail.mentions:
-        if mention.thing is Thing.FOLDER:
-            alike.setdefault(_name(mention.name.rstrip("/")), []).append(mention)
+        if folder := _folder(mention, told):
+            alike.setdefault(_name(folder.name.rstrip("/")), []).append(folder)
     for spellings in reversed(alike.values()):
         best = max(spellings, key=lambda mention: use_at(mention, steps))
         features = _features(_as_one(best, spellings, steps), told, "name_")
@@ -78,6 +78,14 @@ def _folders(told: Told, weights: Weights) -> Iterator[Item]:
         elif path[:1] not in "/~":
             item = Item(FILES, path, at, key, "folder", key=path, lead=IN_USE)
             yield weighed(item, weights, **features)
+
+
+def _folder(mention: Mention, told: Told) -> Mention | None:
+    """The folder that is named, by itself or with a file in it; the project's own only by itself."""
+    folder = mention.shown[: mention.shown.rfind("/") + 1] if mention.thing is Thing.FILE else ""
+    if folder and relative(folder, told):
+        return replace(mention, name=folder, thing=Thing.FOLDER)
+    return mention if mention.thing is Thing.FOLDER else None
 
 
 def _names(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
@@ -168,7 +176,8 @@ def _commands(told: Told, weights: Weights) -> Iterator[Item]:
     failures = [run for run in reversed(trail.commands) if run.ok is False]
     # What went wrong comes before what was refused or not found, each from the newest on.
     for place, run in enumerate(sorted(failures, key=lambda run: not has_failed(run))):
-        item = Item(COMMANDS, command_line(_from_project(run, told)), run.at, key, "failed_command")
+        kind = "failed_command" if place or not has_failed(run) else "last_failure"
+        item = Item(COMMANDS, command_line(_from_project(run, told)), run.at, key, kind)
         yield weighed(item, weights, recency=recency(place))
     latest, failed = _latest(trail.commands), _programs(failures)
     for name, mention in reversed(mentions.items()):

@@ -26,7 +26,7 @@ CALL_CHARS = 44
 def in_text(text: str, file: str = "") -> Iterator[Mention]:
     """The things that a text names; `file` is the one that its identifiers stand in, if any."""
     for path in names.paths(text):
-        if names.is_file_name(path):
+        if names.is_file(path):
             yield _file(path)
         elif not path.startswith(".."):
             yield Mention(f"{path.rstrip('/')}/", Thing.FOLDER)

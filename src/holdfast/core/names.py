@@ -57,6 +57,11 @@ def is_file_name(text: str) -> bool:
     return bool(dot and stem) and extension.lower() in _EXTENSIONS
 
 
+def is_file(path: str) -> bool:
+    """Whether a path is a file's, by its extension or as one of those that need none: `Makefile`."""
+    return is_file_name(path) or bool(_FILES.fullmatch(path.rsplit("/", 1)[-1]))
+
+
 def references(text: str) -> tuple[str, ...]:
     """What points elsewhere, in order, each once: tickets, commits, versions, long options, URLs, ports."""
     found = dict.fromkeys(_reference(match) for match in _REFERENCE.finditer(text))
@@ -156,7 +161,8 @@ _REFERENCE: Final = compiled(
     # Nothing begins within a word, and most words are passed over by their first letter.
     r"(?<!\w)(?=[\w#.-])(?:"
     r"(?P<url>https?://[^\s<>\"'`(){}\[\]|\\?#,;]++)[^\s<>\"'`(){}\[\]|\\,;]*+"
-    r"|(?P<flag>(?<!-)--[a-z][a-z0-9]*+(?:-[a-z0-9]++)*+)"
+    # Whole, or it is none: `--no-${what}` is no option.
+    r"|(?P<flag>(?<!-)--[a-z]\w*+(?:-\w++)*+(?!-))"
     r"|(?P<port>(?<!\.)(?:localhost|127\.0\.0\.1|0\.0\.0\.0):[0-9]{2,5}\b)"
     r"|(?P<issue>(?<![&/\#-])(?:\#|[\w.-]{1,40}+/[\w.-]{1,60}+\#)[0-9]{1,5}\b(?!\w))"
     r"|(?P<ticket>(?<!-)(?=[A-Z])(?:CVE-[0-9]{4}-[0-9]{4,}|[A-Z][A-Z0-9]{1,9}-[0-9]{1,6})(?![\w.-]))"

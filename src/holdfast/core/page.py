@@ -111,12 +111,13 @@ def _homes(rows: list[Item]) -> dict[str, list[str]]:
 
 def together(texts: Sequence[str]) -> Iterator[str]:
     """A list in which paths share their beginning where that saves most: `src/{a.py, b/c.py}`."""
-    folders = Counter(folder for text in texts if text[-1:] not in ("`", "/") for folder in folders_of(text))
+    paths = [text for text in texts if text[-1:] not in ("`", "/") and "://" not in text]
+    folders = Counter(folder for path in paths for folder in folders_of(path))
     saved = {folder: (times - 1) * len(folder) - 2 for folder, times in folders.items()}
     best = max(saved, key=lambda folder: (saved[folder], folder), default="")
     if not best or saved[best] <= 0:
         yield from texts
         return
-    inside = [text for text in texts if text.startswith(best) and text[-1:] != "/"]
+    inside = [path for path in paths if path.startswith(best)]
     yield f"{best}{{{', '.join(text[len(best) :] for text in inside)}}}"
     yield from together([text for text in texts if text not in inside])

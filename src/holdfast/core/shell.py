@@ -35,13 +35,22 @@ def edits(command: str, project: str = "") -> tuple[FileChange, ...]:
     Paths are joined with the folders that the command enters. Temporary files are left out, unless the
     project stands among them.
     """
-    return tuple(dict.fromkeys(_edits(command, project, "")))
+    found = (
+        placed(change, folder, project)
+        for step, words, folder in _placed_steps(command, "")
+        for change in _changes(words, step)
+    )
+    return tuple(dict.fromkeys(change for change in found if change))
 
 
 def reads(command: str) -> tuple[FileChange, ...]:
-    """The files that a command only shows: `cat a.py`, `sed -n 1,40p a.py`."""
-    found = (change for step in read(command).steps for change in _shown(bare_words(step.words)))
-    return tuple(dict.fromkeys(found))
+    """The files that a command only shows, joined with the folders that it enters: `cat src/a.py`."""
+    found = (
+        placed(change, folder, "")
+        for _, words, folder in _placed_steps(command, "")
+        for change in _shown(words)
+    )
+    return tuple(dict.fromkeys(change for change in found if change and "/" in change.path))
 
 
 def program(command: str) -> str:
@@ -86,7 +95,8 @@ def same(command: str) -> str:
 # ---------------------------------------------------------------- files
 
 
-def _edits(command: str, project: str, folder: str | None) -> Iterator[FileChange]:
+def _placed_steps(command: str, folder: str | None) -> Iterator[tuple[Step, Sequence[Word], str | None]]:
+    """Each simple command with its words and the folder that it runs in; None where the shell alone knows."""
     outer: list[str | None] = []
     for step in read(command).steps:
         for sign in step.joined:
@@ -99,10 +109,9 @@ def _edits(command: str, project: str, folder: str | None) -> Iterator[FileChang
             folder = _entered(folder, words[1:])
             continue
         if words and (script := script_of(words)):
-            yield from _edits(script, project, folder)
-        place = _entered(folder, words[2:3]) if [word.text for word in words[:2]] == ["git", "-C"] else folder
-        found = (placed(change, place, project) for change in _changes(words, step))
-        yield from (change for change in found if change)
+            yield from _placed_steps(script, folder)
+        is_git_elsewhere = [word.text for word in words[:2]] == ["git", "-C"]
+        yield step, words, _entered(folder, words[2:3]) if is_git_elsewhere else folder
 
 
 def _entered(folder: str | None, args: Sequence[Word]) -> str | None:
@@ -129,7 +138,7 @@ def _shown(words: Sequence[Word]) -> Iterator[FileChange]:
     if name not in _SHOWING or (name == "sed" and not _has(words[1:], "-n")):
         return
     for word in _operands(words[1:], "nc"):
-        if "/" in word.path and is_file_name(word.path) and not word.path.startswith("/tmp/"):  # noqa: S108
+        if is_file_name(word.path):
             yield FileChange(word.path, Action.READ)
 
 

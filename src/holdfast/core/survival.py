@@ -7,7 +7,6 @@ functions over events and texts: no model judges, and the same session always me
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +22,6 @@ from holdfast.core.events import (
     Origin,
     Prompt,
     Replied,
-    Todo,
     TodoChanged,
     TodosChanged,
     ToolCalled,
@@ -38,8 +36,6 @@ from holdfast.core.facts import (
     is_name,
     quoted_commands,
 )
-from holdfast.core.text import one_line
-from holdfast.core.todos import COMPLETED, with_entry
 
 AGENT_EVENTS_AFTER = 60
 LEAST_STRETCH = 160
@@ -47,11 +43,8 @@ LEAST_NEEDED = 15
 LEAST_BEFORE = 40
 VIRTUAL_PLACES = (0.5, 0.75)
 RECENT_SHARE = 0.25
-COMMAND_TOLD = 40
-"""So many characters of a command are enough to know it again."""
-_WENT_THERE = re.compile(r"^\s*cd \S+\s*&&\s*")
-_SEGMENT = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
-_NO_MORE = re.compile(r"\b(?:deleted?|gone|moved|no longer|removed?|renamed?)\b|→|->", re.IGNORECASE)
+DETAIL_END = 1_000
+"""So much of what a call is given counts at its beginning, and at its end."""
 
 
 class CutKind(StrEnum):
@@ -157,9 +150,9 @@ def mentioned(event: Event) -> frozenset[Fact]:
         return frozenset()
     match event:
         case ToolCalled(action=Action.RUN, subject=command, detail=detail):
-            return facts_in_command(command) | facts_in(detail)
+            return facts_in_command(command) | facts_in(_ends(detail))
         case ToolCalled(subject=subject, detail=detail):
-            return facts_in(f"{subject}\n{detail}")
+            return facts_in(f"{subject}\n{_ends(detail)}")
         case TodosChanged(todos=todos):
             return facts_in("\n".join(todo.text for todo in todos))
         case TodoChanged(todo=todo):
@@ -168,6 +161,13 @@ def mentioned(event: Event) -> frozenset[Fact]:
             return facts_in(text)
         case _:
             return frozenset()
+
+
+def _ends(detail: str) -> str:
+    """What counts of a call's arguments: a whole file that is written names hundreds of things in passing."""
+    if len(detail) <= 2 * DETAIL_END:
+        return detail
+    return f"{detail[:DETAIL_END]}\n{detail[-DETAIL_END:]}"
 
 
 def cuts(events: Sequence[Event]) -> tuple[Cut, ...]:
@@ -282,103 +282,6 @@ def score(brief: str, need: Need, rarity: Rarity) -> Score:
         precision=len(held & need.used) / len(held) if held else None,
         constraints=sum(kept) / len(kept) if kept else None,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class LastState:
-    """How things stood at a cut; empty where there was nothing of the kind."""
-
-    failing: str
-    """The last command that failed and has not passed since."""
-    edited: str
-    """The file that was changed last."""
-    todos: tuple[str, ...]
-    """What was open."""
-
-    def held(self, brief: str) -> tuple[bool, ...]:
-        """For each thing that there was, whether a brief has it."""
-        told = one_line(brief)
-        command = one_line(_WENT_THERE.sub("", self.failing))
-        return (
-            *((command[:COMMAND_TOLD] in told or holds(told, command),) if self.failing else ()),
-            *((_name(self.edited) in told,) if self.edited else ()),
-            *(holds(told, todo) for todo in self.todos),
-        )
-
-
-def last_state(events: Iterable[Event]) -> LastState:
-    """How things stand after these events."""
-    failing: dict[str, None] = {}
-    edited, todos, calls = "", tuple[Todo, ...](), dict[str, ToolCalled]()
-    for event in events:
-        match event:
-            case ToolCalled(agent="main", call=call):
-                calls[call] = event
-            case ToolReturned(agent="main", call=call, ok=ok) if call in calls:
-                asked = calls.pop(call)
-                if asked.action is Action.RUN:
-                    failing.pop(asked.subject, None)
-                    failing |= {} if ok else {asked.subject: None}
-                elif ok and asked.action in (Action.WRITE, Action.EDIT):
-                    edited = asked.subject
-            case TodosChanged(agent="main"):
-                todos = event.todos
-            case TodoChanged(agent="main", todo=todo):
-                todos = with_entry(todos, todo)
-            case _:
-                pass
-    still_open = tuple(todo.text for todo in todos if todo.status != COMPLETED)
-    return LastState(next(reversed(failing), ""), edited, still_open)
-
-
-def gone(events: Iterable[Event]) -> frozenset[str]:
-    """The names of the files that were deleted or renamed, and did not come back."""
-    lost: set[str] = set()
-    calls: dict[str, ToolCalled] = {}
-    for event in events:
-        if isinstance(event, ToolCalled):
-            calls[event.call] = event
-        elif isinstance(event, ToolReturned) and event.ok and event.call in calls:
-            lost = _lost_after(lost, calls.pop(event.call))
-    return frozenset(lost)
-
-
-def offered_as_present(brief: str, name: str) -> bool:
-    """Whether a brief names a file without saying that it is no more."""
-    return any(name in facts_in(line) and not _NO_MORE.search(line) for line in brief.splitlines())
-
-
-def _lost_after(lost: set[str], asked: ToolCalled) -> set[str]:
-    """The names of the files that are gone after one more call."""
-    match asked.action:
-        case Action.DELETE:
-            return lost | {_name(asked.subject)}
-        case Action.READ | Action.WRITE | Action.EDIT:
-            return lost - {_name(asked.subject)}
-        case Action.RUN:
-            for segment in _SEGMENT.split(asked.subject):
-                lost = _lost_in_shell(lost, segment.removeprefix("git ").split())
-            return lost
-        case _:
-            return lost
-
-
-def _lost_in_shell(lost: set[str], words: Sequence[str]) -> set[str]:
-    names = [_name(word.strip("\"'")) for word in words[1:] if not word.startswith("-")]
-    if words[:1] == ["rm"]:
-        return lost.union(filter(_is_file, names))
-    # What moves into a directory keeps the name that a brief knows it by.
-    if words[:1] == ["mv"] and len(names) == 2 and all(map(_is_file, names)):
-        return (lost | {names[0]}) - {names[1]}
-    return lost
-
-
-def _is_file(name: str) -> bool:
-    return name in facts_in(name)
-
-
-def _name(path: str) -> str:
-    return path.rstrip("/").rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from holdfast import harnesses
 from holdfast.core.brief import Reason, Told, compose
 from holdfast.core.events import AssistantText, Event, Prompt, ToolCalled, map_text
 from holdfast.core.facts import Fact, Form, constraints_in, form_of, holds
+from holdfast.core.last_state import gone, last_state, offered_as_present
 from holdfast.core.redact import redact
 from holdfast.core.session import Policy, Session, advance, begin, revise
 from holdfast.core.survival import (
@@ -33,14 +34,11 @@ from holdfast.core.survival import (
     Rarity,
     Score,
     cuts,
-    gone,
     human_texts,
     is_conversation,
-    last_state,
     mean,
     mentioned,
     need,
-    offered_as_present,
     score,
 )
 from holdfast.core.world import Project

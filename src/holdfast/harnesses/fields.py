@@ -7,6 +7,7 @@ mean what is each harness's own knowledge and is not here.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -17,7 +18,7 @@ import msgspec
 from holdfast.core.events import Skipped
 
 TEXT_LIMIT = 8_000
-"""How many characters of one tool's output are worth keeping."""
+"""How many characters are worth keeping of what one call of a tool is given, and of its output."""
 
 NOTHING = msgspec.Raw(b"null")
 """What stands for a field that is missing, where its JSON is decoded only when somebody asks."""
@@ -83,6 +84,11 @@ def capped(whole: str, limit: int = TEXT_LIMIT) -> str:
     if len(head) > _WORD_MOST * 4:
         head, tail = _LAST_WORD.sub("", head), _FIRST_WORD.sub("", tail)
     return f"{head}\n[… {len(whole) - len(head) - len(tail)} characters left out …]\n{tail}"
+
+
+def entering(folder: str, command: str) -> str:
+    """The command as one would type it elsewhere, where a call says beside it in which folder it runs."""
+    return f"cd {shlex.quote(folder)} && {command}" if command and folder not in ("", ".") else command
 
 
 def milliseconds(timestamp: str) -> int:

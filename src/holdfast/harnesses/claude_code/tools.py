@@ -65,7 +65,6 @@ _TASKS: Final = frozenset({"TaskCreate", "TaskUpdate", "TaskGet", "TaskList"})
 _AWAITED: Final = _TASKS | {name for name, action in _ACTIONS.items() if action is Action.ASK}
 NOTIFICATION = "<task-notification>"
 """How a text begins that says how something in the background ended."""
-_DETAIL_LIMIT = 2_000
 _EXIT = re.compile(r"\AExit code (\d{1,5})\b")
 _FINISHED = re.compile(r"exit code (\d{1,5})\)?\s*\Z")
 _NOTIFIED = re.compile(
@@ -95,7 +94,7 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
         tool=tool,
         action=action,
         subject=without_ours(subject),
-        detail=capped(without_ours(detail), _DETAIL_LIMIT),
+        detail=capped(without_ours(detail)),
     )
     if action is Action.DELEGATE:
         task = without_ours(text(given, "description", "prompt"))

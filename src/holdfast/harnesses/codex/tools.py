@@ -31,7 +31,7 @@ from holdfast.harnesses.codex import outcomes, patches
 from holdfast.harnesses.codex.outcomes import Outcome
 from holdfast.harnesses.codex.reached import Call, Reached
 from holdfast.harnesses.codex.records import Item, fields_of, object_in
-from holdfast.harnesses.fields import TEXT_LIMIT, capped, items, mapping, text, value_of
+from holdfast.harnesses.fields import TEXT_LIMIT, capped, entering, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.replies import answers, questions_in
 
@@ -55,7 +55,6 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.OTHER: ("path", "file_path", "command", "query", "url", "pattern"),
 }
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "pwsh", "powershell", "cmd"})
-_DETAIL_LIMIT = 2_000
 _TASK_LIMIT = 200
 _REFUSED = re.compile(r"(?:(?:exec command|patch) )?rejected by user", re.IGNORECASE)
 
@@ -144,7 +143,7 @@ def _told(call: str, asked: _Asked, frame: Frame, by: Origin) -> ToolCalled:
         tool=asked.tool,
         action=asked.action,
         subject=capped(without_ours(asked.subject), TEXT_LIMIT),
-        detail=patches.shortened_patch(detail) if is_patch else capped(detail, _DETAIL_LIMIT),
+        detail=patches.shortened_patch(detail) if is_patch else capped(detail),
     )
 
 
@@ -172,7 +171,7 @@ def _ended(call: str, outcome: Outcome, frame: Frame, reached: Reached) -> Itera
 def _questions(asked: _Asked, given: Mapping[str, object]) -> dict[str, str]:
     """What a person is asked, by the ids that the answers will go by."""
     rows = map(mapping, items(given.get("questions")) if asked.action is Action.ASK else ())
-    return {text(one, "id"): capped(text(one, "question"), _DETAIL_LIMIT) for one in rows if text(one, "id")}
+    return {text(one, "id"): capped(text(one, "question")) for one in rows if text(one, "id")}
 
 
 def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
@@ -206,10 +205,11 @@ def _run(tool: str, given: Mapping[str, object], reached: Reached) -> _Asked:
     patch = patches.patch_in(command)
     if len(words) == 2 and words[0] in ("apply_patch", "applypatch") and isinstance(words[1], str):
         patch = words[1]
-    if not patch:
-        return _Asked(tool, Action.RUN, command)
     folder = text(given, "workdir", "working_directory")
-    return _edit("apply_patch", patches.under("" if folder == reached.cwd else folder, patch))
+    elsewhere = "" if folder == reached.cwd else folder
+    if patch:
+        return _edit("apply_patch", patches.under(elsewhere, patch))
+    return _Asked(tool, Action.RUN, entering(elsewhere, command))
 
 
 def _process(given: Mapping[str, object]) -> str:

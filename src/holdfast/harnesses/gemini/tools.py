@@ -26,7 +26,7 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.fence import is_own_tool, without_ours
-from holdfast.harnesses.fields import capped, items, mapping, milliseconds, text, value_of
+from holdfast.harnesses.fields import capped, entering, items, mapping, milliseconds, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.gemini.prompts import brief_in, without_hooks
 from holdfast.harnesses.gemini.records import ToolCall
@@ -61,7 +61,6 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
 _TODOS: Final = "write_todos"
 _REFUSED: Final = re.compile(r"\[Operation Cancelled\][^\n]*\bUser denied execution\.")
 _ENDED: Final = frozenset({"success", "error", "cancelled"})
-_DETAIL_LIMIT: Final = 2_000
 _LEFT: Final = re.compile(r"Command moved to background \(PID: (\d{1,10})\)")
 _INSIDE: Final = re.compile(r"\A\s*<untrusted_context>\s*|\s*</untrusted_context>\s*\Z")
 # What stands behind the output of a command, line by line; only there is it Gemini CLI's own word.
@@ -82,8 +81,8 @@ def called(call: ToolCall, frame: Frame) -> Iterator[Event]:
         yield TodosChanged(**own.told(Origin.ASSISTANT), todos=_todos(given.get("todos")))
         return
     action = _ACTIONS.get(tool, Action.OTHER)
-    subject = without_ours(text(given, *_SUBJECTS[action]))
-    detail = capped(without_ours(_detail(action, given)), _DETAIL_LIMIT)
+    subject = without_ours(_subject(action, given))
+    detail = capped(without_ours(_detail(action, given)))
     yield ToolCalled(
         **own.told(Origin.ASSISTANT), call=id, tool=tool, action=action, subject=subject, detail=detail
     )
@@ -95,6 +94,11 @@ def called(call: ToolCall, frame: Frame) -> Iterator[Event]:
         if action is Action.ASK:
             yield from answers(id, _answered(call, given), ended)
         yield from _returned(call, action, ended)
+
+
+def _subject(action: Action, given: Mapping[str, object]) -> str:
+    subject = text(given, *_SUBJECTS[action])
+    return entering(text(given, "dir_path", "directory"), subject) if action is Action.RUN else subject
 
 
 def _answered(call: ToolCall, given: Mapping[str, object]) -> Iterator[tuple[str, object]]:

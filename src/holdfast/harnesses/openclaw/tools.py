@@ -29,9 +29,9 @@ from holdfast.core.events import (
 from holdfast.core.fence import without_ours
 from holdfast.harnesses.fields import (
     NOTHING,
-    TEXT_LIMIT,
     capped,
     decoded,
+    entering,
     items,
     mapping,
     status_of,
@@ -81,7 +81,6 @@ _ALWAYS_SAYS = "bash"
 """pi's own shell: it says with what a command failed, so that one of which it says nothing ended with 0."""
 _GOES_ON = frozenset({"running", "accepted"})
 _FAILED = frozenset({"failed", "error", "killed"})
-_DETAIL_LIMIT = 2_000
 _BACKGROUND = "process"
 """The tool that looks after commands in the background."""
 _STOPPED = re.compile(r"(?:Termination requested for|Removed) session ([\w-]{1,80})")
@@ -189,16 +188,19 @@ def content_text(content: str | list[Block] | None) -> str:
 
 def _asked(tool: str, call: str, given: Mapping[str, object], frame: Frame) -> ToolCalled:
     action = _ACTIONS.get(tool, Action.OTHER)
-    # Every file of a patch is named in it.
-    room = TEXT_LIMIT if tool == _PATCH else _DETAIL_LIMIT
     return ToolCalled(
         **frame.told(Origin.ASSISTANT),
         call=call,
         tool=tool,
         action=action,
-        subject=without_ours(text(given, *_SUBJECTS[action])),
-        detail=capped(without_ours(_detail(action, given)), room),
+        subject=without_ours(_subject(action, given)),
+        detail=capped(without_ours(_detail(action, given))),
     )
+
+
+def _subject(action: Action, given: Mapping[str, object]) -> str:
+    subject = text(given, *_SUBJECTS[action])
+    return entering(text(given, "workdir"), subject) if action is Action.RUN else subject
 
 
 def _detail(action: Action, given: Mapping[str, object]) -> str:

@@ -26,7 +26,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.fence import is_own_tool, without_ours
 from holdfast.harnesses import replies
-from holdfast.harnesses.fields import capped, items, mapping, text, value_of
+from holdfast.harnesses.fields import capped, entering, items, mapping, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode.records import Part, State
 
@@ -66,7 +66,6 @@ _REFUSED: Final = re.compile(
 _ASKED: Final = frozenset({"running", "completed", "error"})
 """Before these a call's arguments are still being written."""
 _ENDED: Final = frozenset({"completed", "error"})
-_DETAIL_LIMIT: Final = 2_000
 _TASK_LIMIT: Final = 200
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: *(\S[^\r\n]*)", re.MULTILINE)
 _RESULT: Final = re.compile(r"<task_result>\s*(.*?)\s*</task_result>", re.DOTALL)
@@ -105,7 +104,7 @@ def asked(tool: str, given: Mapping[str, object], own: Frame) -> ToolCalled:
         tool=tool,
         action=action,
         subject=without_ours(_subject(action, given)),
-        detail=capped(without_ours(_detail(action, given)), _DETAIL_LIMIT),
+        detail=capped(without_ours(_detail(action, given))),
     )
 
 
@@ -120,7 +119,8 @@ def _subject(action: Action, given: Mapping[str, object]) -> str:
     if patch:
         found = _PATCHED.search(patch)
         return found[1].strip() if found else ""
-    return text(given, *_SUBJECTS[action])
+    subject = text(given, *_SUBJECTS[action])
+    return entering(text(given, "workdir"), subject) if action is Action.RUN else subject
 
 
 def _detail(action: Action, given: Mapping[str, object]) -> str:
