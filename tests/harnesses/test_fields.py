@@ -108,6 +108,14 @@ def test_no_word_is_cut_in_two() -> None:
     }
 
 
+@pytest.mark.parametrize(("length", "is_kept"), [(99, False), (100, False), (101, True), (300, True)])
+def test_half_of_a_word_goes_unless_it_is_too_long_for_one(length: int, *, is_kept: bool) -> None:
+    before, after = "a " * 2_000, " z" * 2_000
+    head, tail = before[: 3_970 - length] + "b" * length, "y" * length + after[-3_970 + length :]
+    short = capped(f"{head}{'-' * 9_000}{tail}", 8_000)
+    assert ("b" * length in short, "y" * length in short) == (is_kept, is_kept)
+
+
 def test_the_note_says_how_much_is_gone() -> None:
     short = capped("x" * 30_000, 8_000)
     assert f"[… {30_000 - short.count('x')} characters left out …]" in short

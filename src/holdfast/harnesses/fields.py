@@ -82,7 +82,10 @@ def capped(whole: str, limit: int = TEXT_LIMIT) -> str:
     head, tail = whole[: kept // 2], whole[len(whole) - (kept - kept // 2) :]
     # Half a word would be taken for a name, and not for the secret that it is a part of.
     if len(head) > _WORD_MOST * 4:
-        head, tail = _LAST_WORD.sub("", head), _FIRST_WORD.sub("", tail)
+        # Looked for where it can begin: from the start of the text, every word in it would be tried.
+        last = _LAST_WORD.search(head, len(head) - _WORD_MOST)
+        first = _FIRST_WORD.match(tail)
+        head, tail = head[: last.start()] if last else head, tail[first.end() :] if first else tail
     return f"{head}\n[… {len(whole) - len(head) - len(tail)} characters left out …]\n{tail}"
 
 
