@@ -19,6 +19,7 @@ TOKEN = "ghp_" + "Zk3Qw9Xv7Lm2Rt8Yp4Ns6Bd1Fh5Gj0Kc2Ae4"
         f"token: \x1b[01;31m{TOKEN[:4]}\x1b[m{TOKEN[4:]} found",
         f"token: {TOKEN[:12]}\u200b{TOKEN[12:]} found",
         f"token: {TOKEN[:12]}\u2060\u00ad{TOKEN[12:]} found",
+        f"tök\ud83d: {TOKEN[:12]}\x07{TOKEN[12:]} found",
     ],
 )
 def test_what_hides_a_secret_goes_with_it(text: str) -> None:

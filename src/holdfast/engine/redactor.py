@@ -66,9 +66,18 @@ def _parts_as_seen(parts: Sequence[str], salt: bytes, lists: Lists) -> tuple[str
     return tuple(redact_as_seen(part, salt, lists) for part in whole)
 
 
+# Half a character is not to be stumbled over here, so it is taken along.
+_HALVES: Final = "surrogatepass"
+_PLAIN: Final = b"\t\n" + bytes(range(ord(" "), 0x7F))
+
+
 def _hides(text: str) -> bool:
     """Whether there is something in a text that is not seen; in ASCII only an escape would be put there."""
-    return "\x1b" in text if text.isascii() else bool(HIDDEN.search(text))
+    if text.isascii():
+        return "\x1b" in text
+    # Of most texts little is not plain, and that is soon picked out; to look at every character takes long.
+    unusual = text.encode("utf-8", _HALVES).translate(None, _PLAIN)
+    return HIDDEN.search(unusual.decode("utf-8", _HALVES)) is not None
 
 
 def lists_of(config: Config) -> Lists:
