@@ -154,13 +154,32 @@ def clean(value: T) -> T:
     if isinstance(value, Enum):
         return value
     if isinstance(value, str):
-        return cast("T", _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value))
+        return cast("T", _whole(value))
     if isinstance(value, tuple):
         return cast("T", tuple(clean(part) for part in cast("tuple[object, ...]", value)))
     if is_dataclass(value) and not isinstance(value, type):
+        if _is_whole(value):  # as nearly all are
+            return value
         parts: dict[str, Any] = {field.name: clean(getattr(value, field.name)) for field in fields(value)}
         return replace(value, **parts)
     return value
+
+
+def _is_whole(value: object) -> bool:
+    """Whether a value can be stored as it stands; to find that out is faster than to go through its parts."""
+    try:
+        msgspec.json.encode(value)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
+
+
+def _whole(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text
 
 
 def to_iso(at: int) -> str:
