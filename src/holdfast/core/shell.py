@@ -73,6 +73,7 @@ class Call:
     form: str
 
 
+@lru_cache(maxsize=256)
 def calls(command: str, limit: int) -> tuple[Call, ...]:
     """The programs that a command line runs, in order, without those that only look, print or page."""
     return tuple(dict.fromkeys(_calls(command, limit)))
