@@ -1,7 +1,7 @@
 """Outcomes: what a command's output says about how it ended.
 
 Test runs are counted, the line that says why something failed is found, and success is told from failure,
-all by rule. What the command was is the subject of `shell`.
+all by rule. How each test runner counts stands in `runners`; what the command was is the subject of `shell`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final
 
 from holdfast.core.patterns import compiled
+from holdfast.core.runners import signed_in
 from holdfast.core.text import one_line, shortened
 
 NAMES_KEPT: Final = 3
@@ -31,8 +32,8 @@ class TestSummary:
 def tests(text: str) -> TestSummary | None:
     """What a test runner's output comes to; None where it is none that we know, or no test was run."""
     text = _readable(text)
-    for runner in _RUNNERS:
-        if any(sign in text for sign in runner.signs) and (counts := runner.count(text)) and any(counts):
+    for runner in signed_in(text):
+        if (counts := runner.count(text)) and any(counts):
             passed, failed = counts
             return TestSummary(passed, failed, _first(runner.failing, text) if failed else ())
     return None
@@ -70,174 +71,6 @@ def _readable(text: str) -> str:
         text = f"{text[:_BEGINNING_READ]}\n{text[-_END_READ:]}"
     text = _COLOURS.sub("", text) if "\x1b" in text else text
     return text.replace("\r", "") if "\r" in text else text
-
-
-# ---------------------------------------------------------------- test runners
-
-_Counts: TypeAlias = tuple[int, int]
-"""Passed and failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Runner:
-    """How one runner's output is known by any of its signs, counted, and asked for the tests that failed."""
-
-    signs: tuple[str, ...]
-    count: Callable[[str], _Counts | None]
-    failing: re.Pattern[str]
-
-
-def _lines(pattern: str) -> re.Pattern[str]:
-    return compiled(pattern, re.MULTILINE)
-
-
-def _by(*patterns: str, summed: bool = False) -> Callable[[str], _Counts | None]:
-    """Counts by the named groups of these patterns: the last match of each, or the sum of all."""
-    ready = [_lines(pattern) for pattern in patterns]
-
-    def count(text: str) -> _Counts | None:
-        seen: dict[str, int] = {}
-        for pattern in ready:
-            matches = list(pattern.finditer(text))
-            for match in matches if summed else matches[-1:]:
-                for name, number in match.groupdict().items():
-                    seen[name] = seen.get(name, 0) + int(number or 0)
-        return _counts(seen) if seen else None
-
-    return count
-
-
-def _counts(seen: dict[str, int]) -> _Counts:
-    failures = seen.get("failed", 0) + seen.get("errors", 0)
-    passed = seen.get("passed", seen.get("total", 0) - failures - seen.get("skipped", 0))
-    return max(passed, 0), failures
-
-
-_PYTEST: Final = _lines(r"^=*+ ?([0-9]+ [a-z]+(?:, [0-9]+ [a-z]+)*+) in [0-9.]+ ?s")
-_PYTEST_COUNT: Final = compiled(r"([0-9]+) (passed|failed|error)")
-
-
-def _pytest(text: str) -> _Counts | None:
-    found = _PYTEST.findall(text)
-    seen = {name: int(number) for number, name in _PYTEST_COUNT.findall(found[-1])} if found else {}
-    return (seen.get("passed", 0), seen.get("failed", 0) + seen.get("error", 0)) if seen else None
-
-
-_GO_TEST: Final = _lines(r"^ *--- (PASS|FAIL): (\S+)")
-_GO_PACKAGE: Final = _lines(r"^(ok|FAIL)[ \t]+(\S+)[ \t]+(?:[0-9.]+s|\(cached\)|\[(?:build|setup) failed\])")
-
-
-def _go(text: str) -> _Counts | None:
-    """Single tests where they are listed, otherwise packages; a parent of subtests is not one more."""
-    found = _GO_TEST.findall(text)
-    parents = {name.rpartition("/")[0] for _, name in found}
-    verdicts = [verdict for verdict, name in found if name not in parents]
-    packages = [verdict for verdict, _ in _GO_PACKAGE.findall(text)]
-    passed = verdicts.count("PASS") or packages.count("ok")
-    failures = verdicts.count("FAIL") or packages.count("FAIL")
-    return (passed, failures) if verdicts or packages else None
-
-
-_NEVER: Final = compiled(r"(?!)")
-_RUNNERS: Final = (
-    _Runner(
-        (" passed in ", " passed, ", " failed in ", " failed, ", " error in ", " errors in ", " error, "),
-        _pytest,
-        _lines(r"^(?:FAILED|ERROR) ([^\s:]+(?:::.+?)?)(?: - .*)?$"),
-    ),
-    _Runner(
-        ("test result: ",),
-        _by(r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed", summed=True),
-        _lines(r"^test (\S+)(?: - should panic)? \.\.\. FAILED"),
-    ),
-    _Runner(
-        (" tests run: ",),
-        _by(r"\d+ tests? run: (?P<passed>\d+) passed(?: \([^)\n]*\))?(?:, (?P<failed>\d+) failed)?"),
-        _lines(r"^ +FAIL \[[^\]\n]*\] +(?:\([^)\n]*\) +)?\S+ (\S+)"),
-    ),
-    _Runner(
-        ("Ran ",),
-        _by(
-            r"^Ran (?P<total>\d+) tests? in ",
-            r"^(?:OK|FAILED) \((?:failures=(?P<failed>\d+))?(?:, )?(?:errors=(?P<errors>\d+))?"
-            r"(?:, )?(?:skipped=(?P<skipped>\d+))?",
-        ),
-        _lines(r"^(?:FAIL|ERROR): (\S+)"),
-    ),
-    _Runner(
-        ("Tests:  ",),
-        _by(
-            r"^Tests: +(?:(?P<failed>\d+) failed, )?(?:\d+ skipped, )?(?:\d+ todo, )?"
-            r"(?:(?P<passed>\d+) passed, )?\d+ total"
-        ),
-        _lines(r"^ +● (.+ › .+)$"),
-    ),
-    _Runner(
-        (" Tests ",),
-        _by(r"^ +Tests +(?:(?P<failed>\d+) failed)?(?: \| )?(?:(?P<passed>\d+) passed)?.*\(\d+\)$"),
-        _lines(r"^ *(?:FAIL +|[×✗] )(\S.*? > .+?)(?: \d+ms)?$"),
-    ),
-    _Runner(
-        (" pass\n",),
-        _by(r"^ *(?P<passed>\d+) pass$", r"^ *(?P<failed>\d+) fail$"),
-        _lines(r"^\(fail\) (.+?)(?: \[[\d.]+m?s\])?$"),
-    ),
-    _Runner(
-        ("# pass ", "ℹ pass "),
-        _by(r"^[#ℹ] pass (?P<passed>\d+)$", r"^[#ℹ] fail (?P<failed>\d+)$"),
-        _lines(r"^(?:not ok \d+ - |✖ (?!failing))(.+?)(?: \([\d.]+ms\))?$"),
-    ),
-    _Runner(
-        (" passing", " failing"),
-        _by(r"^ +(?P<passed>\d+) passing\b", r"^ +(?P<failed>\d+) failing$"),
-        _lines(r"^ +\d+\) (.+(?:\n {3,}\S.*){0,4}?:)$"),
-    ),
-    _Runner(
-        (" failure",),
-        _by(r"^(?:\d+ doctests?, )?(?:\d+ propert\w+, )?(?P<total>\d+) tests?, (?P<failed>\d+) failures?"),
-        _lines(r"^ +\d+\) (?:test|property|doctest) (.+)$"),
-    ),
-    _Runner(
-        (" failure",),
-        _by(r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?"),
-        _lines(r"^rspec \S+ # (.+)$"),
-    ),
-    _Runner(
-        ("Tests run: ",),
-        _by(
-            r"Tests run: (?P<total>\d+), +Failures: (?P<failed>\d+)"
-            r"(?:, +Errors: (?P<errors>\d+))?(?:, +Skipped: (?P<skipped>\d+))?"
-        ),
-        _lines(r"^\[ERROR\] +(\w[\w.$]*\.\w+)(?::\d+| -- | +Time)"),
-    ),
-    _Runner(
-        ("Assertions: ",),
-        _by(
-            r"^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?"
-            r"(?:, Failures: (?P<failed>\d+))?(?:, [A-Z]\w+: \d+){0,4}?(?:, Skipped: (?P<skipped>\d+))?"
-        ),
-        _lines(r"^\d+\) (\S+::\S+)"),
-    ),
-    _Runner(("OK (",), _by(r"^OK \((?P<total>\d+) tests?, \d+ assertions?\)"), _NEVER),
-    _Runner(
-        (" tests completed, ",),
-        _by(r"(?P<total>\d+) tests completed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?"),
-        _lines(r"^(\S.* > .+) FAILED$"),
-    ),
-    _Runner(
-        ("% tests passed",),
-        _by(r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)"),
-        _lines(r"^\s*\d+ - (\S+) \("),
-    ),
-    _Runner(
-        ("Failed:",),
-        _by(r"(?:Passed|Failed)! +- Failed: +(?P<failed>\d+), Passed: +(?P<passed>\d+)"),
-        _lines(r"^ +Failed (\S+)"),
-    ),
-    _Runner(("--- FAIL: ",), _go, _lines(r"^ *--- FAIL: (\S+)")),
-    _Runner(("--- PASS: ",), _go, _NEVER),
-    _Runner(("ok  \t", "FAIL\t"), _go, _lines(r"^FAIL[ \t]+(\S+)[ \t]")),
-)
 
 
 def _first(failing: re.Pattern[str], text: str) -> tuple[str, ...]:
@@ -287,7 +120,7 @@ def _starts(sign: str, text: str) -> Iterator[int]:
 
 
 _TRACEBACK: Final = "Traceback (most recent call last)"
-_RAISED: Final = _lines(r"^[A-Za-z_][\w.]*(?:: .*)?$")
+_RAISED: Final = compiled(r"^[A-Za-z_][\w.]*(?:: .*)?$", re.MULTILINE)
 
 
 def _raised(text: str) -> str:
@@ -297,7 +130,7 @@ def _raised(text: str) -> str:
     return _told(text, [raised.start()]) if raised else ""
 
 
-_PASSED_ON: Final = _lines(r"^(?:make(?:\[\d+\])?: \*\*\*|FAIL[ \t]+\S).*")
+_PASSED_ON: Final = compiled(r"^(?:make(?:\[\d+\])?: \*\*\*|FAIL[ \t]+\S).*", re.MULTILINE)
 
 
 def _passed_on(text: str) -> str:
@@ -348,7 +181,9 @@ _CLUES: Final = (
     _passed_on,
     _last_line,
 )
-_VALUES: Final = _lines(r"^[ \t]*(?:[Ee]xpected|[Rr]eceived|[Aa]ctual|got|code|left|right):? +\S.*")
+_VALUES: Final = compiled(
+    r"^[ \t]*(?:[Ee]xpected|[Rr]eceived|[Aa]ctual|got|code|left|right):? +\S.*", re.MULTILINE
+)
 
 
 def _told(text: str, starts: Iterable[int]) -> str:
