@@ -93,10 +93,12 @@ def program_name(words: Sequence[str]) -> str:
 # ---------------------------------------------------------------- identifiers
 
 _NAME: Final = compiled(
+    # Most places are within a word, and most words are plain: both are passed over here, where that is cheap.
+    # A name within a word follows an escape, whose letter is b, n, r or t.
+    r"(?<![ac-mo-qsu-zA-Z0-9_.@/~$%&-])(?=[A-Za-z_])(?![A-Z]?[a-z]*+(?![\w.:(]))"
     # Inside a path, an address or an option is another kind of name; the letter of an escape belongs to none:
     # `\nRetryError`.
-    r"(?=[A-Za-z_])(?:(?<![\w.@/~$%&-])(?!(?<=\\)[bnrt])|(?<=\\[bnrt]))(?:"
-    # Plain words are passed over here, where that is cheap.
+    r"(?:(?<![\w.@/~$%&-])(?!(?<=\\)[bnrt])|(?<=\\[bnrt]))(?:"
     r"(?=[A-Za-z0-9]*+(?:_|\.[A-Za-z_]|::|\(\))|[A-Za-z]\w*?[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})"
     r"[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+){0,9}+(?:\(\))?(?![\w@-]|/(?!\d\b))"
     r"|(?:E[0-9]{4}|TS[0-9]{4,5}|SIG(?:KILL|TERM|SEGV|INT|ABRT|HUP|PIPE)|E(?:NOENT|ACCES|PERM|EXIST|INVAL|PIPE"
@@ -158,8 +160,8 @@ _EXTENSIONS: Final = frozenset(
 # ---------------------------------------------------------------- references
 
 _REFERENCE: Final = compiled(
-    # Nothing begins within a word, and most words are passed over by their first letter.
-    r"(?<!\w)(?=[\w#.-])(?:"
+    # Nothing begins within a word, and what is neither an option nor an address has a digit in it.
+    r"(?<!\w)(?=--|http|[A-Za-z_.:/\#-]{0,110}+[0-9])(?:"
     r"(?P<url>https?://[^\s<>\"'`(){}\[\]|\\?#,;]++)[^\s<>\"'`(){}\[\]|\\,;]*+"
     # Whole, or it is none: `--no-${what}` is no option.
     r"|(?P<flag>(?<!-)--[a-z]\w*+(?:-\w++)*+(?!-))"
