@@ -57,9 +57,14 @@ def counted(known: tuple[Mention, ...], found: Iterable[Mention], step: int) -> 
         return known
     worth = 1 / (1 + len(named) / CROWD)
     words = {name for _, name in named}
-    # Of the hundreds that are known few are named: the others are passed over by their name alone.
-    before = {(one.thing, one.name): one for one in known if one.name in words}
-    others = [one for one in known if one.name not in words or (one.thing, one.name) not in named]
+    before: dict[tuple[Thing, str], Mention] = {}
+    others: list[Mention] = []
+    for one in known:
+        # Of the hundreds that are known few are named: the others are passed over by their name alone.
+        if one.name in words and (one.thing, one.name) in named:
+            before[one.thing, one.name] = one
+        else:
+            others.append(one)
     fresh = (_again(mention, before.get(key), worth, step) for key, mention in named.items())
     return _capped((*others, *fresh), step)
 
