@@ -7,7 +7,7 @@ session.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -46,7 +46,6 @@ from holdfast.core.trail import (
     TEXT_KEPT,
     CommandRun,
     FileTouch,
-    Mention,
     OpenCall,
     Said,
     Trail,
@@ -79,12 +78,11 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
         case AssistantText(agent="main", text=text) if text.strip() and not says_nothing(text):
             return _stated(trail, event)
         case TodosChanged(agent="main", todos=todos):
-            named = _named(trail, "\n".join(todo.text for todo in todos))
-            return replace(trail, todos=todos, mentions=named)
+            return _named(replace(trail, todos=todos), "\n".join(todo.text for todo in todos))
         case TodoChanged(agent="main", todo=todo):
             # Each stays in the trail, which is carried along with every event.
             entry = replace(todo, text=shortened(todo.text, TEXT_KEPT))
-            return replace(trail, todos=with_entry(trail.todos, entry), mentions=_named(trail, entry.text))
+            return _named(replace(trail, todos=with_entry(trail.todos, entry)), entry.text)
         case Replied(agent="main", text=text) if text.strip():
             return _replied(trail, event)
         case _:
@@ -144,14 +142,8 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
         first = said if first is None or first.record == event.record else first
         goal = goal if goal and _goes_on(asked, ruled) else said
     notes = after_user(trail.notes, in_prompt(event, ruled, trail.steps))
-    return replace(
-        trail,
-        first_prompt=first,
-        goal=goal,
-        prompts=(*others, said)[-PROMPTS_KEPT:],
-        notes=notes,
-        mentions=_named(trail, event.text),
-    )
+    prompts = (*others, said)[-PROMPTS_KEPT:]
+    return _named(replace(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text)
 
 
 def _asked(prompt: str) -> str:
@@ -172,20 +164,20 @@ _FEWEST_WORDS: Final = 3
 def _replied(trail: Trail, event: Replied) -> Trail:
     call = next((call for call in trail.open_calls if call.call == event.call), None)
     notes = after_user(trail.notes, (reply(event, call, trail.steps),))
-    return replace(trail, notes=notes, mentions=_named(trail, event.text))
+    return _named(replace(trail, notes=notes), event.text)
 
 
 def _stated(trail: Trail, event: AssistantText) -> Trail:
     said = Said(shortened(event.text, TEXT_KEPT), event.at, event.record)
     others = tuple(other for other in trail.statements if other.record != said.record)
     steps = trail.steps + (len(others) == len(trail.statements))
-    return replace(
+    trail = replace(
         trail,
         statements=(*others, said)[-STATEMENTS_KEPT:],
         notes=after_statement(trail.notes, event, steps),
-        mentions=mentions.counted(trail.mentions, mentions.in_text(event.text), steps),
         steps=steps,
     )
+    return _named(trail, event.text)
 
 
 # ---------------------------------------------------------------- tools
@@ -208,10 +200,8 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
         return replace(trail, open_calls=calls)
     steps, found = trail.steps + 1, mentions.in_call(event, opened.changes)
     counted = mentions.counted(trail.mentions, found, steps)
-    commands = trail.commands
-    if runs:
-        commands = _with_run(commands, CommandRun(opened.command, event.at), steps)
-    return replace(trail, open_calls=calls, steps=steps, mentions=counted, commands=commands)
+    trail = replace(trail, open_calls=calls, steps=steps, mentions=counted)
+    return _ran(trail, CommandRun(opened.command, event.at)) if runs else trail
 
 
 def _returned(trail: Trail, event: ToolReturned) -> Trail:
@@ -220,24 +210,24 @@ def _returned(trail: Trail, event: ToolReturned) -> Trail:
     call = next((call for call in trail.open_calls if call.call == event.call), None)
     if call is None:
         return trail
-    calls = tuple(other for other in trail.open_calls if other is not call)
-    changes = call.changes if event.ok else ()
-    if call.agent != MAIN:
-        files = _with_changes(trail.subagent_files, changes, event.at, trail.steps)
-        return replace(trail, open_calls=calls, subagent_files=files)
-    files, commands = _with_changes(trail.files, changes, event.at, trail.steps), trail.commands
-    if call.action is Action.RUN:
-        commands = _with_run(commands, _ended(call, event), trail.steps)
-    return replace(trail, open_calls=calls, files=files, commands=commands)
+    trail = replace(trail, open_calls=tuple(other for other in trail.open_calls if other is not call))
+    if call.action is Action.RUN and call.agent == MAIN:
+        trail = _ended(trail, call, event)
+    if not event.ok:
+        return trail
+    row = trail.files if call.agent == MAIN else trail.subagent_files
+    for change in call.changes:
+        row = _with_change(row, change, event.at, trail.steps)
+    return replace(trail, files=row) if call.agent == MAIN else replace(trail, subagent_files=row)
 
 
-def _ended(call: OpenCall, event: ToolReturned) -> CommandRun:
+def _ended(trail: Trail, call: OpenCall, event: ToolReturned) -> Trail:
     # What we were asked for tells how other commands ended, not how this one did.
     output = "" if is_own_command(call.command) else event.text[-OUTPUT_READ:]
     failed = outcomes.failed(output, event.exit_status, ok=event.ok)
     searched = failed and endings.found_nothing(call.command, output, event.exit_status)
     reason = endings.FOUND_NOTHING if searched else outcomes.reason(output) if failed else ""
-    return CommandRun(
+    run = CommandRun(
         command=call.command,
         at=event.at,
         ok=not failed,
@@ -245,20 +235,21 @@ def _ended(call: OpenCall, event: ToolReturned) -> CommandRun:
         reason=reason,
         tests=outcomes.tests(output),
     )
+    return _ran(trail, run)
 
 
-def _with_run(row: tuple[CommandRun, ...], run: CommandRun, step: int) -> tuple[CommandRun, ...]:
+def _ran(trail: Trail, run: CommandRun) -> Trail:
     """The same command again replaces what is known of it: a failure that later passed is no longer one."""
     form = shell.same(run.command)
-    before = next((other for other in row if shell.same(other.command) == form), None)
+    before = next((other for other in trail.commands if shell.same(other.command) == form), None)
     times = before.times + (run.ok is None) if before else 1
     others = tuple(
         other
-        for other in row
+        for other in trail.commands
         if other is not before
         and not (run.ok and other.ok is False and endings.made_good(other.command, run.command))
     )
-    return (*others, replace(run, times=times, step=step))[-COMMANDS_KEPT:]
+    return replace(trail, commands=(*others, replace(run, times=times, step=trail.steps))[-COMMANDS_KEPT:])
 
 
 # ---------------------------------------------------------------- files
@@ -290,13 +281,10 @@ def _changes(call: ToolCalled) -> Iterator[FileChange]:
         yield FileChange(call.subject, call.action)
 
 
-def _with_changes(
-    row: tuple[FileTouch, ...], changes: Iterable[FileChange], at: int, step: int
-) -> tuple[FileTouch, ...]:
-    for change in changes:
-        row = _with_touch(row, FileTouch(change.path, change.action, 1, at, step, change.renamed_to))
-        if change.renamed_to:
-            row = _with_touch(row, FileTouch(change.renamed_to, Action.EDIT, 1, at, step))
+def _with_change(row: tuple[FileTouch, ...], change: FileChange, at: int, step: int) -> tuple[FileTouch, ...]:
+    row = _with_touch(row, FileTouch(change.path, change.action, 1, at, step, change.renamed_to))
+    if change.renamed_to:
+        row = _with_touch(row, FileTouch(change.renamed_to, Action.EDIT, 1, at, step))
     return row
 
 
@@ -324,6 +312,6 @@ def _capped(row: tuple[FileTouch, ...]) -> tuple[FileTouch, ...]:
 # ---------------------------------------------------------------- mentions
 
 
-def _named(trail: Trail, text: str) -> tuple[Mention, ...]:
-    """With what a text names counted once more."""
-    return mentions.counted(trail.mentions, mentions.in_text(text), trail.steps)
+def _named(trail: Trail, text: str) -> Trail:
+    found = mentions.in_text(text)
+    return replace(trail, mentions=mentions.counted(trail.mentions, found, trail.steps))

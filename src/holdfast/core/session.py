@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from holdfast.core.events import (
     MAIN,
@@ -173,8 +173,6 @@ class TakeCheckpoint:
 
 
 Effect: TypeAlias = TakeCheckpoint
-_Changes: TypeAlias = dict[str, Any]
-"""Fields of a session: it is large, so all that an event changes is put in at once."""
 
 
 def begin(key: str, harness: str, project: Project, at: int) -> Session:
@@ -184,45 +182,48 @@ def begin(key: str, harness: str, project: Project, at: int) -> Session:
 
 def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
     """The session after an event that it has not seen, and what to do about it."""
-    first = min(session.started_at, event.at) if event.at else session.started_at
-    last, flush = max(session.last_event_at, event.at), acted(session.flush, session.trail, event)
-    seen: _Changes = {"started_at": first, "last_event_at": last, "flush": flush}
+    session = replace(
+        session,
+        started_at=min(session.started_at, event.at) if event.at else session.started_at,
+        last_event_at=max(session.last_event_at, event.at),
+        flush=acted(session.flush, session.trail, event),
+    )
     match event:
         case Prompt(agent="main", origin=Origin.HUMAN):
-            return _prompted(replace(session, **seen), event, policy), ()
+            return _prompted(session, event, policy), ()
         case Usage(agent="main"):
-            return _counted(session, event, seen, policy)
+            return _counted(session, event, policy)
         case Compacted():
-            return _compacted(replace(session, **seen), event)
+            return _compacted(session, event)
         case CompactionImminent():
             words = event.session_context or event.instructions
-            announced = replace(session, **seen, compaction_announced=True)
+            announced = replace(session, compaction_announced=True)
             return announced, _take(announced, Trigger.PRE_COMPACTION, words)
         case SessionEnded():
-            return _ended(replace(session, **seen), event)
+            return _ended(session, event)
         case DigestGiven(text=text):
             trigger = Trigger.EXPLICIT if event.origin is Origin.HUMAN else Trigger.AGENT
-            told = replace(session, **seen, changed_at=max(session.changed_at, event.at))
+            told = replace(session, changed_at=max(session.changed_at, event.at))
             return told, (TakeCheckpoint(trigger, text),)
         case _:
-            return _told(session, event, seen), ()
+            return _told(session, event), ()
 
 
-def _told(session: Session, event: Event, seen: _Changes) -> Session:
+def _told(session: Session, event: Event) -> Session:
     """The session after an event that calls for nothing."""
     match event:
         case SessionStarted():
-            return _started(replace(session, **seen), event)
+            return _started(session, event)
         case TurnEnded():
-            return replace(session, **seen, turn_open=False)
+            return replace(session, turn_open=False)
         case Remembered(text=text):
-            return record_remember(replace(session, **seen), text, event.at)
+            return record_remember(session, text, event.at)
         case BriefSeen(text=text) if is_brief(text):
-            return replace(session, **seen, briefed_window=session.window)
+            return replace(session, briefed_window=session.window)
         case ModelChanged(model=model, window=window):
-            return replace(session, **seen, model=model, pressure=switched(session.pressure, model, window))
+            return replace(session, model=model, pressure=switched(session.pressure, model, window))
         case _:
-            return replace(session, **seen, **_work(session, event))
+            return _worked(session, event)
 
 
 def revise(session: Session, event: Event) -> Session:
@@ -236,7 +237,7 @@ def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
     """The session after a letter told a prompt that the transcript will show; it counts at once, and once."""
     if twin(session.trail, prompt) is not None:
         return session
-    heard = record_prompt(replace(session, **_work(session, prompt)), prompt.text, prompt.at)
+    heard = record_prompt(_worked(session, prompt), prompt.text, prompt.at)
     return _due(replace(heard, waiting=(*heard.waiting, prompt)), policy, prompt.at)
 
 
@@ -298,7 +299,7 @@ def _prompted(session: Session, event: Prompt, policy: Policy) -> Session:
     session = _revived(session, event.at)
     told = twin(session.trail, event)
     if told is None:
-        heard = record_prompt(replace(session, **_work(session, event)), event.text, event.at)
+        heard = record_prompt(_worked(session, event), event.text, event.at)
         return _due(replace(heard, prompt_count=heard.prompt_count + 1), policy, event.at)
     waiting = tuple(prompt for prompt in session.waiting if prompt.record != told.record)
     shown = session.prompt_count + len(session.waiting) - len(waiting)
@@ -306,13 +307,11 @@ def _prompted(session: Session, event: Prompt, policy: Policy) -> Session:
     return replace(session, waiting=waiting, prompt_count=shown, trail=trail)
 
 
-def _counted(
-    session: Session, event: Usage, seen: _Changes, policy: Policy
-) -> tuple[Session, tuple[Effect, ...]]:
+def _counted(session: Session, event: Usage, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
     """The session after one more request was answered; the window may now be so full that it is saved."""
     pressure = _with_count(session, event)
     pressure = replace(pressure, answers=pressure.answers + 1)
-    after = replace(session, **seen, pressure=pressure, model=pressure.model or session.model)
+    after = replace(session, pressure=pressure, model=pressure.model or session.model)
     share = percent(pressure.used, capacity(pressure, policy.models))
     if not due(after.rolling, policy.rolling, pressure.used, share, after.prompts_told):
         return after, ()
@@ -332,10 +331,11 @@ def _due(session: Session, policy: Policy, at: int) -> Session:
     return session
 
 
-def _work(session: Session, event: Event) -> _Changes:
-    """What an event changes that tells of work."""
-    trail, changed_at = follow(session.trail, event, session.project.root), max(session.changed_at, event.at)
-    return {} if trail is session.trail else {"trail": trail, "changed_at": changed_at, "unsaved": True}
+def _worked(session: Session, event: Event) -> Session:
+    trail = follow(session.trail, event, session.project.root)
+    if trail is session.trail:
+        return session
+    return replace(session, trail=trail, changed_at=max(session.changed_at, event.at), unsaved=True)
 
 
 def _started(session: Session, event: SessionStarted) -> Session:
