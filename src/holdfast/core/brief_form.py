@@ -17,7 +17,7 @@ from holdfast.core.told import OVER, Item
 
 PLAIN_SHARE: Final = 0.42
 """At least so many of the words are plain ones."""
-TRIMMED_MOST: Final = 26
+TRIMMED_MOST: Final = 36
 """Where more would have to give way there is hardly anything to read, and names are worth more than form."""
 TRIMMED: Final = "too many names for the words"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -50,11 +50,17 @@ def candidates(told: Told, weights: Weights = WEIGHTS) -> Iterator[Item]:
     yield from _world(told, weights)
     gone = _gone(told.session.trail)
     for sentence in chain(_asked(told, weights), _noted(told, weights), _state(told, weights)):
-        yield _dated(sentence, gone)
+        dated = _dated(sentence, gone)
+        if dated is sentence or sentence.kind not in _OVERTAKEN:
+            yield dated
     # What was run with a file that is no more cannot be run again.
     yield from (
         thing for thing in things(told, weights) if thing.kind != "command" or thing is _dated(thing, gone)
     )
+
+
+_OVERTAKEN = frozenset({"decision", "next", "untried"})
+"""What binds nobody once the file that it was about is no more."""
 
 
 def _led(told: Told) -> Iterator[Item]:
@@ -169,10 +175,24 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
         yield weighed(rule, weights, standing=recency(nearest))
     yield from _replies(told, weights)
     for kind, name, section, label in _NOTES:
-        notes = [note for note in told.session.trail.noted(kind) if not note.by_user]
-        for place, note in enumerate(reversed(notes)):
+        notes = [note for note in reversed(told.session.trail.noted(kind)) if not note.by_user]
+        for place, note in enumerate(_latest_of_tests(notes)):
             age = _age(note, told) if kind in _PASSING else 0.0
             yield weighed(_note(note, name, section, label), weights, recency=recency(place), age=age)
+
+
+def _latest_of_tests(notes: Iterable[Note]) -> Iterator[Note]:
+    """The notes, newest first, but of those that tell how the tests went only the newest."""
+    known = False
+    for note in notes:
+        of_tests = note.kind in _COUNTS and _TESTS.search(note.text) is not None
+        if not (of_tests and known):
+            yield note
+        known = known or of_tests
+
+
+_COUNTS = frozenset({NoteKind.CONFIRMED, NoteKind.MEASURED})
+_TESTS = re.compile(r"\b(?:tests?|doctests?|specs?|failures?)\b|测试", re.IGNORECASE)
 
 
 def _replies(told: Told, weights: Weights) -> Iterator[Item]:

@@ -20,22 +20,22 @@ SENTENCES: Final[Weights] = {
     "goal": 3.0,
     "first_prompt": 1.0,
     "prompt": 0.0,
-    "first_rule": 3.2,
-    "constraint": 2.75,
+    "first_rule": 3.3,
+    "constraint": 2.85,
     "words": 4.0,
     "todo": 3.6,
     "running": 3.6,
     "reported": 0.6,
     "next": 3.4,
-    "last_said": 2.9,
+    "last_said": 3.05,
     "statement": 1.2,
     "answer": 3.2,
     "last_answer": 4.2,
-    "decision": 2.3,
+    "decision": 2.5,
     "question": -0.6,
     "measured": 0.7,
     "confirmed": 0.3,
-    "tried": 2.3,
+    "tried": 2.4,
     "untried": 1.2,
     "need": 2.0,
     "last_failure": 3.0,
@@ -76,7 +76,7 @@ FEATURES: Final[Weights] = {
 """`cost` is the power of an item's length by which its score is divided: 1 counts every character, 0 none."""
 
 WEIGHTS: Final[Weights] = {**SENTENCES, **THINGS, **FEATURES}
-THING_VALUE: Final = 7.0
+THING_VALUE: Final = 9.0
 
 
 def weighed(item: Item, weights: Weights = WEIGHTS, **features: float) -> Item:
