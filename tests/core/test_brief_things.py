@@ -208,6 +208,8 @@ def test_a_file_deep_in_the_project_is_named_by_its_end_and_the_one_changed_last
     first, last = ("packages/core/src/evaluation/trace.ts", "packages/core/src/evaluation/order.ts")
     of = told(*touched(first), *touched(last), said("So `traceOf` goes on.", "a1"))
     assert items(of).keys() >= {"…/evaluation/trace.ts", last}
+    # Where there is room for all of it, nobody has to look for a file.
+    assert "packages/core/src/evaluation/{order.ts, trace.ts}" in compose(of, WHOLE).text
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Final
 from holdfast.core import ledger_told
 from holdfast.core.brief_form import Sheet, readable
 from holdfast.core.brief_items import candidates, news
+from holdfast.core.brief_things import whole_paths
 from holdfast.core.defang import defanged, quoted
 from holdfast.core.fence import OVERHEAD, TITLE, fence
 from holdfast.core.page import Page, label, lines, written
@@ -66,7 +67,21 @@ class Receipt:
 
 def compose(told: Told, budget: int, weights: Mapping[str, float] = WEIGHTS) -> Brief:
     """The brief that continues a session, in at most `budget` characters with its fence; whole items only."""
-    return _filled(told, candidates(told, weights), budget, weights)
+    brief = _filled(told, candidates(told, weights), budget, weights)
+    if not _has_room(brief):
+        return brief
+    whole = _filled(told, candidates(told, weights, whole_paths), budget, weights)
+    return whole if _has_room(whole) else brief
+
+
+def _has_room(brief: Brief) -> bool:
+    """Whether everything found its place, so that files need not be named by their ends alone.
+
+    Of two working copies of a file it is the end that they share.
+    """
+    return not any(
+        item.omitted in (OVER, LONGER) or (item.path and item.omitted == SAID) for item in brief.items
+    )
 
 
 def compose_news(told: Told, budget: int) -> Brief:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain
 
 from holdfast.core import ledger_told, prose, shell
-from holdfast.core.brief_things import recency, relative, things
+from holdfast.core.brief_things import Naming, recency, relative, short_paths, things
 from holdfast.core.events import Action
 from holdfast.core.lines import git_lines
 from holdfast.core.notes import RULE_WORDS
@@ -44,7 +44,7 @@ WORDS_CHARS = 800
 RUNNING_CHARS = 60
 
 
-def candidates(told: Told, weights: Weights = WEIGHTS) -> Iterator[Item]:
+def candidates(told: Told, weights: Weights = WEIGHTS, naming: Naming = short_paths) -> Iterator[Item]:
     """Everything that could be said of the session, weighed."""
     yield from _led(told)
     yield from _world(told, weights)
@@ -55,7 +55,9 @@ def candidates(told: Told, weights: Weights = WEIGHTS) -> Iterator[Item]:
             yield dated
     # What was run with a file that is no more cannot be run again.
     yield from (
-        thing for thing in things(told, weights) if thing.kind != "command" or thing is _dated(thing, gone)
+        thing
+        for thing in things(told, weights, naming)
+        if thing.kind != "command" or thing is _dated(thing, gone)
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
-from typing import Final
+from typing import Final, TypeAlias
 
 from holdfast.core import shell
 from holdfast.core.endings import has_failed
@@ -31,10 +31,28 @@ _NAMED: Final = frozenset({Thing.NAME, Thing.REFERENCE, Thing.OPTION})
 _KINDS: Final = {Action.READ: "read_file", Action.DELETE: "gone_file"}
 
 
-def things(told: Told, weights: Weights) -> Iterator[Item]:
+Naming: TypeAlias = Callable[[Told, str], Callable[[str], str]]
+"""How the files of a session are named, also those in the one place elsewhere."""
+
+
+def whole_paths(told: Told, elsewhere: str) -> Callable[[str], str]:
+    """Each file by its path from the project."""
+    return partial(relative, told=told, elsewhere=elsewhere)
+
+
+def short_paths(told: Told, elsewhere: str) -> Callable[[str], str]:
+    """The file that was changed last by its whole path, others by as much as tells them apart."""
+    trail, whole = told.session.trail, whole_paths(told, elsewhere)
+    named = [mention.shown for mention in trail.mentions if mention.thing is Thing.FILE]
+    short = shortener(map(whole, (*(touch.path for touch in trail.files), *named)))
+    latest = _latest_change(trail)
+    return lambda path: whole(path) if latest and path == latest.path else short(whole(path))
+
+
+def things(told: Told, weights: Weights, naming: Naming = short_paths) -> Iterator[Item]:
     """Every thing that could be named, weighed."""
     elsewhere = _elsewhere(told)
-    short = _naming(told, elsewhere)
+    short = naming(told, elsewhere)
     if elsewhere:
         text = f"Outside the project: {elsewhere}"
         yield weighed(Item(FILES, text, told.session.changed_at, told.session.key, "where"), weights)
@@ -42,16 +60,6 @@ def things(told: Told, weights: Weights) -> Iterator[Item]:
     yield from _commands(told, weights)
     yield from _names(told, short, weights)
     yield from _folders(told, weights)
-
-
-def _naming(told: Told, elsewhere: str) -> Callable[[str], str]:
-    """How files are named: the one that was changed last whole, others by as much as tells them apart."""
-    trail = told.session.trail
-    whole = partial(relative, told=told, elsewhere=elsewhere)
-    named = [mention.shown for mention in trail.mentions if mention.thing is Thing.FILE]
-    short = shortener(map(whole, (*(touch.path for touch in trail.files), *named)))
-    latest = _latest_change(trail)
-    return lambda path: whole(path) if latest and path == latest.path else short(whole(path))
 
 
 def _latest_change(trail: Trail) -> FileTouch | None:
