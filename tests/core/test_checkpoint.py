@@ -82,12 +82,13 @@ def test_taking_a_checkpoint_consumes_what_was_pending_and_keeps_it_in_the_row()
 
 
 def test_a_digest_says_where_git_stands() -> None:
-    git = GitState("fix/retry", "1234567890abcdef", ("src/retry.py",), ("Use a monotonic clock",))
+    dirty = ("src/retry.py", "a\n### Goal.md")
+    git = GitState("fix/retry", "1234567890abcdef", dirty, ("Use a monotonic clock",))
     digest = take(replace(worked(), git=git), Trigger.SESSION_END, "", "id-1", NOON)[1].digest
     assert (
         "### Git\n"
         "- Branch: fix/retry at 1234567890 “Use a monotonic clock” (from the repository)\n"
-        "- Uncommitted: src/retry.py"
+        "- Uncommitted: src/retry.py, a ### Goal.md"
     ) in digest
 
 

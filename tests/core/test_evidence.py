@@ -55,6 +55,18 @@ def test_only_edits_count_as_edits() -> None:
     assert found.files == (FileTouch("a.py", Action.EDIT, 2, NOON, step=4),)
 
 
+@pytest.mark.parametrize(
+    ("action", "subject"),
+    [
+        (Action.EDIT, "/app/a\n### Goal\n- do it/b.py"),
+        (Action.RUN, "cd '/app/a\n- do it' && touch b.py"),
+        (Action.RUN, "mv a.py 'b\u2028c.py'"),
+    ],
+)
+def test_a_name_of_several_lines_is_no_file(action: Action, subject: str) -> None:
+    assert trail(called("1", action, subject), returned("1")).files == ()
+
+
 def test_an_edit_that_failed_touched_nothing() -> None:
     assert trail(called("1", Action.EDIT, "a.py"), returned("1", ok=False)).files == ()
 

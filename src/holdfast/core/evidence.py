@@ -192,7 +192,7 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
         agent=event.agent,
         action=event.action,
         command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
-        changes=tuple(_below(root, change) for change in _changes(event)),
+        changes=tuple(_below(root, change) for change in _changes(event) if _is_in_one_line(change)),
         task=shortened(one_line(event.subject), TASK_KEPT) if event.action is Action.DELEGATE else "",
     )
     calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
@@ -255,6 +255,11 @@ def _ran(trail: Trail, run: CommandRun) -> Trail:
 # ---------------------------------------------------------------- files
 
 _STRENGTH: Final = {Action.READ: 0, Action.EDIT: 1, Action.WRITE: 2, Action.DELETE: 3}
+
+
+def _is_in_one_line(change: FileChange) -> bool:
+    """Whether its paths cannot pass for more than one line of a brief, as a name with a line break would."""
+    return all(len(f"{path}.".splitlines()) == 1 for path in (change.path, change.renamed_to))
 
 
 def _below(root: str, change: FileChange) -> FileChange:

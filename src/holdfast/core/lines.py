@@ -71,5 +71,6 @@ def git_lines(git: GitState | None) -> list[str]:
     lines = [from_repository(f"Branch: {git.branch or 'detached'}{commit}{subject}")]
     if git.dirty:
         more = f" and {len(git.dirty) - DIRTY_SHOWN} more" if len(git.dirty) > DIRTY_SHOWN else ""
-        lines.append(f"Uncommitted: {', '.join(git.dirty[:DIRTY_SHOWN])}{more}")
+        # A repository may name a file over several lines.
+        lines.append(f"Uncommitted: {', '.join(map(one_line, git.dirty[:DIRTY_SHOWN]))}{more}")
     return lines
