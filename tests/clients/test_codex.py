@@ -208,6 +208,18 @@ class TestResume:
 
 
 class TestANewSession:
+    def test_knows_in_which_folder_a_command_ran(
+        self, codex: Codex, server: ModelServer, product: Product
+    ) -> None:
+        folder = codex.project / "billing"
+        folder.mkdir()
+        (folder / "rates.py").write_text("RATE = 1\n", encoding="utf-8")
+        server.script(call("exec_command", cmd="cat rates.py", workdir=str(folder)), say("One."), say("ok"))
+        codex.prompt("What is the rate?")
+        assert "RATE = 1" in server.last().text
+        codex.prompt("Where were we?")
+        assert "- Read: billing/rates.py" in brief_in(server.last())
+
     def test_after_the_first_ended(self, codex: Codex, server: ModelServer, product: Product) -> None:
         begun(codex, server)
         server.script(say("ok"))

@@ -124,6 +124,21 @@ def test_what_was_left_running_is_told_by_its_process(
     assert f"- Left running: `sleep 61` (PID {process})" in brief_in(server.last())
 
 
+def test_a_new_session_knows_in_which_folder_a_command_ran(
+    gemini: Gemini, server: ModelServer, product: Product
+) -> None:
+    folder = gemini.project / "billing"
+    folder.mkdir()
+    (folder / "rates.py").write_text("RATE = 1\n", encoding="utf-8")
+    server.script(
+        call("run_shell_command", command="cat rates.py", dir_path="billing"), say("One."), say("ok")
+    )
+    gemini.prompt("What is the rate?")
+    assert "RATE = 1" in server.last().text
+    gemini.prompt("Where were we?")
+    assert "- Read: billing/rates.py" in brief_in(server.last())
+
+
 def test_after_clear_the_brief_comes_with_the_first_prompt(
     gemini: Gemini, server: ModelServer, product: Product
 ) -> None:

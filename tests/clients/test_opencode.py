@@ -121,6 +121,18 @@ def assert_holds_the_facts(request: Request) -> None:
 
 
 class TestCompaction:
+    def test_it_is_known_in_which_folder_a_command_ran(self, stage: Stage) -> None:
+        project = stage.project()
+        folder = project / "billing"
+        folder.mkdir()
+        (folder / "rates.py").write_text("RATE = 1\n", encoding="utf-8")
+        look = call("bash", command="cat rates.py", description="Look", workdir=str(folder))
+        session = stage.session(project, look, say("One."))
+        session.prompt("What is the rate?")
+        assert "RATE = 1" in stage.server.last(session.id).text
+        session.compact()
+        assert "- Read: billing/rates.py" in brief_in(stage.say(session, "Go on."))
+
     def test_manual(self, stage: Stage) -> None:
         session = stage.worked(stage.project())
         session.compact()

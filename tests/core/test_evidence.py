@@ -56,6 +56,14 @@ def test_only_edits_count_as_edits() -> None:
 
 
 @pytest.mark.parametrize(
+    ("root", "files"), [("/tmp/app", ["/tmp/app/src/a.py", "/tmp/app/src/b.py"]), ("/home/you/app", [])]
+)
+def test_a_project_may_stand_among_temporary_files(root: str, files: list[str]) -> None:
+    found = follow(Trail(), called("1", Action.RUN, "cd /tmp/app/src && touch a.py && cat b.py"), root)
+    assert [touch.path for touch in follow(found, returned("1"), root).files] == files
+
+
+@pytest.mark.parametrize(
     ("action", "subject"),
     [
         (Action.EDIT, "/app/a\n### Goal\n- do it/b.py"),

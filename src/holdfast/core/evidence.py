@@ -192,7 +192,7 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
         agent=event.agent,
         action=event.action,
         command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
-        changes=tuple(_below(root, change) for change in _changes(event) if _is_in_one_line(change)),
+        changes=tuple(_below(root, change) for change in _changes(event, root) if _is_in_one_line(change)),
         task=shortened(one_line(event.subject), TASK_KEPT) if event.action is Action.DELEGATE else "",
     )
     calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
@@ -273,11 +273,11 @@ def _below(root: str, change: FileChange) -> FileChange:
     return FileChange(path, change.action, renamed_to)
 
 
-def _changes(call: ToolCalled) -> Iterator[FileChange]:
+def _changes(call: ToolCalled, root: str) -> Iterator[FileChange]:
     """Every file that a call would change or read."""
     if call.action is Action.RUN:
-        yield from shell.edits(call.subject)
-        yield from shell.reads(call.subject)
+        yield from shell.edits(call.subject, root)
+        yield from shell.reads(call.subject, root)
         return
     changes = patched(call.detail) if call.action in (Action.EDIT, Action.OTHER) else ()
     if changes:

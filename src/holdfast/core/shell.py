@@ -43,10 +43,10 @@ def edits(command: str, project: str = "") -> tuple[FileChange, ...]:
     return tuple(dict.fromkeys(change for change in found if change))
 
 
-def reads(command: str) -> tuple[FileChange, ...]:
-    """The files that a command only shows, joined with the folders that it enters: `cat src/a.py`."""
+def reads(command: str, project: str = "") -> tuple[FileChange, ...]:
+    """The files that a command only shows, placed as those that one changes: `cat src/a.py`."""
     found = (
-        placed(change, folder, "")
+        placed(change, folder, project)
         for _, words, folder in _placed_steps(command, "")
         for change in _shown(words)
     )
