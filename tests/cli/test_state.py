@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import subprocess
+import sys
+import time
 import uuid
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.session import Trigger
+from holdfast.engine.doctor import lock_holder
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Person
 
@@ -148,16 +151,36 @@ def test_without_a_daemon_what_is_stored_is_shown_and_said_to_be_that(person: Pe
     assert "this is what was stored before" in done.err
 
 
+@pytest.mark.parametrize("words", [["up"], ["status", "--json"], ["sessions"], ["doctor"], ["down"]])
+def test_a_daemon_that_has_no_door_yet_is_waited_for(person: Person, words: list[str]) -> None:
+    begun = subprocess.Popen([sys.executable, "-m", "holdfast.daemon"], env=person.environment)
+    try:
+        while lock_holder(person.home) != begun.pid:
+            assert begun.poll() is None
+            time.sleep(0.001)
+        done = person.types(*words)
+        assert "does not answer" not in done.err + done.out
+        # Only the doctor finds a fault: nobody ran setup.
+        assert (done.status, "FAIL  daemon" in done.out) == (int(words == ["doctor"]), False)
+        if words[0] == "status":
+            assert done.json["pid"] == begun.pid
+    finally:
+        person.types("down")
+        begun.wait(timeout=10)
+
+
 def test_a_daemon_that_hangs_is_named_and_what_is_stored_is_shown(person: Person) -> None:
     person.types("up")
     pid = person.types("status", "--json").json["pid"]
     os.kill(pid, signal.SIGSTOP)
     try:
         shown, stopped = person.types("sessions", "--json"), person.types("down")
+        asked = person.types("status")
     finally:
         os.kill(pid, signal.SIGCONT)
     assert (shown.status, shown.json) == (0, [])
     assert f"process {pid}) does not answer" in shown.err
+    assert f"process {pid}) does not answer" in asked.out
     assert stopped.status == 1
     assert f"`kill -9 {pid}`" in stopped.err
 

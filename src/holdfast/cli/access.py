@@ -14,6 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from holdfast import config, harnesses, models
 from holdfast.cli.printing import say, working
@@ -125,13 +126,36 @@ def opened_store(where: Path) -> Generator[Store]:
 
 def catch_up(where: Path, *, start: bool) -> None:
     """Have the daemon take in what is pending; where it is away, only if it is to be started for that."""
-    if not client.is_up(where):
+    if daemon_status(where) is None:
         if holder := lock_holder(where):
             raise DaemonAway(f"the daemon (process {holder}) does not answer")
         if not start:
             return
         client.start(where)
     client.ask(where, "flush", timeout=FLUSH_TIME)
+
+
+def daemon_status(where: Path) -> dict[str, Any] | None:
+    """What the daemon says of itself, given the time that it needs to open its door; None if nobody answers.
+
+    A hook starts it and goes away: one that has the lock and no door yet is about to answer. One that takes
+    a call and says nothing hangs, and is not waited for.
+    """
+    until = time.monotonic() + client.START_TIME
+    while not client.opens(where):
+        if not lock_holder(where) or time.monotonic() > until:
+            return None
+        time.sleep(0.02)
+    try:
+        return client.ask(where, "status", timeout=2.0)
+    except DaemonAway:
+        return None
+
+
+def daemon_answering(where: Path) -> int:
+    """The process of the daemon that answers; 0 if none does."""
+    status = daemon_status(where)
+    return int(status["pid"]) if status else 0
 
 
 def session_at_work(store: Store, project: Project, key: str) -> Session | None:

@@ -55,7 +55,9 @@ def status(*, as_json: bool) -> None:
     if as_json:
         give_json({"running": answer is not None, "home": str(where), **(answer or {}), "spooled": waiting})
         return
-    if answer is None:
+    if answer is None and (holder := lock_holder(where)):
+        give(f"the daemon (process {holder}) does not answer; `holdfast doctor` says what to do")
+    elif answer is None:
         give("the daemon is not running; the next hook or `holdfast up` starts it")
     else:
         age = elapsed(access.now() - answer["started_at"]) if answer["started_at"] else "a moment"
@@ -98,11 +100,9 @@ def stop(where: Path) -> None:
 
 
 def _asked(where: Path) -> dict[str, Any] | None:
-    """What the daemon says of itself; None if nobody answers."""
-    try:
-        return client.ask(where, "status", timeout=2.0)
-    except DaemonAway:
-        return None
+    """What the daemon says of itself; one that is being started is waited for, and that is seen."""
+    with working("asking the daemon"):
+        return access.daemon_status(where)
 
 
 def _stuck(holder: int) -> DaemonAway:

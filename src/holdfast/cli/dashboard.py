@@ -23,7 +23,7 @@ def dashboard(*, only_print: bool) -> None:
     """
     where = access.home()
     with working("starting the daemon"):
-        if not client.is_up(where):
+        if access.daemon_status(where) is None:
             client.start(where)
         url = str(client.ask(where, "link").get("url", ""))
     if not url:

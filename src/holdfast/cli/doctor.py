@@ -119,7 +119,7 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
         # What needs the daemon would only wait for it, and say the same once more.
         if daemon.ok:
             yield from _tried(home, harness)
-    yield checks.check_leftovers(home, _pid(home))
+    yield checks.check_leftovers(home, access.daemon_answering(home))
     yield checks.check_spool(home)
     yield connections.check_skipped(_skipped(home), every)
 
@@ -143,9 +143,10 @@ def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[Fi
 def _daemon(home: Path, *, start: bool) -> Finding:
     """The daemon runs, in the version that is installed."""
     try:
-        if start and not client.is_up(home) and not checks.lock_holder(home):
+        known = access.daemon_status(home)
+        if start and known is None and not checks.lock_holder(home):
             client.start(home)
-        answer = client.ask(home, "status", timeout=2.0)
+        answer = known or client.ask(home, "status", timeout=2.0)
     except DaemonAway as error:
         if start or checks.lock_holder(home):
             fix = "look at `holdfast logs`, then `holdfast restart`"
@@ -155,14 +156,6 @@ def _daemon(home: Path, *, start: bool) -> Finding:
         detail = f"version {answer['version']} runs, {__version__} is installed"
         return wrong("daemon", detail, "run `holdfast restart`", Mend.RESTART)
     return fine("daemon", f"process {answer['pid']}, version {answer['version']}")
-
-
-def _pid(home: Path) -> int:
-    """The daemon that answers; 0 if none does."""
-    try:
-        return int(client.ask(home, "status", timeout=2.0)["pid"])
-    except DaemonAway:
-        return 0
 
 
 def _skipped(home: Path) -> dict[str, int]:

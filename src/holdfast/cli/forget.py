@@ -175,7 +175,7 @@ def _agree(expected: Forgotten, *, beforehand: bool) -> None:
 
 def _forgotten(where: Path, choice: Choice) -> Forgotten:
     """Let the daemon do it, between two letters; without one, do it here."""
-    if not client.is_up(where):
+    if access.daemon_status(where) is None:
         if holder := lock_holder(where):
             raise DaemonAway(f"the daemon (process {holder}) does not answer", "run `holdfast restart`")
         with access.opened_store(where) as store:

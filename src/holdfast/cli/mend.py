@@ -12,14 +12,13 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from holdfast.cli import setup
+from holdfast.cli import access, setup
 from holdfast.cli.daemon import start, stop
 from holdfast.cli.printing import say
-from holdfast.daemon import client
 from holdfast.engine import doctor
 from holdfast.engine.doctor import Mend
 from holdfast.engine.processes import alive, start_of
-from holdfast.errors import DaemonAway, HoldfastError
+from holdfast.errors import HoldfastError
 
 END_TIME = 5.0
 """Seconds in which a daemon that does not answer may still end by itself."""
@@ -54,7 +53,7 @@ def _do(home: Path, mend: Mend) -> None:
 
 def _end_silent(home: Path) -> None:
     """End the daemons that nobody can reach; what they acknowledged is safe, whatever becomes of them."""
-    for pid in doctor.leftovers(home, _answering(home)):
+    for pid in doctor.leftovers(home, access.daemon_answering(home)):
         began = start_of(pid)
         for how in (signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError):
@@ -62,11 +61,3 @@ def _end_silent(home: Path) -> None:
             until = time.monotonic() + END_TIME
             while alive(pid, began) and time.monotonic() < until:
                 time.sleep(0.05)
-
-
-def _answering(home: Path) -> int:
-    """The daemon that answers; 0 if none does."""
-    try:
-        return int(client.ask(home, "status", timeout=2.0)["pid"])
-    except DaemonAway:
-        return 0

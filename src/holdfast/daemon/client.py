@@ -61,6 +61,18 @@ def is_up(home: Path) -> bool:
     return True
 
 
+def opens(home: Path) -> bool:
+    """Whether there is a door at which one can knock, whether or not anybody answers."""
+    try:
+        _knock(home, timeout=2.0).close()
+    except (FileNotFoundError, ConnectionError, ValueError):
+        return False
+    except OSError:
+        # There is one, at which too many wait already.
+        return True
+    return True
+
+
 def start(home: Path) -> None:
     """Start the daemon, detached, and wait until it answers."""
     _refuse_if_unwritable(home)
