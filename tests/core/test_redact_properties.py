@@ -87,6 +87,12 @@ def test_no_neighbourhood_saves_a_key(key: str, before: str, after: str) -> None
     assert key not in redact(f"{before} {key} {after}")
 
 
+@pytest.mark.parametrize("before", ["\x1f@0", "\x1c@a", "\u2028@", " @", "@"])
+def test_nothing_but_white_space_before_a_host_is_no_password(before: str) -> None:
+    _, key = PROVIDER_KEYS[0]
+    assert key not in redact(f"{before}{key} {key}")
+
+
 UNITS = [
     *("a", "password=", "pass:", "token ", BEGIN, BEGIN + "\n", "://a:", "://a@", "eyJ", "sk-a1", 'secret="'),
     *('password="a\\"', "curl -u a:b ", " -p a", "key", "-", ".", "AKIA", "LS0tLS1CRUdJTi", "a1", "JQQJ99"),

@@ -22,6 +22,8 @@ _SCRIPTS: Final = compiled(
       | (?P<key>密钥|密鑰|金鑰|秘钥|シークレット|キー|ключ|مفتاح)""",
     re.VERBOSE | re.IGNORECASE,
 )
+# Each of these words has such a letter; most of what is not ASCII is lines, arrows and signs, and has none.
+_LETTERS: Final = re.compile(r"[\u0400-\u06ff\u3000-\ud7ff]")
 _ACCENTED: Final = ("contraseña", "lösenord", "hasło", "şifre", "jelszó", "mật khẩu")
 _FLAT_ACCENTED: Final = tuple((word, word.encode("ascii", "replace")) for word in _ACCENTED)
 _FOREIGN: Final = compiled(rb"\?++")
@@ -50,8 +52,9 @@ def _words(page: Page) -> Iterator[tuple[int, str]]:
     while place >= 0:
         run = _FOREIGN.match(page.flat, place)
         end = run.end() if run else place + 2
-        for word in _SCRIPTS.finditer(page.text, place, end):
-            yield word.end(), word.lastgroup or "password"
+        if _LETTERS.search(page.text, place, end):
+            for word in _SCRIPTS.finditer(page.text, place, end):
+                yield word.end(), word.lastgroup or "password"
         place = page.flat.find(b"??", end)
     for accented, flat in _FLAT_ACCENTED:
         place = page.lower.find(flat)

@@ -45,8 +45,9 @@ _BEFORE_NAME: Final = re.compile(
 def _before_host(text: str, place: int) -> Iterator[Span]:
     """Passwords and tokens before an @, with the `://` of an address before them or without."""
     start = max(0, place - _LONGEST_AUTHORITY)
-    word = text[start:place].rsplit(None, 1)[-1]
-    if ":" not in word and "sqlplus" not in text[max(0, place - 170) : place]:
+    # A sign that parts fields may be all that stands there.
+    word = text[start:place].rsplit(None, 1)[-1:]
+    if not (word and ":" in word[0]) and "sqlplus" not in text[max(0, place - 170) : place]:
         return
     if text.startswith(("tcp(", "unix("), place + 1):
         yield from _told(_BEFORE_PROTOCOL.search(text, max(0, place - 170), place))
