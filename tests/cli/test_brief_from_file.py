@@ -124,10 +124,10 @@ def test_a_subagents_work_counts_only_until_the_last_line_read(transcript: Path)
     folder.mkdir(parents=True)
     work = [*wrote(2, "/src/early.py"), *wrote(5, "/src/late.py")]
     written(folder / "agent-a1.jsonl", work)
-    assert "/src/late.py" in preview(CLAUDE, transcript).brief.text
+    assert "Subagents wrote: /src/{late.py, early.py}" in preview(CLAUDE, transcript).brief.text
     part = preview(CLAUDE, transcript, until_line=4).brief.text
-    assert "/src/early.py" in part
-    assert "/src/late.py" not in part
+    assert "Subagents wrote: /src/early.py" in part
+    assert "late.py" not in part
 
 
 def test_after_a_compaction_the_brief_says_so(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def busy_with_names() -> Told:
     return replace(told(), session=busy)
 
 
-@pytest.mark.parametrize(("words", "trimmed"), [(1, 0), (10, 12), (13, 4), (15, 0)])
+@pytest.mark.parametrize(("words", "trimmed"), [(1, 46), (10, 30), (22, 9), (30, 0)])
 def test_a_few_names_give_way_to_leave_enough_plain_words(words: int, trimmed: int) -> None:
     busy = busy_with_names()
     goal = prompt(" ".join(["so"] * words), "p1")
@@ -121,7 +121,7 @@ def test_a_few_names_give_way_to_leave_enough_plain_words(words: int, trimmed: i
     assert not dropped or form_of(brief.text).plain >= LEAST_PLAIN
 
 
-@pytest.mark.parametrize("budget", [900, 1_205, 1_235, 1_245])
+@pytest.mark.parametrize("budget", [700, 900, 1_055])
 def test_what_takes_more_room_than_it_seemed_leaves_it_to_others(
     monkeypatch: pytest.MonkeyPatch, budget: int
 ) -> None:

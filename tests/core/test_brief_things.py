@@ -122,6 +122,13 @@ def test_a_program_whose_outcome_is_known_no_more_was_also_run() -> None:
     assert "Also run: `make check`" in lines(told(*ran("make check"), *others), COMMANDS)
 
 
+def test_of_what_was_run_long_ago_the_program_is_told_with_its_subcommand() -> None:
+    long_ago = (*ran("gh --version"), *ran("gh pr list --state open --limit 5"), *ran("bd"))
+    others = (event for number in range(COMMANDS_KEPT) for event in ran(f"make part{number}"))
+    (line,) = (line for line in lines(told(*long_ago, *others), COMMANDS) if line.startswith("Also run"))
+    assert line == "Also run: `bd`, `gh pr list`"
+
+
 def test_a_program_is_told_once_by_its_last_call() -> None:
     of = told(*ran("git push origin old"), *ran("git push origin new"))
     assert lines(of, COMMANDS) == ["Passed: `git push origin new`"]
@@ -301,21 +308,31 @@ def test_a_marked_file_has_its_own_line_that_doubts_it() -> None:
 
 
 def test_a_subagents_change_is_told_as_its_own() -> None:
-    write = called("c1", Action.WRITE, f"{APP}/src/new.py", agent="sub-1")
-    of = told(prompt("mend it", "p1"), write, returned("c1"))
-    assert lines(of, FILES) == ["By a subagent: Wrote src/new.py"]
+    made = (
+        event
+        for call, action, path in (
+            ("c1", Action.WRITE, "src/new.py"),
+            ("c2", Action.WRITE, "src/newer.py"),
+            ("c3", Action.EDIT, "docs/a.md"),
+        )
+        for event in (called(call, action, f"{APP}/{path}", agent="sub-1"), returned(call))
+    )
+    assert lines(told(prompt("mend it", "p1"), *made), FILES) == [
+        "Subagents edited: docs/a.md",
+        "Subagents wrote: src/{newer.py, new.py}",
+    ]
 
 
 # ---------------------------------------------------------------- names
 
-NAMES = ("next_delay", "max_tries", "BackoffError", "reset_clock")
+NAMES = ("next_delay", "max_tries", "BackoffError", "reset_clock", "BackoffClock", "MAX_DELAY")
 
 
 def test_names_stand_behind_the_file_that_they_were_changed_in() -> None:
     of = told(*touched("src/retry.py", detail=" ".join(NAMES)), *touched("src/a.py"))
     line = own_line(of, "src/retry.py")
-    assert line.startswith("Edited src/retry.py: ")
-    assert set(line.partition(": ")[2].split(", ")) == set(NAMES)
+    assert line.startswith("Edited: src/retry.py (")
+    assert set(line.partition(" (")[2].removesuffix(")").split(", ")) == set(NAMES)
 
 
 def test_names_of_no_file_stand_behind_a_label() -> None:

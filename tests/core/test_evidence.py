@@ -350,16 +350,6 @@ def test_what_a_program_wrote_into_a_prompt_is_no_rule() -> None:
     assert notes(trail(prompt(pasted, "p1")), NoteKind.CONSTRAINT) == []
 
 
-def test_a_failure_that_was_made_good_in_another_way_is_none() -> None:
-    found = trail(
-        called("c1", Action.RUN, "git push"),
-        returned("c1", ok=False, exit_status=128, text="fatal: The current branch has no upstream branch."),
-        called("c2", Action.RUN, "git push -u origin topic"),
-        returned("c2", exit_status=0),
-    )
-    assert [(run.command, run.ok) for run in found.commands] == [("git push -u origin topic", True)]
-
-
 @pytest.mark.parametrize("word", [prompt("The tests need Redis.", "p1"), said("The tests need Redis.", "a1")])
 def test_what_must_be_there_is_noted_whoever_says_it(word: Event) -> None:
     assert notes(trail(word), NoteKind.NEED) == ["The tests need Redis."]

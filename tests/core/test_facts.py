@@ -27,6 +27,7 @@ from holdfast.core.facts import constraints_in, facts_in, facts_in_command, form
         ("then git rebase, then go test; go home", {"git rebase", "go test"}),
         ("`some words` in code are no command", set()),
         (r"<b>so</b></div> \nOverwriting \bTRACE_LEVEL\b", {"TRACE_LEVEL"}),
+        ("<br/> and <Sheet.Title /> after console.log(x), testing.M and tree.Diff", set()),
         ("Nothing to see here, only plain words.", set()),
     ],
 )  # fmt: skip
@@ -122,3 +123,7 @@ def test_what_nobody_can_read_breaks_the_form(brief: str, part: str) -> None:
     form, good = form_of(brief), form_of(READABLE)
     assert not form.kept
     assert getattr(form, part) != getattr(good, part)
+
+
+def test_the_mark_of_a_list_counts_as_a_word_and_what_a_heading_says_does_not() -> None:
+    assert form_of("<holdfast-recall>\n### Files in play\n- Read: `a.py` and `b.py`").plain == 2 / 5

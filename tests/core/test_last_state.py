@@ -22,6 +22,8 @@ def test_the_last_state_is_what_failed_what_was_edited_and_what_is_open() -> Non
         returned("c4"),
         called("c5", Action.EDIT, "/app/src/refused.py"),
         returned("c5", ok=False),
+        called("c6", Action.RUN, "cd /app && rg frobnicate src | head"),
+        returned("c6", ok=False),
         TodosChanged(session=KEY, record="t", at=NOON, origin=Origin.ASSISTANT, todos=todos),
     ]
     state = last_state(events)
@@ -32,6 +34,14 @@ def test_the_last_state_is_what_failed_what_was_edited_and_what_is_open() -> Non
     )
     assert state.held("Failed: `make lint`. Edited src/lexer.py. To do: write the changelog") == (True,) * 3
     assert state.held("All is well.") == (False,) * 3
+
+
+def test_how_much_of_it_was_shown_is_no_part_of_what_failed() -> None:
+    failed: list[Event] = [
+        called("c1", Action.RUN, "cd /app && make lint 2>&1 | tail -40"),
+        returned("c1", ok=False),
+    ]
+    assert last_state(failed).held("Failed: `make lint`") == (True,)
 
 
 def test_nothing_to_hold_is_not_held_against_a_brief() -> None:

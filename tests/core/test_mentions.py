@@ -24,6 +24,7 @@ def named(text: str) -> dict[str, Thing]:
         ("see src/app/retry.py", {"app/retry.py": Thing.FILE}),
         ("look below src/app/", {"src/app/": Thing.FOLDER}),
         ("see .gitignore and src/Makefile", {".gitignore": Thing.FILE, "src/Makefile": Thing.FILE}),
+        ("see .github/CODEOWNERS", {".github/CODEOWNERS": Thing.FILE}),
         ("as in #1263 with --dry-run", {"#1263": Thing.REFERENCE, "--dry-run": Thing.OPTION}),
         ("manifest.setupStatus is empty", {"setupStatus": Thing.NAME}),
         ("session.reset does nothing", {}),

@@ -42,6 +42,7 @@ def test_identifiers_are_found(text: str, found: tuple[str, ...]) -> None:
         "the APIs and the URLs of iOS",
         "id a1B2c3D4e5 is random",
         "",
+        "a border of A3BE8C, of EBCB8B and of 8ABeB7ff",
     ],
 )
 def test_what_is_no_identifier_is_left_out(text: str) -> None:
@@ -61,6 +62,7 @@ def test_what_is_no_identifier_is_left_out(text: str) -> None:
         ("claude --allowedTools Bash --max_turns 3", ("--allowedTools", "--max_turns")),
         ("any of --no-${what}, --no-*", ()),
         ("https://example.org/a/b?token=1#x, ok", ("https://example.org/a/b",)),
+        ("see “https://example.org/a.js” there", ("https://example.org/a.js",)),
         ("(see http://localhost:8080/health).", ("http://localhost:8080/health",)),
         ("listens on localhost:3000 and 127.0.0.1:5432", ("localhost:3000", "127.0.0.1:5432")),
         ("CVE-2024-12345 in v1.0.0-rc1", ("CVE-2024-12345", "v1.0.0-rc1")),
@@ -102,6 +104,7 @@ def test_what_points_nowhere_is_left_out(text: str) -> None:
         ("--config=conf/app.toml", ("conf/app.toml",)),
         ("C:\\work\\app\\main.py", ("C:\\work\\app\\main.py",)),
         ("@docs/plan.md twice: docs/plan.md", ("docs/plan.md",)),
+        ("next.js/docs/a.md and src/s/t/", ("next.js/docs/a.md", "src/s/t/")),
     ],
 )
 def test_paths_are_found(text: str, found: tuple[str, ...]) -> None:
@@ -122,6 +125,9 @@ def test_paths_are_found(text: str, found: tuple[str, ...]) -> None:
         "/compact",
         "a.m. and e.g. and 3.5",
         "",
+        "sed -e s/main-new/main/g",
+        "main.ts/reader.ts share it",
+        "node_modules/.bin/tsc -p .",
     ],
 )
 def test_what_is_no_path_is_left_out(text: str) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 # Imported as a module: pytest would take `tests` and `TestSummary` for its own.
 from holdfast.core import outcomes
-from holdfast.core.outcomes import failed, reason
+from holdfast.core.outcomes import diagnosis, failed, reason
 
 PYTEST = """
 =================================== FAILURES ===================================
@@ -176,7 +176,6 @@ The following tests FAILED:
         (" 4 pass\n 1 fail\n(fail) sum > adds [0.50ms]\n", 4, 1, ("sum > adds",)),
         (MOCHA, 4, 1, ("Array #indexOf() finds nothing",)),
         (GO, 1, 1, ("TestAdd/negative",)),
-        ("ok  \ta/b\t0.1s\nFAIL\ta/c [build failed]\nFAIL\n", 1, 1, ("a/c",)),
         (CARGO, 4, 1, ("sum::adds",)),
         ("     Summary [   0.1s] 9 tests run: 8 passed, 1 failed, 0 skipped", 8, 1, ()),
         (EXUNIT, 11, 1, ("adds two numbers (SumTest)",)),
@@ -261,6 +260,23 @@ def test_what_is_no_test_run_is_not_counted(text: str) -> None:
             "TypeError: x is not a function",
         ),
         ("[build] $ run\n[build] ERROR task failed\nmain.go:4:2: undefined: x", "main.go:4:2: undefined: x"),
+        (
+            r"Validation failed:\n\n[FORMAT] Code is not formatted.\nRun 'mix format'.\n\nFix it.",
+            "Validation failed: [FORMAT] Code is not formatted.",
+        ),
+        (
+            "It failed:\\n\\n[CREDO]\\nChecking ...\n┃ \n┃ [D] ↘ Nested modules could be aliased.\n",
+            "[D] ↘ Nested modules could be aliased.",
+        ),
+        (
+            r"It can't be: the hook failed:\n\n[TYPES]\nLooking up modules\n",
+            "It can't be: the hook failed: [TYPES]",
+        ),
+        (
+            r'error: the literal "\n" and "\n" are not allowed',
+            r'error: the literal "\n" and "\n" are not allowed',
+        ),
+        (r"error: no such file: C:\new\a.py", r"error: no such file: C:\new\a.py"),
         ("Exit code 1", ""),
         ("FAILED (failures=1)", ""),
         ("", ""),
@@ -305,6 +321,46 @@ def test_failure_is_told_from_success(text: str, exit_status: int | None, ok: bo
     assert failed(text, exit_status, ok=ok) is verdict
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a.ts(5,15): error TS2305: No 'T'.\nnpm error code 2", "a.ts(5,15): error TS2305: No 'T'."),
+        ("app/(shop)/p.tsx:7:3 - error TS2344: Not T.", "app/(shop)/p.tsx:7:3 - error TS2344: Not T."),
+        ("a.ts\x1b[0m:1:2 - \x1b[91merror\x1b[0m TS2304: No 'x'.", "a.ts:1:2 - error TS2304: No 'x'."),
+        ("web:build: a.ts(3,5): error TS2304: No name.", "web:build: a.ts(3,5): error TS2304: No name."),
+        ("error[E0308]: mismatched types\n --> src/a.rs:3:5", "error[E0308]: mismatched types"),
+        ("error: could not compile `a`\nerror: no such module", "error: no such module"),
+        ("a.c:3:5: error: expected ';'\nmake: *** [a.o] Error 1", "a.c:3:5: error: expected ';'"),
+        ("a.py:3: error: Incompatible types\nFound 1 error in 1 file", "a.py:3: error: Incompatible types"),
+        ("# example.com/a\n./a.go:4:2: undefined: x", "./a.go:4:2: undefined: x"),
+        ("/app/a.js\n  3:5  error  'x' is not defined  no-undef\n\n✖ 1 problem (1 error, 0 warnings)",
+         "3:5 error 'x' is not defined no-undef"),
+        ("✖ 3 problems (1 error, 2 warnings)", "✖ 3 problems (1 error, 2 warnings)"),
+        ("Found 2 errors in 2 files.", "Found 2 errors in 2 files."),
+        ("Found 3 errors (2 fixed, 1 remaining).", "Found 3 errors (2 fixed, 1 remaining)."),
+        ("npm error code 2\nnpm error path /app\nnpm error command sh -c tsc", "npm error command sh -c tsc"),
+        ("npm ERR! missing script: build", "npm ERR! missing script: build"),
+        ("a.go:3: not checked (errcheck)\n[lint] ERROR task failed", "a.go:3: not checked (errcheck)"),
+        # what passes
+        ("Found 0 errors. Watching for file changes.", ""),
+        ("✖ 2 problems (0 errors, 2 warnings)", ""),
+        ("Found 3 errors (3 fixed, 0 remaining).", ""),
+        ("0 errors, 4 warnings", ""),
+        ("const error: E = x\n  error: message,", ""),
+        ("  throw new Error(`error TS${code}: x`)", ""),
+        ("it says error: when a name is missing ... ok", ""),
+        ("[warning] the call failed: error: no such file", ""),
+        ("error: no such key (expected)\n4 passed in 0.4s", ""),
+        ("dist/error.js  1.2 kB\nbuilt in 2s", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_what_a_checker_prints_only_when_it_fails_is_known_by_the_form_of_its_line(
+    text: str, why: str
+) -> None:
+    assert diagnosis(text) == why
+
+
 LINES = st.sampled_from(
     ["E   x", "Traceback (most recent call last)", "ValueError:", "error:", "FAIL\t", "--- FAIL: a",
      "1 failed in 1s", "make: *** x", "Tests:  1 failed, 1 total", " 1 failing", "Ran 1 test in 1s",
@@ -319,6 +375,7 @@ def test_any_output_can_be_read(lines: list[str]) -> None:
     assert summary is None or (summary.passed >= 0 and len(summary.failing) <= outcomes.NAMES_KEPT)
     assert len(reason(text)) <= outcomes.REASON_LENGTH
     assert "\n" not in reason(text)
+    assert len(diagnosis(text)) <= outcomes.REASON_LENGTH
     assert failed(text, 1, ok=True)
 
 
@@ -328,4 +385,5 @@ def test_any_output_can_be_read(lines: list[str]) -> None:
 def test_long_and_repetitive_output_is_read(piece: str) -> None:
     text = piece * 50_000
     assert len(reason(text)) <= outcomes.REASON_LENGTH
+    assert len(diagnosis(text)) <= outcomes.REASON_LENGTH
     assert outcomes.tests(text) is None

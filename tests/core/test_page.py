@@ -54,7 +54,7 @@ def test_sections_come_in_their_order_and_things_behind_their_labels() -> None:
 def test_a_file_with_many_of_the_names_has_a_line_with_them() -> None:
     names = [item(name, lead=IN_USE, beside="src/a.py") for name in NAMES]
     text = "\n".join(lines((file("src/a.py"), file("src/b.py"), *names)))
-    assert f"- Edited src/a.py: {', '.join(NAMES)}" in text
+    assert f"- Edited: src/a.py ({', '.join(NAMES)})" in text
     assert "- Edited: src/b.py" in text
     assert IN_USE not in text
 
@@ -62,6 +62,17 @@ def test_a_file_with_many_of_the_names_has_a_line_with_them() -> None:
 def test_names_of_a_file_that_is_not_told_stand_in_the_list() -> None:
     names = [item(name, lead=IN_USE, beside="src/a.py") for name in NAMES]
     assert list(lines(names)) == ["\n### Files in play", f"- {IN_USE}: {', '.join(NAMES)}"]
+
+
+def test_a_line_is_as_long_as_what_stands_in_it() -> None:
+    page = Page()
+    for name in NAMES:
+        page.write(item(name, lead=IN_USE, beside="src/a.py"))
+    page.write(item("alone", lead=IN_USE))
+    assert page.in_line_with(item("more", lead=IN_USE, beside="src/a.py")) == len(NAMES)
+    assert page.in_line_with(item("more", lead=IN_USE, beside="src/b.py")) == 1
+    page.write(item("few", lead=IN_USE, beside="src/b.py"))
+    assert page.in_line_with(item("more", lead=IN_USE)) == 2
 
 
 PARTS = st.text("ab", min_size=1, max_size=3)

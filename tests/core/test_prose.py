@@ -28,6 +28,8 @@ SAID: tuple[tuple[Reader, str], ...] = (
         ok, fine, let's use Vite
         Moved the check into the parser rather than the caller.
         The first design was chosen because it needs no migration.
+        Let me keep the lock in the store because both callers need it.
+        Let's do the rename first, since the exporter depends on it.
         我们决定先不升级框架。
         改用 httpx，因为它支持超时。
         缓存采用 LRU 策略。
@@ -39,6 +41,8 @@ SAID: tuple[tuple[Reader, str], ...] = (
         Next: wire the exporter into the command line.
         Next steps: write the docs and tag the release.
         The next step is to port the second reader.
+        The next task in the epic is ledger-4.2 (sync of one file).
+        Now the final task — ledger-4.3.
         Remaining: the Windows path and its test.
         Still to do — the retry in the uploader.
         TODO: drop the shim after the release.
@@ -101,6 +105,9 @@ SAID: tuple[tuple[Reader, str], ...] = (
         Fixed by closing the cursor first.
         The race is fixed.
         Typecheck passed, lint is clean.
+        All tests pass.
+        `origin` is fixed.
+        The importer works again, but the old one is still there.
         The build succeeded without warnings.
         Lint and typecheck pass.
         31 tests passed in the last run.
@@ -141,6 +148,8 @@ SAID: tuple[tuple[Reader, str], ...] = (
         p95: 12 before, 7 now.
         1,300 of 99,000 rows had no owner.
         The module is now 885 lines.
+        We removed ~290 lines from the entry point.
+        The renderer (1508 lines) is down from 2376.
         The query returns in 0.8 s on the copy.
         The cache saves 40% of the requests.
         It is 2.5 times faster than the old one.
@@ -182,9 +191,16 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         We could go with a queue.
         Let's use grep to find the callers.
         Let's do it!
+        Let me use the full path instead to satisfy the compiler.
+        Let me put it in `lib/scripts/` instead.
+        Let me switch to the second terminal.
+        Let's do package 14: create the new entry point.
+        I'll use that instead.
+        Going with it.
         The result depends on the decision of the caller.
         是否采用缓存取决于负载。
         尚未决定使用哪个库。
+        让我改用另一个命令。
         """,
     ),
     (
@@ -201,6 +217,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         There is nothing left to fix.
         Running the tests next.
         It moves from left to right.
+        This is the largest remaining work package.
         You should now see the new header.
         我现在运行测试。
         接下来我来检查配置。
@@ -243,6 +260,9 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
     (
         prose.confirmed,
         """
+        I'll run the tests to verify that `rows_that_were_not_sent_before` works correctly.
+        The function is working correctly.
+        The new functionality works as expected.
         The tests should pass now.
         If all tests pass, I will merge.
         Let me verify that the tests pass.
@@ -255,6 +275,14 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         I need the suite to be green.
         40 passed, 2 failed.
         The header has a fixed width.
+        The exporter is now working but there are type errors.
+        Most tests pass but `test_rotation` is failing.
+        The new tests passed, but an old one hit the timeout of 5 s.
+        All green.
+        Everything is fixed!
+        It works now.
+        登录已修复，但是导出还是报错。
+        全部通过。
         测试没有通过。
         如果测试通过就合并。
         """,
@@ -273,6 +301,11 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         When the upload fails on a slow line, it is repeated.
         Three tests pass.
         Doesn't solve the root cause.
+        Only one test is failing now.
+        Two checks are broken.
+        Bug: the comparison of both keys always fails because they differ in length.
+        Issue 2: the upload fails with a large file.
+        The workflow is working but failing on the formatting checks.
         如果失败了就重试。
         没有失败的用例。
         """,
@@ -280,6 +313,8 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
     (
         prose.measurements,
         """
+        A session that began 28ms ago is marked as lost.
+        三分钟前和 5 秒前各失败一次
         See line 366 of the parser.
         Lines 16-30 hold the table.
         It needs Python 3.12 and Node 22.
@@ -293,6 +328,13 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         Issue #1263 describes it.
         Let me wait 30 s.
         A chunk holds up to 64 KB.
+        It fires after that 1 s delay.
+        It waits for a `setTimeout` of 1 s before it starts.
+        90 lines handling the traversal of the tree.
+        The runner (177 lines) - runs one command.
+        cache.py - the store of results (~1,850 LOC)
+        The archive is capped at 100 MB.
+        这个文件有 200 行代码。
         The label reads "95% done".
         最多重试 3 次，间隔 5 秒。
         """,
@@ -314,26 +356,9 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
     ),
 )
 
-NARRATION = """
-I will now run the tests.|Let me check the config.|Now I'll update the parser.|Let's look at the caller.|
-I'm going to read the file first.|Good, now let me fix it.|Now I need to see the schema.|
-Running the suite again.|Before I commit, let me look at the diff.|Here's the summary of the change.|
-Looking at the failing tests.|我现在运行测试。|让我看看配置。|好的，我来修复。|接下来我先检查日志。
-"""
-NO_NARRATION = """
-All 12 tests pass.|The next step is to port the reader.|I decided to keep the queue.|
-We need a second index.|TODO: drop the shim.|The parser reads the file twice.|
-I still need to cover the empty case.|Never push on Fridays.|Should I delete it?|The letter was lost.|
-下一步是补测试。|测试都通过了。
-"""
-
 
 def cases(table: tuple[tuple[Reader, str], ...]) -> list[tuple[Reader, str]]:
     return [(read, line.strip()) for read, lines in table for line in lines.strip().splitlines()]
-
-
-def split(row: str) -> list[str]:
-    return row.replace("\n", "").split("|")
 
 
 @pytest.mark.parametrize(("read", "sentence"), cases(SAID))
@@ -344,16 +369,6 @@ def test_a_sentence_is_heard_whole(read: Reader, sentence: str) -> None:
 @pytest.mark.parametrize(("read", "text"), cases(NOT_SAID))
 def test_what_is_not_said_is_not_heard(read: Reader, text: str) -> None:
     assert read(text) == ()
-
-
-@pytest.mark.parametrize("sentence", split(NARRATION))
-def test_what_the_agent_is_about_to_do_is_narration(sentence: str) -> None:
-    assert prose.is_narration(sentence)
-
-
-@pytest.mark.parametrize("sentence", split(NO_NARRATION))
-def test_what_holds_later_is_no_narration(sentence: str) -> None:
-    assert not prose.is_narration(sentence)
 
 
 def test_a_text_read_once_says_the_same_as_the_single_readers() -> None:

@@ -81,13 +81,56 @@ GENERIC = """
 continue|Continue.|go on|go ahead|yes|ok|ok do it|Yes, please do that.|run checks|run the tests again|
 check it again|can you look into it?|could you please fix this|keep going|proceed|please fix these|
 ok, let's implement this|3|continue until all are done|commit and push|thanks!|looks good, continue|
-what's next?|try again||...|继续|好的|继续吧|可以，继续|再检查一下|谢谢|运行测试
+what's next?|try again||...|继续|好的|继续吧|可以，继续|再检查一下|谢谢|运行测试|
+yeah, do it all|fix them all please|wow, it works|great job!|
+Is this done?|did you push?|what did i just execute?|what is this?|are we all commited?|
+is it ready to merge now|
+alright, where were we?|you still there?|Are you sure?|have you committed everything yet?|did that work?|
+do the tests pass now?|what's the status?|What happened?|are you in plan mode?|
+Can you auto accept all changes for the rest of this session?|please stop asking me for permission|
+accept all edits from now on|how much context do you have left?|which model are you?|
+做完了吗？|都提交了吗？|这是什么？|刚才执行了什么？|测试通过了吗？|自动接受所有修改
 """
 CONCRETE = """
 fix the login bug|continue with the exporter|why does the import hang?|run the tests in tests/core|
-did you push?|can you look into the retry logic?|use SQLite|yes, but keep the old flag|
+can you look into the retry logic?|use SQLite|yes, but keep the old flag|
 check the README again|/init|let's fix issue 3 too|add a dark theme|which branch is this?|
-no, remove it from the index page|implement spotter-gqc|继续写文档|为什么会失败？|修复登录问题|检查 a.py
+no, remove it from the index page|implement spotter-gqc|继续写文档|为什么会失败？|修复登录问题|检查 a.py|
+Why is the import slow?|is shadowBranchHashLength now used everywhere?|did you update docs/theme.md too?|
+what is this: telemetry|is the retry in the uploader done?|what did you change in the parser?|
+are we all committed? if not, commit first|do we have tests for these cases?|any other such issues?|
+what happens if you delete the theme?|add an auto-accept flag|can you accept JSON as well?|
+does it work with Python 3.11?|登录完成之后做什么？|缓存是什么时候清空的？
+"""
+
+
+REMARKS = """
+wait, do we only have one colour for headings?
+Like if I merge A after B was built, we don't go back to A, right?
+Clarification: if the worker stops, we still count only the rows of the second run, right?
+now the question is: what do we do with drafts, always mark them as sent?
+Row.Note Never Shown - computed but never printed --- do we log the removed rows?
+i think we only do this in batch mode no?
+does it only run on main?
+now can you explain: retries only for new uploads
+They don't look that bad.
+I don't understand, does it read the setting at the start?
+As of right now we don't have any of these queues.
+That's the only page that loaded, but without a style.
+There's only a licence there, please also write the readme
+"""
+NO_REMARKS = """
+can we make it so we only keep the last three?
+Should we always mark drafts as sent?
+we never push to main, ok?
+I don't think doing it in bash is a good idea, can we do it in go?
+can you list them and only show the failing ones?
+Explain it to me, but don't list options.
+I don't like the colour of the footer
+we don't want to have two queues, right?
+why don't we use the old client instead?
+There's only one place that may read the token.
+Don't touch it, there is only one copy.
 """
 
 
@@ -107,6 +150,16 @@ def test_a_constraint_is_heard_whole(sentence: str) -> None:
 @pytest.mark.parametrize("prompt", lines(NOT_BINDING))
 def test_a_question_or_a_report_binds_nobody(prompt: str) -> None:
     assert prose.constraints(prompt) == ()
+
+
+@pytest.mark.parametrize("sentence", lines(REMARKS))
+def test_what_only_asks_or_tells_how_things_are_is_a_remark_in_the_words_of_a_rule(sentence: str) -> None:
+    assert prose.is_remark(sentence)
+
+
+@pytest.mark.parametrize("sentence", lines(NO_REMARKS))
+def test_a_question_that_asks_for_something_or_says_what_ought_to_be_is_no_remark(sentence: str) -> None:
+    assert not prose.is_remark(sentence)
 
 
 @pytest.mark.parametrize("prompt", split(GENERIC))

@@ -47,6 +47,7 @@ SPLIT: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("- one\n* two\n+ three\n• four", ("one", "two", "three", "four")),
     ("1. first\n2) second\n(3) third\n4、第四", ("first", "second", "third", "第四")),
     ("- [ ] open\n- [x] done", ("open", "done")),
+    ("Shall it have pages?\n→ No, one page only.", ("Shall it have pages?", "No, one page only.")),
     ("**Bold** and *slanted* and ***both***.", ("Bold and slanted and both.",)),
     ("# Title\nText.\n## Part\nMore.", ("Text.", "More.")),
     ("**A title**\nText below.", ("Text below.",)),
@@ -97,6 +98,28 @@ def test_items_are_what_their_heading_says() -> None:
 def test_a_lead_in_speaks_for_its_list_and_not_for_what_follows() -> None:
     text = "Remaining:\n- the Windows path\n  - and its test\n\nThe rest is finished.\n- a\n- b"
     assert prose.next_steps(text) == ("the Windows path", "and its test")
+
+
+def test_of_an_item_to_do_the_first_sentence_is_the_step() -> None:
+    text = (
+        "Next steps:\n- Port the reader. This is the largest remaining piece.\n"
+        "- Reload the shell: `exec $SHELL`. Otherwise, start it again.\n"
+        "- [ ] Tag it. That takes a minute.\n\n"
+        "## Outstanding\n- No reviews yet.\n- None\n- Not yet tested on Windows\n- 无\n- Nothing else"
+    )
+    assert prose.next_steps(text) == (
+        "Port the reader.",
+        "Reload the shell: `exec $SHELL`.",
+        "Tag it.",
+        "Not yet tested on Windows",
+    )
+
+
+def test_a_paragraph_of_what_is_to_do_is_read_whole() -> None:
+    assert prose.next_steps("## Remaining\nPort the reader. Then the docs.") == (
+        "Port the reader.",
+        "Then the docs.",
+    )
 
 
 def test_an_open_box_is_a_next_step_and_a_ticked_one_is_not() -> None:

@@ -153,6 +153,13 @@ def test_a_program_is_called_what_a_person_calls_it(command: str, name: str) -> 
         ("npm ci \\\n  --quiet || true", "npm ci --quiet"),
         ("tail -5 a.log", "tail -5 a.log"),
         ("(cd /repo && make | tail -1)", "(cd /repo && make | tail -1)"),
+        ("cd /repo\n\n# build it\nnpm run build\ngit push", "npm run build; git push"),
+        ("# what is there\nmake all # of it", "make all"),
+        ("make &&\n  npm test |\n  tail -3\n", "make && npm test"),
+        ("for f in a b; do\n  make $f\ndone\nls", "for f in a b; do make $f; done; ls"),
+        ("cat > x.md <<'EOF'\n# Title\nEOF\ngit push", "cat > x.md <<EOF…; git push"),
+        ('git commit -m "one\n\n# two"\ngit push', 'git commit -m "one # two"; git push'),
+        ("echo a#b", "echo a#b"),
         ("", ""),
     ],
 )
@@ -244,6 +251,9 @@ def test_long_and_repetitive_commands_are_read(piece: str) -> None:
             f"prettier {' '.join(f'src/{n}.ts' for n in range(9_999))}",
             [("prettier", "prettier … src/7.ts src/8.ts src/9.ts …")],
         ),
+        ("git commit -m 'Mend the reader'", [("git commit", "git commit -m 'Mend the reader'")]),
+        ("tmux kill-session -t '$21'", [("tmux kill-session", "tmux kill-session -t '$21'")]),
+        ('git commit -m "it\'s all there"', [("git commit", "git commit -m …")]),
         ("ls -la | grep x; echo done; sed -n 1,20p a.py; git mv a b", []),
         # Refused by the shell, and still no program is called like a folder.
         ("npx eslint app/(shop)/cart.ts", [("npx eslint", "npx eslint app/(shop)/cart.ts")]),

@@ -57,9 +57,20 @@ def test_of_a_long_file_that_is_written_its_ends_count() -> None:
 
 def test_a_long_stretch_is_cut_at_half_and_three_quarters() -> None:
     assert cuts(chatter(160)) == (
-        Cut(CutKind.VIRTUAL, 80, 80, 160),
+        Cut(CutKind.VIRTUAL, 80, 80, 120),
         Cut(CutKind.VIRTUAL, 120, 120, 160),
     )
+
+
+def test_what_comes_after_the_next_cut_is_that_ones_need() -> None:
+    events = [*chatter(160), compacted(Sign.BOUNDARY), *chatter(200)]
+    assert [(cut.kind, cut.resumed, cut.until) for cut in cuts(events)] == [
+        (CutKind.VIRTUAL, 80, 120),
+        (CutKind.VIRTUAL, 120, 160),
+        (CutKind.REAL, 161, 261),
+        (CutKind.VIRTUAL, 261, 311),
+        (CutKind.VIRTUAL, 311, 361),
+    ]
 
 
 def test_a_short_stretch_is_not_cut() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events import Origin, Prompt, Replied, Todo, TodoChanged, TodosChanged, map_text
 from holdfast.core.fence import disarmed, fence, is_ours, without_ours
-from holdfast.core.text import content_words, elapsed, in_sentences, query_terms, shortened, without_marks
+from holdfast.core.text import content_words, elapsed, in_sentences, query_terms, shortened
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,12 @@ from holdfast.core.text import content_words, elapsed, in_sentences, query_terms
         ("It is done. The rest of it follows tomorrow.", 30, "It is done. …"),
         ("修好了。其余明天继续做下去吧", 10, "修好了。 …"),
         ("Hm. A sentence that is far too long for the room.", 30, "Hm. A sentence that is far…"),
+        (
+            "It does two things: 1. It reads. 2. It writes all of it.",
+            40,
+            "It does two things: 1. It reads. …",
+        ),
+        ("It does two things: 1. It reads all that there is.", 30, "It does two things: 1. It…"),
         ("See a.py:12, v1.2.3 and b.py for what else there is", 24, "See a.py:12, v1.2.3…"),
     ],
 )
@@ -28,19 +34,6 @@ def test_a_long_text_ends_with_a_sentence_where_one_ends_in_time(text: str, limi
 @given(st.text(alphabet="ab. !\n…", max_size=80), st.integers(2, 60))
 def test_what_is_told_in_sentences_stays_within_its_limit(text: str, limit: int) -> None:
     assert len(in_sentences(text, limit)) <= limit
-
-
-@pytest.mark.parametrize(
-    ("text", "bare"),
-    [
-        ("## Done\n**Target:** it", "Done\nTarget: it"),
-        ("> quoted\n```py\nx = 2 ** 3\n```", "quoted\n\nx = 2  3\n"),
-        ("| a | b |\n|---|---|", "| a | b |\n"),
-        ("#12 and __init__ stay, and - so does this", "#12 and __init__ stay, and - so does this"),
-    ],
-)
-def test_the_marks_of_markdown_say_nothing(text: str, bare: str) -> None:
-    assert without_marks(text) == bare
 
 
 @pytest.mark.parametrize(

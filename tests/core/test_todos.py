@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events import Todo
-from holdfast.core.todos import with_entry
-from holdfast.core.trail import TODOS_KEPT
+from holdfast.core.events import Origin, Todo, TodosChanged
+from holdfast.core.evidence import follow
+from holdfast.core.todos import STEPS_FORGOTTEN, STEPS_LEFT, still_open, with_entry
+from holdfast.core.trail import TODOS_KEPT, Said, Trail
+from tests.core.scenes import KEY, NOON, prompt, said
 
 ONE, TWO = Todo("Write", "pending", "1"), Todo("Test", "in_progress", "2")
 
@@ -34,3 +36,41 @@ def test_a_long_list_forgets_first_what_was_completed_first() -> None:
         todos = with_entry(todos, Todo(f"new {number}", "", f"n{number}"))
     assert len(todos) == TODOS_KEPT
     assert not set(done) & set(todos)
+
+
+# ---------------------------------------------------------------- how long a list is kept
+
+DONE = Todo("Read", "completed", "0")
+
+
+def kept(steps: int, goal: int) -> Trail:
+    """A list that was changed at noon, at step 5; the goal came so much later, and so many steps followed."""
+    asked = Said("Write the reader", NOON + goal)
+    return Trail(goal=asked, todos=(DONE, ONE, TWO), planned_at=NOON, planned_step=5, steps=5 + steps)
+
+
+@pytest.mark.parametrize(
+    ("trail", "left"),
+    [
+        (kept(steps=STEPS_LEFT, goal=1), (ONE, TWO)),
+        (kept(steps=STEPS_LEFT + 1, goal=1), ()),
+        (kept(steps=STEPS_LEFT + 1, goal=-1), (ONE, TWO)),
+        (kept(steps=STEPS_FORGOTTEN, goal=-1), (ONE, TWO)),
+        (kept(steps=STEPS_FORGOTTEN + 1, goal=-1), ()),
+        (Trail(todos=(DONE, ONE), steps=900), (ONE,)),
+    ],
+)
+def test_a_list_that_was_left_alone_is_not_what_is_worked_on(trail: Trail, left: tuple[Todo, ...]) -> None:
+    assert still_open(trail) == left
+
+
+def test_only_what_changes_the_list_makes_it_new() -> None:
+    listed = TodosChanged(session=KEY, record="t1", at=NOON, origin=Origin.ASSISTANT, todos=(ONE,))
+    trail = Trail()
+    for event in (prompt("Write it", "p1"), said("I begin.", "a1"), listed, said("Half is there.", "a2")):
+        trail = follow(trail, event)
+    assert (trail.planned_at, trail.planned_step) == (NOON, 1)
+    again = TodosChanged(session=KEY, record="t2", at=NOON + 1, origin=Origin.ASSISTANT, todos=(ONE,))
+    assert follow(trail, again).planned_step == 1
+    changed = TodosChanged(session=KEY, record="t3", at=NOON + 2, origin=Origin.ASSISTANT, todos=(ONE, TWO))
+    assert follow(trail, changed).planned_step == 2

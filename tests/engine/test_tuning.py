@@ -41,7 +41,7 @@ def comes_back_to(tickets: int) -> list[Json]:
     """A session that needs its tickets and never comes back to a file: the table expects the contrary."""
     place = "https://tickets.example/projects/parts/browse"
     return steps(
-        lambda step: f"It was PART-{1000 + step * 7 % tickets}, as {place} says.",
+        lambda step: f"It was that of {place}/PART-{1000 + step * 7 % tickets} again.",
         lambda step: step,
     )
 

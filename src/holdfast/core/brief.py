@@ -18,18 +18,19 @@ from holdfast.core.brief_items import candidates, news
 from holdfast.core.brief_things import whole_paths
 from holdfast.core.defang import defanged, quoted
 from holdfast.core.fence import OVERHEAD, TITLE, fence
-from holdfast.core.page import Page, label, lines, written
+from holdfast.core.page import Page, lines, written
 from holdfast.core.text import elapsed, says, shortened
-from holdfast.core.told import IN_USE, OFFERS, OVER, SECTIONS, Item, Reason, Told
+from holdfast.core.told import COMMANDS, IN_USE, OFFERS, OVER, SECTIONS, Item, Reason, Told
 from holdfast.core.weights import WEIGHTS
 
 __all__ = ["SECTIONS", "TITLE", "Brief", "Item", "Reason", "Receipt", "Told", "compose", "compose_news"]
 
 SUMMARY_TITLE: Final = "## What the summary must keep"
-LEAD_MOST: Final = 52
-"""How many items may stand behind one label: a longer list is not read."""
+LINE_MOST: Final = 40
+"""How many things may stand in one line: a longer list is not read."""
 
-
+LISTS_FROM: Final = 2_000
+"""In a smaller budget what stands in lists is worth less: there what was asked and is next must be told."""
 MINUTE_MS: Final = 60_000
 _FIRST: Final = (*ledger_told.FIRST, "goal", "where", "latest_file", "last_failure")
 """What a brief begins with, whatever it is worth per character."""
@@ -91,13 +92,16 @@ def compose_news(told: Told, budget: int) -> Brief:
 
 def _filled(told: Told, items: Iterable[Item], budget: int, weights: Mapping[str, float]) -> Brief:
     """The brief that says as much of the items as fits, the most needed for its length first."""
-    power = weights["cost"]
-    ranked = sorted(map(_safe, items), key=lambda item: -item.score / _length(item) ** power)
+    power, listed = weights["cost"], min(budget / LISTS_FROM, 1.0)
+    ranked = sorted(
+        map(_safe, items),
+        key=lambda item: -item.score * (listed if item.lead else 1) / _length(item) ** power,
+    )
     # The goal first, for what else is said may be part of it; then what the paths are read by.
     ranked.sort(key=lambda item: _FIRST.index(item.kind) if _leads(item, budget) else len(_FIRST))
     headline = f"{SUMMARY_TITLE if told.reason is Reason.SUMMARY else TITLE}\n{_headline(told)}"
     closing = _closing(told, budget)
-    room = budget - OVERHEAD - len(headline) - 1 - sum(len(line) + 1 for line in closing)
+    room = budget - OVERHEAD - len(headline) - sum(len(line) + 1 for line in closing)
     if not ranked or room < 0:
         return Brief("", tuple(replace(item, omitted="no room for any item") for item in ranked))
     chosen = tuple(_chosen(ranked, room))
@@ -167,7 +171,7 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
             yield item if item.omitted else replace(item, omitted=OVER)
         elif item.path in files or any(says(other, item.key) for other in said):
             yield replace(item, omitted=SAID)
-        elif item.lead and page.leads[label(item)] >= LEAD_MOST:
+        elif item.lead and page.in_line_with(item) >= LINE_MOST:
             yield replace(item, omitted="its list is long enough")
         else:
             room -= cost
@@ -179,14 +183,19 @@ def _chosen(ranked: Iterable[Item], room: int) -> Iterator[Item]:
 
 
 def _said_once(chosen: tuple[Item, ...]) -> tuple[Item, ...]:
-    """Without the names that a file or a command beside them tells as well."""
+    """Without the names that anything beside them tells as well, and the commands that a sentence tells."""
     others = [item for item in chosen if item.rendered and item.lead != IN_USE]
     told = "\n".join(item.text for item in others)
+    sentences = "\n".join(item.text for item in others if not item.lead)
     folders = tuple(f"/{item.path[: item.path.rfind('/') + 1]}" for item in others)
+
+    def is_told(item: Item) -> bool:
+        if item.lead == IN_USE:
+            return says(told, item.key) or _holds(folders, item)
+        return bool(item.lead) and item.section == COMMANDS and says(sentences, item.key)
+
     return tuple(
-        replace(item, rendered=False, omitted=SAID)
-        if item.rendered and item.lead == IN_USE and (says(told, item.key) or _holds(folders, item))
-        else item
+        replace(item, rendered=False, omitted=SAID) if item.rendered and is_told(item) else item
         for item in chosen
     )
 

@@ -6,7 +6,8 @@ them, the last give way to sentences that had no room, as far as there are any.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,9 +16,9 @@ from holdfast.core.page import lines, written
 from holdfast.core.text import says
 from holdfast.core.told import OVER, Item
 
-PLAIN_SHARE: Final = 0.42
+PLAIN_SHARE: Final = 0.4
 """At least so many of the words are plain ones."""
-TRIMMED_MOST: Final = 36
+TRIMMED_MOST: Final = 64
 """Where more would have to give way there is hardly anything to read, and names are worth more than form."""
 TRIMMED: Final = "too many names for the words"
 
@@ -40,20 +41,28 @@ def readable(chosen: tuple[Item, ...], sheet: Sheet) -> tuple[Item, ...]:
     """The items with those chosen that leave enough plain words, the most needed first as before."""
     if sheet.reads_well(chosen):
         return chosen
-    items = list(chosen)
-    listed = [place for place, item in enumerate(items) if item.rendered and item.lead]
-    trimmed: list[int] = []
-    while listed and len(trimmed) < TRIMMED_MOST and not sheet.reads_well(items):
-        trimmed.append(listed.pop())
-        items[trimmed[-1]] = replace(items[trimmed[-1]], rendered=False, omitted=TRIMMED)
-    if not sheet.reads_well(items):
+    listed = [place for place, item in enumerate(chosen) if item.rendered and item.lead][-TRIMMED_MOST:]
+    counts = range(1, len(listed) + 1)
+    # The more names are left out, the larger the share of the words beside them.
+    enough = bisect_left(counts, 1, key=lambda n: int(sheet.reads_well(_without(chosen, listed[-n:]))))
+    if enough == len(counts):
         return chosen
+    trimmed = listed[-counts[enough] :]
+    items = _without(chosen, trimmed)
     sentences = [place for place, item in enumerate(items) if not item.lead and item.omitted == OVER]
-    for place in (*sentences, *reversed(trimmed)):
+    for place in (*sentences, *trimmed):
         with_it = [*items[:place], replace(items[place], rendered=True, omitted=""), *items[place + 1 :]]
         if not _is_said(items[place], items) and sheet.holds(with_it) and sheet.reads_well(with_it):
             items = with_it
     return tuple(items)
+
+
+def _without(chosen: tuple[Item, ...], places: Collection[int]) -> list[Item]:
+    """The items with those at some places left out."""
+    return [
+        replace(item, rendered=False, omitted=TRIMMED) if place in places else item
+        for place, item in enumerate(chosen)
+    ]
 
 
 def _is_said(item: Item, others: Sequence[Item]) -> bool:

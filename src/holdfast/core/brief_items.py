@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Final
 
 from holdfast.core import ledger_told, prose, shell
+from holdfast.core.aims import Aim
+from holdfast.core.brief_gone import gone_names, names_in
 from holdfast.core.brief_things import Naming, recency, relative, short_paths, things
-from holdfast.core.events import Action
 from holdfast.core.lines import git_lines
 from holdfast.core.notes import RULE_WORDS
-from holdfast.core.text import elapsed, in_sentences, one_line, shortened, without_marks
-from holdfast.core.todos import COMPLETED, IN_PROGRESS
+from holdfast.core.text import content_words, elapsed, in_sentences, one_line, shortened
+from holdfast.core.todos import IN_PROGRESS, still_open
 from holdfast.core.told import (
     DECISIONS,
     GOAL,
@@ -33,11 +35,12 @@ from holdfast.core.told import (
     Reason,
     Told,
 )
-from holdfast.core.trail import TEXT_KEPT, Note, NoteKind, Said, Trail
+from holdfast.core.trail import Note, NoteKind, Said, Trail
 from holdfast.core.weights import WEIGHTS, Weights, weighed
 
 GOAL_CHARS = 240
 PROMPT_CHARS = 220
+BEFORE_CHARS = 140
 STATEMENT_CHARS = 140
 NOTE_CHARS = 260
 WORDS_CHARS = 800
@@ -48,19 +51,18 @@ def candidates(told: Told, weights: Weights = WEIGHTS, naming: Naming = short_pa
     """Everything that could be said of the session, weighed."""
     yield from _led(told)
     yield from _world(told, weights)
-    gone = _gone(told.session.trail)
+    gone = gone_names(told.session.trail)
     for sentence in chain(_asked(told, weights), _noted(told, weights), _state(told, weights)):
         dated = _dated(sentence, gone)
         if dated is sentence or sentence.kind not in _OVERTAKEN:
             yield dated
     # What was run with a file that is no more cannot be run again.
-    yield from (
-        thing
-        for thing in things(told, weights, naming)
-        if thing.kind != "command" or thing is _dated(thing, gone)
-    )
+    for thing in things(told, weights, naming):
+        if thing.kind not in _RUN or thing is _dated(thing, gone):
+            yield thing
 
 
+_RUN = frozenset({"command", "earlier_command"})
 _OVERTAKEN = frozenset({"decision", "next", "untried"})
 """What binds nobody once the file that it was about is no more."""
 
@@ -82,24 +84,9 @@ def news(told: Told) -> Iterator[Item]:
         yield weighed(Item(SINCE, f"{relative(path, told)}: {mark}", told.now, "world", "since"), WEIGHTS)
 
 
-def _gone(trail: Trail) -> dict[str, re.Pattern[str]]:
-    """The names of files that are no more, each with what finds it; not one that another file has as well.
-
-    A name without an ending is a word like any other, and a sentence with that word need not mean the file.
-    """
-    lost = {touch.path for touch in trail.files if touch.action is Action.DELETE or touch.renamed_to}
-    there = {_name(touch.path) for touch in trail.files if touch.path not in lost}
-    names = sorted({_name(path) for path in lost} - there)
-    return {name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in names if "." in name[1:]}
-
-
-def _name(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
 def _dated(item: Item, gone: Mapping[str, re.Pattern[str]]) -> Item:
     """A sentence that was said of files which are no more says so."""
-    named = [name for name, found in gone.items() if found.search(item.text)]
+    named = names_in(item.text, gone)
     return replace(item, text=f"{item.text} (by now gone: {', '.join(named)})") if named else item
 
 
@@ -113,19 +100,35 @@ def _world(told: Told, weights: Weights) -> Iterator[Item]:
 def _asked(told: Told, weights: Weights) -> Iterator[Item]:
     trail, key = told.session.trail, told.session.key
     goal, first = trail.goal, trail.first_prompt
-    if goal:
-        bare = shortened(one_line(goal.text), GOAL_CHARS)
+    if goal and (bare := shortened(one_line(_RULED.sub(" ", goal.text)), GOAL_CHARS)):
         yield weighed(Item(GOAL, f"“{bare}”", goal.at, key, "goal", bare), weights)
     if told.kept.prompts:
         return
     rules = [note.text for note in trail.noted(NoteKind.CONSTRAINT)]
-    if first and first != goal and (rest := _without(first, rules)):
-        yield weighed(Item(GOAL, f"At first: “{rest}”", first.at, key, "first_prompt", rest), weights)
     later = [said for said in reversed(trail.prompts) if said not in (goal, first)]
-    for place, said in enumerate(said for said in later if not prose.is_generic(said.text)):
+    before = _before(goal, [*later, *([first] if first else [])])
+    if first and first not in (goal, before) and (rest := _without(first, rules)):
+        yield weighed(Item(GOAL, f"At first: “{rest}”", first.at, key, "first_prompt", rest), weights)
+    if before and (rest := _without(before, rules, BEFORE_CHARS)):
+        yield weighed(Item(GOAL, f"Before that: “{rest}”", before.at, key, "prompt_before", rest), weights)
+    others = (said for said in later if said is not before and not prose.is_generic(said.text))
+    for place, said in enumerate(others):
         if rest := _without(said, rules):
             item = Item(GOAL, f"Also asked: “{rest}”", said.at, key, "prompt", rest)
             yield weighed(item, weights, recency=recency(place))
+
+
+_RULED = re.compile(r"[─━═╌┄_=*~#-]{4,}")
+"""Lines that are drawn say nothing."""
+_FEW_WORDS = 8
+
+
+def _before(goal: Said | None, earlier: Iterable[Said]) -> Said | None:
+    """What a short goal goes on from: "do it all" says little without what was asked before it."""
+    if goal is None or len(goal.text.split()) >= _FEW_WORDS:
+        return None
+    asked = (said for said in earlier if said.at <= goal.at and not prose.is_generic(said.text))
+    return next((said for said in asked if len(said.text.split()) >= _FEW_WORDS), None)
 
 
 def _without(said: Said, others: list[str], limit: int = PROMPT_CHARS) -> str:
@@ -133,21 +136,55 @@ def _without(said: Said, others: list[str], limit: int = PROMPT_CHARS) -> str:
     text = one_line(said.text)
     for other in others:
         text = text.replace(one_line(other), "")
-    rest = one_line(text)
+    rest = one_line(_RULED.sub(" ", text))
     # A command of the harness says nothing without what stands behind it: `/init`.
     return "" if rest.startswith("/") and " " not in rest else shortened(rest, limit)
 
 
-def _telling(trail: Trail) -> list[Said]:
+def _statements(trail: Trail) -> list[Said]:
     """What the agent said beside what is told by itself, the newest first; mere narration only if last."""
     found: list[Said] = []
     for said in reversed(trail.statements):
-        noted = [note.text for note in trail.notes if note.record == said.record]
-        bare = replace(said, text=without_marks(said.text))
-        rest = in_sentences(_without(bare, noted, TEXT_KEPT), STATEMENT_CHARS)
-        if rest and (said is trail.statements[-1] or not prose.is_narration(rest)):
+        noted = frozenset(note.text for note in trail.notes if note.record == said.record)
+        sentences = prose.sentences(said.text)
+        rest = _in_short([sentence for sentence in sentences if sentence not in noted])
+        if said is trail.statements[-1]:
+            # The last is told in any case; "Let me fix this" needs what stands before it.
+            rest = _in_short(sentences) if rest and _says_little(rest) else rest
+        elif (_says_little(rest) and not _NAME.search(rest)) or prose.is_narration(rest):
+            continue
+        if rest:
             found.append(replace(said, text=rest))
     return found
+
+
+def _says_little(text: str) -> bool:
+    """Whether hardly a word of a text has content, and none is in code: "Good idea." "Let me fix this:"."""
+    words = len(content_words(text)) + len(_UNSPACED.findall(text)) // 2
+    return words < _FEWEST_TELLING and "`" not in text
+
+
+_FEWEST_TELLING = 3
+_NAME = re.compile(r"\w_\w|[a-z][A-Z]|[A-Za-z]-?\d|#\d|\w[./]\w")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def _in_short(sentences: Sequence[str]) -> str:
+    """As many of the first sentences as a line holds; what only announces the next one needs that with it."""
+    telling = [sentence for sentence in sentences if not _CHEER.fullmatch(sentence)]
+    # An item of a list ends without a mark; a line may also end in the middle of a sentence.
+    ends = (
+        "" if sentence[-1] in _ENDS or following[:1].islower() else ";"
+        for sentence, following in zip(telling, (*telling[1:], "a"), strict=False)
+    )
+    whole = one_line(" ".join(f"{sentence}{end}" for sentence, end in zip(telling, ends, strict=True)))
+    short = in_sentences(whole, STATEMENT_CHARS)
+    return shortened(whole, STATEMENT_CHARS) if short.endswith(": …") else short
+
+
+_ENDS = ".!?:;…。！？："
+_CHEER = re.compile(r"[A-Z]\w+(?: \w+)?!")
+"""Perfect! Great progress!"""
 
 
 _NOTES = (
@@ -168,19 +205,43 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
         words = shortened(said.text, WORDS_CHARS).replace("\n", "\n  ")
         text = f"({elapsed(told.now - said.at)} ago) {words}"
         yield weighed(Item(WORDS, text, said.at, "checkpoint", "words"), weights, recency=recency(place))
-    rules = [note for note in told.session.trail.noted(NoteKind.CONSTRAINT) if not note.by_user]
-    first = next((place for place, note in enumerate(rules) if RULE_WORDS.search(note.text)), 0)
-    for place, note in enumerate(rules):
-        # The first rules and the latest bind most: what stands between was said in passing.
-        nearest = min(abs(place - first), len(rules) - 1 - place)
-        rule = _note(note, "first_rule" if place == first else "constraint", RULES, "")
-        yield weighed(rule, weights, standing=recency(nearest))
+    yield from _ruled(told, weights)
     yield from _replies(told, weights)
-    for kind, name, section, label in _NOTES:
+    for kind, name, section, lead in _NOTES:
         notes = [note for note in reversed(told.session.trail.noted(kind)) if not note.by_user]
-        for place, note in enumerate(_latest_of_tests(notes)):
-            age = _age(note, told) if kind in _PASSING else 0.0
-            yield weighed(_note(note, name, section, label), weights, recency=recency(place), age=age)
+        for place, note in enumerate(_beside_runs(_latest_of_tests(notes), told.session.trail)):
+            label = "Failing: " if kind is NoteKind.FAILED and prose.is_failing(note.text) else lead
+            passing, steps = PASSING.get(kind, 0.0), _steps_since(note, told)
+            if passing * steps <= _STEPS_STALE and not _is_overtaken(note, told):
+                age = -passing * math.log1p(steps / _STEPS_FRESH)
+                yield weighed(_note(note, name, section, label), weights, recency=recency(place), age=age)
+
+
+def _ruled(told: Told, weights: Weights) -> Iterator[Item]:
+    """What the user ruled; what was only asked or told in the words of a rule is told as that."""
+    notes = [note for note in told.session.trail.noted(NoteKind.CONSTRAINT) if not note.by_user]
+    remarks = frozenset(note.text for note in notes if prose.is_remark(note.text))
+    worded = [place for place, note in enumerate(notes) if RULE_WORDS.search(note.text)]
+    binding = [place for place in worded if notes[place].text not in remarks]
+    first = next(iter(worded), 0)
+    for place, note in enumerate(notes):
+        # The first rules and the latest bind most: what stands between was said in passing.
+        nearest = min(abs(place - first), len(notes) - 1 - place)
+        kind = "first_rule" if place == first or place in binding[:1] else "constraint"
+        rule = _note(note, kind, RULES, "")
+        if note.text in remarks:
+            label = "Also asked" if prose.asks(note.text) else "Also said"
+            rule = replace(rule, section=GOAL, text=f"{label}: “{rule.key}”")
+        yield weighed(rule, weights, standing=recency(nearest))
+
+
+def _beside_runs(notes: Iterable[Note], trail: Trail) -> Iterator[Note]:
+    """The notes without those that only say of a check that it passes, where runs tell how checks went.
+
+    What was said of them holds until the next edit; a run is told with its outcome, and again if it fails.
+    """
+    known = any(run.tests or (run.ok is not None and run.aim is Aim.CHECK) for run in trail.commands)
+    return (note for note in notes if not (known and note.kind in _COUNTS and prose.is_check(note.text)))
 
 
 def _latest_of_tests(notes: Iterable[Note]) -> Iterator[Note]:
@@ -201,10 +262,15 @@ def _replies(told: Told, weights: Weights) -> Iterator[Item]:
     """What the user said to tools; the last word, if it came after the goal, is where the work goes now."""
     trail = told.session.trail
     since = trail.goal.at if trail.goal else 0
+    prompts = frozenset(said.record for said in trail.prompts)
     for place, note in enumerate(reversed([note for note in trail.notes if note.by_user])):
         section = RULES if note.kind is NoteKind.CONSTRAINT else DECISIONS
         kind = "answer" if place or note.at < since else "last_answer"
-        yield weighed(_note(note, kind, section, ""), weights, standing=recency(place))
+        # A "yes" to what the agent offered is as old as the offer; what was asked by a tool is settled.
+        steps = _steps_since(note, told) if note.record in prompts else 0
+        if steps <= _STEPS_STALE:
+            age = -math.log1p(steps / _STEPS_FRESH)
+            yield weighed(_note(note, kind, section, ""), weights, standing=recency(place), age=age)
 
 
 def _running(told: Told, weights: Weights) -> Iterator[Item]:
@@ -223,17 +289,34 @@ def _running(told: Told, weights: Weights) -> Iterator[Item]:
 
 _SAME_PROCESS = frozenset({Reason.COMPACT, Reason.LATE, Reason.CLEAR, Reason.SUMMARY, Reason.ASKED})
 """Why a brief is given to the very process that has left something running."""
-_PASSING = frozenset({NoteKind.NEXT, NoteKind.QUESTION, NoteKind.CONFIRMED})
-"""What was so when it was said, and may be otherwise many steps later."""
+PASSING: Final = {
+    NoteKind.NEXT: 1.0,
+    NoteKind.QUESTION: 1.0,
+    NoteKind.CONFIRMED: 1.0,
+    NoteKind.FAILED: 0.5,
+    NoteKind.DECISION: 0.25,
+}
+"""What was so when it was said, and may be otherwise many steps later; an attempt teaches for longer.
+
+A decision holds, but the work goes on from the latest.
+"""
 
 
-def _age(note: Note, told: Told) -> float:
-    """0 for what was just said, less for each step since; sessions of old do not say at which step it was."""
-    steps = told.session.trail.steps - note.step if note.step else 0
-    return -math.log1p(max(steps, 0) / _STEPS_FRESH)
+def _steps_since(note: Note, told: Told) -> int:
+    """How long ago a sentence was said; sessions of old do not say at which step it was."""
+    return max(told.session.trail.steps - note.step, 0) if note.step else 0
+
+
+def _is_overtaken(note: Note, told: Told) -> bool:
+    """Whether a step was to be next before the user asked for something else, and long enough ago."""
+    goal = told.session.trail.goal
+    asked_since = goal is not None and note.at < goal.at
+    return note.kind is NoteKind.NEXT and asked_since and _steps_since(note, told) > _STEPS_FRESH
 
 
 _STEPS_FRESH = 40
+_STEPS_STALE = 160
+"""What was to be done then is done, or was given up."""
 
 
 def _note(note: Note, kind: str, section: str, label: str) -> Item:
@@ -245,12 +328,12 @@ def _note(note: Note, kind: str, section: str, label: str) -> Item:
 
 def _state(told: Told, weights: Weights) -> Iterator[Item]:
     trail, key, at = told.session.trail, told.session.key, told.session.changed_at
-    for place, todo in enumerate(todo for todo in trail.todos if todo.status != COMPLETED):
+    for place, todo in enumerate(still_open(trail)):
         label = "Doing" if todo.status == IN_PROGRESS else "To do"
         text = f"{label}: {shortened(one_line(todo.text), NOTE_CHARS)}"
         yield weighed(Item(STATE, text, at, key, "todo"), weights, standing=recency(place))
     yield from _running(told, weights)
-    for place, said in enumerate(_telling(trail)):
+    for place, said in enumerate(_statements(trail)):
         last = said.record == trail.statements[-1].record
         text = f"{'Last said' if last else 'Before that'}: {said.text}"
         kind = "last_said" if last else "statement"

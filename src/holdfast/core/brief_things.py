@@ -14,7 +14,8 @@ from itertools import takewhile
 from typing import Final, TypeAlias
 
 from holdfast.core import shell
-from holdfast.core.endings import has_failed
+from holdfast.core.brief_gone import gone_names, name_of, names_in
+from holdfast.core.endings import REFUSED, has_failed, looked_in_vain
 from holdfast.core.events import Action
 from holdfast.core.lines import DONE, command_line, counts, file_line
 from holdfast.core.mentions import CALL_CHARS, HALF_LIFE, file_key, use_at
@@ -27,6 +28,8 @@ from holdfast.core.trail import CommandRun, FileTouch, Mention, Thing, Trail
 from holdfast.core.weights import Weights, score, weighed
 
 NAMES_CONSIDERED: Final = 160
+LOOK_UPS_TOLD: Final = 2
+"""Of what was looked for in vain only the newest may be looked for again."""
 _NAMED: Final = frozenset({Thing.NAME, Thing.REFERENCE, Thing.OPTION})
 _KINDS: Final = {Action.READ: "read_file", Action.DELETE: "gone_file"}
 
@@ -75,7 +78,7 @@ def _folders(told: Told, weights: Weights) -> Iterator[Item]:
     alike: dict[str, list[Mention]] = {}
     for mention in told.session.trail.mentions:
         if folder := _folder(mention, told):
-            alike.setdefault(_name(folder.name.rstrip("/")), []).append(folder)
+            alike.setdefault(name_of(folder.name.rstrip("/")), []).append(folder)
     for spellings in reversed(alike.values()):
         best = max(spellings, key=lambda mention: use_at(mention, steps))
         features = _features(_as_one(best, spellings, steps), told, "name_")
@@ -103,9 +106,10 @@ def _names(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
         if mention.thing in _NAMED
     ]
     at, key = told.session.changed_at, told.session.key
+    gone = {touch.path for touch in told.session.trail.files if touch.action is Action.DELETE}
     for worth, mention in sorted(scored, key=lambda pair: -pair[0])[:NAMES_CONSIDERED]:
         kind, name = mention.thing.value, mention.name
-        beside = short(mention.file) if mention.file else ""
+        beside = short(mention.file) if mention.file and mention.file not in gone else ""
         yield Item(FILES, name, at, key, kind, key=name, lead=IN_USE, beside=beside, score=worth)
 
 
@@ -132,28 +136,25 @@ def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
             yield weighed(replace(item, kind="latest_file"), weights)
         else:
             yield weighed(item, weights, **features)
-    for touch in reversed(trail.subagent_files):
+    for place, touch in enumerate(reversed(trail.subagent_files)):
         if touch.action is not Action.READ:
-            text = f"By a subagent: {file_line(replace(touch, path=short(touch.path)))}"
-            yield weighed(Item(FILES, text, touch.at, key, "subagent_file"), weights)
-    gone = {_name(touch.path) for touch in trail.files if touch.action is Action.DELETE}
+            path, lead = short(touch.renamed_to or touch.path), f"Subagents {DONE[touch.action].lower()}"
+            item = Item(FILES, path, touch.at, key, "subagent_file", lead=lead, path=path)
+            yield weighed(item, weights, standing=recency(place))
+    gone = {name_of(touch.path) for touch in trail.files if touch.action is Action.DELETE}
     for mention in reversed(mentions.values()):
         path = short(mention.shown)
         # However else it is spelled: what was deleted is not offered again.
-        if _name(path) in gone:
+        if name_of(path) in gone:
             continue
         item = Item(FILES, path, told.session.changed_at, key, "named_file", lead="Also named", path=path)
         yield weighed(item, weights, **_features(mention, told))
 
 
-def _name(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
 def _one_for_each_file(mentions: Iterable[Mention], steps: int) -> dict[str, Mention]:
     """The mentions of files; a bare name counts for the file of that name whose directory is known."""
     files = {mention.name: mention for mention in mentions if mention.thing is Thing.FILE}
-    known = {_name(name): name for name in files if "/" in name}
+    known = {name_of(name): name for name in files if "/" in name}
     for bare in files.keys() & known.keys():
         one, other = files[known[bare]], files.pop(bare)
         files[one.name] = _as_one(one, (one, other), steps)
@@ -181,19 +182,36 @@ def _commands(told: Told, weights: Weights) -> Iterator[Item]:
     """Failures each in a line; what else was run, once for each program, behind the label of its outcome."""
     trail, key = told.session.trail, told.session.key
     mentions = {mention.name: mention for mention in trail.mentions if mention.thing is Thing.PROGRAM}
-    failures = [run for run in reversed(trail.commands) if run.ok is False]
-    # What went wrong comes before what was refused or not found, each from the newest on.
-    for place, run in enumerate(sorted(failures, key=lambda run: not has_failed(run))):
-        kind = "failed_command" if place or not has_failed(run) else "last_failure"
+    for kind, place, run in _in_vain(trail):
         item = Item(COMMANDS, command_line(_from_project(run, told)), run.at, key, kind)
         yield weighed(item, weights, recency=recency(place))
+    failures = [run for run in trail.commands if run.ok is False]
     latest, failed = _latest(trail.commands), _programs(failures)
+    with_subcommand = {name.split(" ", 1)[0] for name in mentions if " " in name}
     for name, mention in reversed(mentions.items()):
-        if name in failed and name not in latest:
+        if name in latest:
+            item = replace(_called(*latest[name]), source=key, kind="command")
+        elif name not in failed and name not in with_subcommand:
+            # Long ago: that it was run says enough, and `gh` alone says nothing beside `gh api`.
+            item = Item(COMMANDS, f"`{name}`", told.now, key, "earlier_command", lead="Also run")
+        else:
             continue
-        item = _called(*latest[name]) if name in latest else Item(COMMANDS, f"`{mention.shown}`", told.now)
-        item = replace(item, source=key, kind="command", lead=item.lead or "Also run")
         yield weighed(item, weights, **_features(mention, told))
+
+
+def _in_vain(trail: Trail) -> Iterator[tuple[str, int, CommandRun]]:
+    """What was run in vain, by kind, each with its place among its like, the newest first."""
+    gone = gone_names(trail)
+    # What failed with a file that is no more cannot be done any more.
+    vain = [run for run in reversed(trail.commands) if run.ok is False and not names_in(run.command, gone)]
+    refused = [run for run in vain if run.reason == REFUSED]
+    look_ups = [run for run in vain if looked_in_vain(run)]
+    undone = [run for run in vain if run not in refused and run not in look_ups]
+    # What went wrong comes before what was stopped.
+    for place, run in enumerate(sorted(undone, key=lambda run: not has_failed(run))):
+        yield "failed_command" if place or not has_failed(run) else "last_failure", place, run
+    yield from (("refused", place, run) for place, run in enumerate(refused))
+    yield from (("look_up", place, run) for place, run in enumerate(look_ups[:LOOK_UPS_TOLD]))
 
 
 _ELSEWHERE: Final = frozenset(

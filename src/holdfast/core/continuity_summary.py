@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from holdfast.core import prose, shell
+from holdfast.core.aims import Aim, aim
 from holdfast.core.continuity import LayerName, Part, Summary
 from holdfast.core.continuity_conflicts import conflicts, pointers
 from holdfast.core.endings import has_failed
@@ -151,11 +152,8 @@ _LOCAL_ONLY: Final = re.compile(
 _CHECKS: Final = re.compile(
     r"\b(?:tests?|check|lint|build|compile|typecheck|\w*test|mypy|pyright|ruff|eslint|tsc|biome|clippy|vet|verify)\b"
 )
-_LOOKING: Final = frozenset(
-    """awk cat cd cp curl cut diff echo fd find gh git grep head jq less ls mkdir mv nl printf pwd rg rm sed
-    sleep sort tail touch tree wc which""".split()
-)
-"""Programs that look around or move things about: that they ran says nothing about the work."""
+_MOVING: Final = frozenset("cp curl gh git mkdir mv rm touch".split())
+"""Programs that move things about: that they ran says nothing about the work."""
 
 
 def _is_check(run: CommandRun) -> bool:
@@ -167,7 +165,7 @@ def _tried(run: CommandRun) -> Iterator[str]:
     """The calls in a command that do more than look around, without the paths that they were given."""
     for call in shell.calls(run.command, COMMAND_CHARS):
         words = call.form.split()
-        if words and words[0] not in _LOOKING:
+        if words and words[0] not in _MOVING and aim(call.form) is not Aim.LOOK:
             yield " ".join(word for word in words if "/" not in word and "." not in word)
 
 

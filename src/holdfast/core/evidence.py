@@ -7,11 +7,13 @@ session.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from holdfast.core import endings, mentions, outcomes, prose, running, shell
+from holdfast.core.aims import Aim, aim
 from holdfast.core.events import (
     MAIN,
     Action,
@@ -22,6 +24,7 @@ from holdfast.core.events import (
     Prompt,
     Replied,
     Source,
+    Todo,
     TodoChanged,
     TodosChanged,
     ToolCalled,
@@ -31,21 +34,22 @@ from holdfast.core.events import (
 from holdfast.core.fence import is_own_command
 from holdfast.core.flush import says_nothing
 from holdfast.core.memory import asked_to_remember
-from holdfast.core.notes import after_statement, after_user, in_prompt, reply, rules
+from holdfast.core.notes import after_statement, after_user, answer, in_prompt, reply, rules
 from holdfast.core.patches import FileChange, patched
+from holdfast.core.renewed import renewed
+from holdfast.core.retests import retested
 from holdfast.core.text import one_line, shortened
 from holdfast.core.todos import with_entry
+from holdfast.core.touches import TOUCHES, with_change
 from holdfast.core.trail import (
     CALLS_KEPT,
     COMMAND_KEPT,
     COMMANDS_KEPT,
-    FILES_KEPT,
     PROMPTS_KEPT,
     STATEMENTS_KEPT,
     TASK_KEPT,
     TEXT_KEPT,
     CommandRun,
-    FileTouch,
     OpenCall,
     Said,
     Trail,
@@ -72,17 +76,17 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
         case ToolReturned():
             return _returned(trail, running.by_call(trail.running, event))
         case LeftRunning(agent="main"):
-            return replace(trail, running=running.left(trail.running, trail.open_calls, event))
+            return renewed(trail, running=running.left(trail.running, trail.open_calls, event))
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(trail, event)
         case AssistantText(agent="main", text=text) if text.strip() and not says_nothing(text):
             return _stated(trail, event)
         case TodosChanged(agent="main", todos=todos):
-            return _named(replace(trail, todos=todos), "\n".join(todo.text for todo in todos))
+            return _planned(trail, todos, event.at, "\n".join(todo.text for todo in todos))
         case TodoChanged(agent="main", todo=todo):
             # Each stays in the trail, which is carried along with every event.
             entry = replace(todo, text=shortened(todo.text, TEXT_KEPT))
-            return _named(replace(trail, todos=with_entry(trail.todos, entry)), entry.text)
+            return _planned(trail, with_entry(trail.todos, entry), event.at, entry.text)
         case Replied(agent="main", text=text) if text.strip():
             return _replied(trail, event)
         case _:
@@ -92,7 +96,7 @@ def follow(trail: Trail, event: Event, root: str = "") -> Trail:
 def restarted(trail: Trail, source: Source) -> Trail:
     """The trail at a start: what was left running has ended with the process, unless that goes on."""
     goes_on = source in (Source.CLEAR, Source.COMPACT)
-    return trail if goes_on or not trail.running else replace(trail, running=())
+    return trail if goes_on or not trail.running else renewed(trail, running=())
 
 
 def _bounded(text: str) -> str:
@@ -128,7 +132,7 @@ def swapped(trail: Trail, before: Said, event: Prompt) -> Trail:
     first = after if trail.first_prompt == before else trail.first_prompt
     goal = after if trail.goal == before else trail.goal
     prompts = tuple(after if said is before else said for said in trail.prompts)
-    return replace(trail, first_prompt=first, goal=goal, prompts=prompts)
+    return renewed(trail, first_prompt=first, goal=goal, prompts=prompts)
 
 
 def _prompted(trail: Trail, event: Prompt) -> Trail:
@@ -140,44 +144,63 @@ def _prompted(trail: Trail, event: Prompt) -> Trail:
     # What is to be remembered is kept as a memory; it is nothing to work on.
     if not asked_to_remember(event.text):
         first = said if first is None or first.record == event.record else first
-        goal = goal if goal and _goes_on(asked, ruled) else said
-    notes = after_user(trail.notes, in_prompt(event, ruled, trail.steps))
+        goal = goal if goal and _goes_on(asked) else said
+    answered = answer(trail.notes, event, trail.statements[-1] if trail.statements else None, trail.steps)
+    notes = after_user(trail.notes, (*answered, *in_prompt(event, ruled, trail.steps)))
     prompts = (*others, said)[-PROMPTS_KEPT:]
-    return _named(replace(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text)
+    return _named(renewed(trail, first_prompt=first, goal=goal, prompts=prompts, notes=notes), event.text)
 
 
 def _asked(prompt: str) -> str:
     return shortened(prose.asked(_bounded(prompt)), TEXT_KEPT)
 
 
-def _goes_on(prompt: str, ruled: tuple[str, ...]) -> bool:
-    """Whether a prompt leaves the goal as it is: it only says to go on, or how."""
+def _goes_on(prompt: str) -> bool:
+    """Whether a prompt leaves the goal as it is: it only says to go on, or how.
+
+    A rule may be the way to ask for something: "can you list them, and make sure none is missing?"
+    """
     rest = one_line(prompt)
-    for rule in ruled:
-        rest = rest.replace(one_line(rule), "")
-    return prose.is_generic(prompt) or len(rest.split()) < _FEWEST_WORDS
+    for rule in prose.constraints(prompt):
+        if not prose.asks(rule):
+            rest = rest.replace(one_line(rule), "")
+    return prose.is_generic(prompt) or _words(rest) < _FEWEST_WORDS
+
+
+def _words(text: str) -> int:
+    """How many words there are in a text; of what is written without spaces, two signs are one."""
+    return len(_SPACED.findall(text)) + len(_UNSPACED.findall(text)) // 2
 
 
 _FEWEST_WORDS: Final = 3
+_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_SPACED: Final = re.compile(r"[^\s\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]+")
 
 
 def _replied(trail: Trail, event: Replied) -> Trail:
     call = next((call for call in trail.open_calls if call.call == event.call), None)
     notes = after_user(trail.notes, (reply(event, call, trail.steps),))
-    return _named(replace(trail, notes=notes), event.text)
+    return _named(renewed(trail, notes=notes), event.text)
 
 
 def _stated(trail: Trail, event: AssistantText) -> Trail:
     said = Said(shortened(event.text, TEXT_KEPT), event.at, event.record)
     others = tuple(other for other in trail.statements if other.record != said.record)
     steps = trail.steps + (len(others) == len(trail.statements))
-    trail = replace(
+    return renewed(
         trail,
         statements=(*others, said)[-STATEMENTS_KEPT:],
         notes=after_statement(trail.notes, event, steps),
+        mentions=mentions.counted(trail.mentions, mentions.in_text(event.text), steps),
         steps=steps,
     )
-    return _named(trail, event.text)
+
+
+def _planned(trail: Trail, todos: tuple[Todo, ...], at: int, text: str) -> Trail:
+    """The trail with its to-dos; a list that is told again as it was is no older and no newer for that."""
+    if todos != trail.todos:
+        trail = renewed(trail, todos=todos, planned_at=at, planned_step=trail.steps)
+    return _named(trail, text)
 
 
 # ---------------------------------------------------------------- tools
@@ -194,67 +217,74 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
         command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
         changes=tuple(_below(root, change) for change in _changes(event, root) if _is_in_one_line(change)),
         task=shortened(one_line(event.subject), TASK_KEPT) if event.action is Action.DELEGATE else "",
+        aim=aim(event.subject) if runs else Aim.DO,
     )
     calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
     if event.agent != MAIN:
-        return replace(trail, open_calls=calls)
+        return renewed(trail, open_calls=calls)
     steps, found = trail.steps + 1, mentions.in_call(event, opened.changes)
-    counted = mentions.counted(trail.mentions, found, steps)
-    trail = replace(trail, open_calls=calls, steps=steps, mentions=counted)
-    return _ran(trail, CommandRun(opened.command, event.at)) if runs else trail
+    counted, commands = mentions.counted(trail.mentions, found, steps), trail.commands
+    if runs:
+        commands = _with_run(commands, CommandRun(opened.command, event.at, step=steps, aim=opened.aim))
+    return renewed(trail, open_calls=calls, steps=steps, mentions=counted, commands=commands)
 
 
 def _returned(trail: Trail, event: ToolReturned) -> Trail:
     if any(one.call == event.call for one in trail.running):
-        trail = replace(trail, running=running.ended(trail.running, event.call))
+        trail = renewed(trail, running=running.ended(trail.running, event.call))
     call = next((call for call in trail.open_calls if call.call == event.call), None)
     if call is None:
         return trail
-    trail = replace(trail, open_calls=tuple(other for other in trail.open_calls if other is not call))
-    if call.action is Action.RUN and call.agent == MAIN:
-        trail = _ended(trail, call, event)
-    if not event.ok:
-        return trail
+    calls = tuple(other for other in trail.open_calls if other is not call)
     row = trail.files if call.agent == MAIN else trail.subagent_files
-    for change in call.changes:
-        row = _with_change(row, change, event.at, trail.steps)
-    return replace(trail, files=row) if call.agent == MAIN else replace(trail, subagent_files=row)
+    for change in call.changes if event.ok else ():
+        row = with_change(row, change, event.at, trail.steps)
+    if call.agent != MAIN:
+        return renewed(trail, open_calls=calls, subagent_files=row)
+    commands = trail.commands
+    if call.action is Action.RUN:
+        commands = _with_run(commands, _ended(call, event, trail.steps))
+    return renewed(trail, open_calls=calls, files=row, commands=commands)
 
 
-def _ended(trail: Trail, call: OpenCall, event: ToolReturned) -> Trail:
+def _ended(call: OpenCall, event: ToolReturned, step: int) -> CommandRun:
     # What we were asked for tells how other commands ended, not how this one did.
     output = "" if is_own_command(call.command) else event.text[-OUTPUT_READ:]
-    failed = outcomes.failed(output, event.exit_status, ok=event.ok)
-    searched = failed and endings.found_nothing(call.command, output, event.exit_status)
-    reason = endings.FOUND_NOTHING if searched else outcomes.reason(output) if failed else ""
-    run = CommandRun(
+    ending = endings.ending(call.command, call.aim, output, event.exit_status, ok=event.ok)
+    return CommandRun(
         command=call.command,
         at=event.at,
-        ok=not failed,
+        ok=ending.ok,
         exit_status=event.exit_status,
-        reason=reason,
+        reason=ending.reason,
         tests=outcomes.tests(output),
+        step=step,
+        aim=call.aim,
     )
-    return _ran(trail, run)
 
 
-def _ran(trail: Trail, run: CommandRun) -> Trail:
+def _with_run(row: tuple[CommandRun, ...], run: CommandRun) -> tuple[CommandRun, ...]:
     """The same command again replaces what is known of it: a failure that later passed is no longer one."""
     form = shell.same(run.command)
-    before = next((other for other in trail.commands if shell.same(other.command) == form), None)
+    # There is at most one, and mostly the last: the command that has just been called.
+    before = next((other for other in reversed(row) if shell.same(other.command) == form), None)
     times = before.times + (run.ok is None) if before else 1
     others = tuple(
-        other
-        for other in trail.commands
-        if other is not before
-        and not (run.ok and other.ok is False and endings.made_good(other.command, run.command))
+        other for other in row if other is not before and not (other.ok is False and _is_over(other, run))
     )
-    return replace(trail, commands=(*others, replace(run, times=times, step=trail.steps))[-COMMANDS_KEPT:])
+    return (*others, run if times == run.times else replace(run, times=times))[-COMMANDS_KEPT:]
+
+
+def _is_over(failed: CommandRun, run: CommandRun) -> bool:
+    """Whether a failure counts no more after another run: it is done, or the same tests have failed anew."""
+    tested_again = run.ok is False and run.tests is not None and failed.tests is not None
+    done = endings.is_done(run)
+    if (done or tested_again) and endings.made_good(failed.command, run.command):
+        return True
+    return done and retested(failed, run)
 
 
 # ---------------------------------------------------------------- files
-
-_STRENGTH: Final = {Action.READ: 0, Action.EDIT: 1, Action.WRITE: 2, Action.DELETE: 3}
 
 
 def _is_in_one_line(change: FileChange) -> bool:
@@ -270,7 +300,7 @@ def _below(root: str, change: FileChange) -> FileChange:
         f"{root}/{path}" if path and path[0] not in "/~" else path
         for path in (change.path, change.renamed_to)
     )
-    return FileChange(path, change.action, renamed_to)
+    return replace(change, path=path.removesuffix("/."), renamed_to=renamed_to)
 
 
 def _changes(call: ToolCalled, root: str) -> Iterator[FileChange]:
@@ -282,36 +312,8 @@ def _changes(call: ToolCalled, root: str) -> Iterator[FileChange]:
     changes = patched(call.detail) if call.action in (Action.EDIT, Action.OTHER) else ()
     if changes:
         yield from changes
-    elif call.action in _STRENGTH and call.subject:
+    elif call.action in TOUCHES and call.subject:
         yield FileChange(call.subject, call.action)
-
-
-def _with_change(row: tuple[FileTouch, ...], change: FileChange, at: int, step: int) -> tuple[FileTouch, ...]:
-    row = _with_touch(row, FileTouch(change.path, change.action, 1, at, step, change.renamed_to))
-    if change.renamed_to:
-        row = _with_touch(row, FileTouch(change.renamed_to, Action.EDIT, 1, at, step))
-    return row
-
-
-def _with_touch(row: tuple[FileTouch, ...], touch: FileTouch) -> tuple[FileTouch, ...]:
-    before = next((other for other in row if other.path == touch.path), None)
-    action, times = touch.action, 1
-    if touch.renamed_to:
-        action = Action.DELETE
-    # A file that was deleted and is written again is there again.
-    elif before and before.action is not Action.DELETE and _STRENGTH[before.action] >= _STRENGTH[action]:
-        times = before.times + (before.action is action)
-        action = before.action
-    after = replace(touch, action=action, times=times)
-    return _capped((*(other for other in row if other is not before), after))
-
-
-def _capped(row: tuple[FileTouch, ...]) -> tuple[FileTouch, ...]:
-    """Over the cap, the file that was only read longest ago goes first."""
-    if len(row) <= FILES_KEPT:
-        return row
-    victim = next((touch for touch in row if touch.action is Action.READ), row[0])
-    return tuple(touch for touch in row if touch is not victim)
 
 
 # ---------------------------------------------------------------- mentions
@@ -319,4 +321,4 @@ def _capped(row: tuple[FileTouch, ...]) -> tuple[FileTouch, ...]:
 
 def _named(trail: Trail, text: str) -> Trail:
     found = mentions.in_text(text)
-    return replace(trail, mentions=mentions.counted(trail.mentions, found, trail.steps))
+    return renewed(trail, mentions=mentions.counted(trail.mentions, found, trail.steps))

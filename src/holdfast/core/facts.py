@@ -20,8 +20,8 @@ Fact: TypeAlias = str
 """A thing in the spelling that all mentions share: `retry.py`, `src/`, `git push`, `RetryError`, `#12`."""
 
 _TOKEN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*\\“”‘’…→│]+")
-_NOISE = re.compile(r"</\w[\w.:-]*|\\[bnrt](?=\w)")
-"""The end of an element is no directory, and the letter of an escape no part of a name."""
+_NOISE = re.compile(r"</\w[\w.:-]*|<\w[\w.:-]*\s*/>|\\[bnrt](?=\w)|\bconsole\.log\b")
+"""An element is no directory, the letter of an escape no part of a name, and a call to print no log file."""
 _EDGES = ".:!?&$%^+-"
 _URL = re.compile(r"https?://[^\s/]+\S*")
 _FLAG = re.compile(r"--[a-z][\w-]+")
@@ -145,7 +145,8 @@ def _file(parts: list[str]) -> Fact:
 
 
 def _is_file_name(token: str) -> bool:
-    return bool(_FILE_NAME.fullmatch(token)) and token.rsplit(".", 1)[-1].lower() in _EXTENSIONS
+    # Not in lower case it is a member of something: `testing.M`, `tree.Diff`.
+    return bool(_FILE_NAME.fullmatch(token)) and token.rsplit(".", 1)[-1] in _EXTENSIONS
 
 
 def _commands(line: str) -> Iterator[Fact]:
@@ -240,15 +241,23 @@ def form_of(text: str) -> Form:
 
 
 def plain_share(text: str) -> float:
-    """How many of the words of a text are plain ones, not names, paths or options."""
-    words = [word for line in _body(text) for word in line.split()]
+    """How many of the words of a text are plain ones, not names, paths or options.
+
+    What stands by itself counts, also the mark of a list: whoever counts otherwise finds more plain ones.
+    """
+    words = [word for line in _lines(text) for word in line.split()]
     return sum(map(_is_plain, words)) / len(words) if words else 0.0
 
 
 def _body(text: str) -> list[str]:
     """The lines of a text without its headings, its fence and the marks of lists."""
+    return [_BULLET.sub("", line) for line in _lines(text)]
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text without its headings and its fence."""
     lines = (line.strip() for line in text.splitlines() if not line.startswith("<"))
-    return [_BULLET.sub("", line) for line in lines if line and not line.startswith("#")]
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _is_readable(line: str) -> bool:

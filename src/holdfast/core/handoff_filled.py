@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.core import prose, shell
+from holdfast.core import prose
+from holdfast.core.aims import Aim, aim
 from holdfast.core.brief_things import relative
 from holdfast.core.endings import has_failed
 from holdfast.core.events import Action, Event
@@ -19,8 +20,9 @@ from holdfast.core.handoff import Check, Doubt, Handoff, Head, doubted
 from holdfast.core.handoff_turns import Edit, Turn, edits, turns
 from holdfast.core.ledger_filled import told_in
 from holdfast.core.lines import command_line, file_line, git_lines
-from holdfast.core.mentions import CALL_CHARS, use_at
+from holdfast.core.mentions import use_at
 from holdfast.core.text import one_line, shortened
+from holdfast.core.todos import still_open
 from holdfast.core.told import Told
 from holdfast.core.trail import CommandRun, FileTouch, NoteKind, Thing, Trail
 
@@ -150,9 +152,8 @@ def _pending(told: Told) -> Iterator[str]:
     """What is left: of questions and failures only what the last turn left behind."""
     trail = told.session.trail
     since = trail.prompts[-1].at if trail.prompts else 0
-    for todo in trail.todos:
-        if todo.status != "completed":
-            yield f"To do ({todo.status.replace('_', ' ')}): {_line(todo.text, NOTE_CHARS)}"
+    for todo in still_open(trail):
+        yield f"To do ({todo.status.replace('_', ' ')}): {_line(todo.text, NOTE_CHARS)}"
     yield from (f"Not tried yet: {_line(note.text, NOTE_CHARS)}" for note in trail.noted(NoteKind.UNTRIED))
     for note in trail.noted(NoteKind.QUESTION):
         if note.at >= since:
@@ -182,7 +183,7 @@ def _next(told: Told, story: Sequence[Turn]) -> Iterator[str]:
     digest = told_in(told.words[0].text) if told.words else None
     steps = [entry.text for entry in digest.next] if digest else []
     steps += [note.text for note in trail.noted(NoteKind.NEXT) if note.at >= since]
-    steps += [todo.text for todo in trail.todos if todo.status in ("in_progress", "pending")]
+    steps += [todo.text for todo in still_open(trail) if todo.status in ("in_progress", "pending")]
     yield from dict.fromkeys(_line(step, NOTE_CHARS) for step in steps[:6])
     if not steps and story and story[-1].statements:
         closing = _text(story[-1].conclusion.text, LAST_TURN).rsplit("\n", 1)[-1]
@@ -214,25 +215,10 @@ def pattern_in(text: str) -> str:
 
 # ---------------------------------------------------------------- words
 
-_READING: Final = frozenset(
-    """awk cat cd cut diff echo env file find grep head jq less ls nl printf ps pwd rg sed sleep sort stat
-    tail tee test tree true uniq wc which""".split()
-)
-_LOOKING: Final = (
-    "git status",
-    "git diff",
-    "git log",
-    "git show",
-    "git branch",
-    "gh pr view",
-    "gh issue view",
-)
-
 
 def _does_something(run: CommandRun) -> bool:
     """Whether a command did more than look."""
-    called = [call.program for call in shell.calls(run.command, CALL_CHARS)]
-    return any(name not in _READING and name not in _LOOKING for name in called)
+    return aim(run.command) is not Aim.LOOK
 
 
 def _text(text: str, limit: int) -> str:

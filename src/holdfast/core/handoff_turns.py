@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.core import outcomes, prose, shell
+from holdfast.core import prose, shell
+from holdfast.core.aims import Aim, aim
+from holdfast.core.endings import ending
 from holdfast.core.events import (
     MAIN,
     Action,
@@ -138,10 +140,12 @@ def _failures(events: Sequence[Event], calls: Mapping[str, ToolCalled]) -> Itera
 
 def _failure(call: ToolCalled, returned: ToolReturned) -> str:
     """What failed and why, in a line; empty if it did not fail."""
-    if not outcomes.failed(returned.text, returned.exit_status, ok=returned.ok):
-        return ""
     text = returned.text.lstrip().removeprefix(_INSIDE)
-    reason = shortened(outcomes.reason(text) or one_line(text), FAILURE_CHARS)
+    run_for = aim(call.subject) if call.action is Action.RUN else Aim.DO
+    end = ending(call.subject, run_for, text, returned.exit_status, ok=returned.ok)
+    if run_for is Aim.LOOK or not end.went_wrong:
+        return ""
+    reason = shortened(end.reason or one_line(text), FAILURE_CHARS)
     if not reason:
         return ""
     subject = shell.shown(one_line(call.subject), COMMAND_CHARS)

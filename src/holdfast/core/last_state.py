@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from holdfast.core.aims import Aim, aim
 from holdfast.core.events import Action, Event, Todo, TodoChanged, TodosChanged, ToolCalled, ToolReturned
 from holdfast.core.facts import facts_in, holds
 from holdfast.core.text import one_line
@@ -18,6 +19,8 @@ from holdfast.core.todos import COMPLETED, with_entry
 COMMAND_TOLD = 40
 """So many characters of a command are enough to know it again."""
 _WENT_THERE = re.compile(r"^\s*cd \S+\s*&&\s*")
+_PAGED = re.compile(r"\s*(?:2>&1)?(?:\s*\|\s*(?:head|tail)\b[^|;&\n]*)?$")
+"""How much of an output was to be shown is no part of what failed."""
 _SEGMENT = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _NO_MORE = re.compile(r"\b(?:deleted?|gone|moved|no longer|removed?|renamed?)\b|→|->", re.IGNORECASE)
 
@@ -27,7 +30,7 @@ class LastState:
     """How things stood at a cut; empty where there was nothing of the kind."""
 
     failing: str
-    """The last command that failed and has not passed since."""
+    """The last command that failed and has not passed since, but for one that only looked."""
     edited: str
     """The file that was changed last."""
     todos: tuple[str, ...]
@@ -36,7 +39,7 @@ class LastState:
     def held(self, brief: str) -> tuple[bool, ...]:
         """For each thing that there was, whether a brief has it."""
         told = one_line(brief)
-        command = one_line(_WENT_THERE.sub("", self.failing))
+        command = one_line(_PAGED.sub("", _WENT_THERE.sub("", self.failing)))
         return (
             *((command[:COMMAND_TOLD] in told or holds(told, command),) if self.failing else ()),
             *((_name(self.edited) in told,) if self.edited else ()),
@@ -56,7 +59,8 @@ def last_state(events: Iterable[Event]) -> LastState:
                 asked = calls.pop(call)
                 if asked.action is Action.RUN:
                     failing.pop(asked.subject, None)
-                    failing |= {} if ok else {asked.subject: None}
+                    # A look-up that read or found nothing leaves nothing undone: nobody has to know of it.
+                    failing |= {} if ok or aim(asked.subject) is Aim.LOOK else {asked.subject: None}
                 elif ok and asked.action in (Action.WRITE, Action.EDIT):
                     edited = asked.subject
             case TodosChanged(agent="main"):

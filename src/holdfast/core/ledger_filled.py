@@ -14,11 +14,12 @@ from holdfast.core import prose, shell
 from holdfast.core.brief_things import relative
 from holdfast.core.doubts import doubted
 from holdfast.core.endings import has_failed
-from holdfast.core.events import Action
+from holdfast.core.events import Action, Todo
 from holdfast.core.ledger import Entry, Ledger, Part, is_ledger, key_of, parse, read
 from holdfast.core.lines import REASON_CHARS
 from holdfast.core.mentions import use_at
 from holdfast.core.text import one_line, shortened
+from holdfast.core.todos import still_open
 from holdfast.core.told import Told
 from holdfast.core.trail import CommandRun, NoteKind, Thing, Trail
 
@@ -46,9 +47,15 @@ def filled(told: Told) -> Ledger:
         goal=_goal(trail) or digest.goal,
         constraints=_some(_rules(trail), Part.CONSTRAINTS),
         decisions=_last(_notes(trail, NoteKind.DECISION), digest, Part.DECISIONS),
-        done=_last((*_todos(trail, "completed"), *_notes(trail, NoteKind.CONFIRMED)), digest, Part.DONE),
+        done=_last(
+            (*_entries(trail.todos, "completed"), *_notes(trail, NoteKind.CONFIRMED)), digest, Part.DONE
+        ),
         now=_first(_now(trail), digest, Part.NOW),
-        next=_first((*reversed(_notes(trail, NoteKind.NEXT)), *_todos(trail, "pending")), digest, Part.NEXT),
+        next=_first(
+            (*reversed(_notes(trail, NoteKind.NEXT)), *_entries(still_open(trail), "pending")),
+            digest,
+            Part.NEXT,
+        ),
         questions=_last(_open(trail), digest, Part.QUESTIONS),
         files=_some(_files(told), Part.FILES),
         ids=_some(_ids(told), Part.IDS),
@@ -105,12 +112,12 @@ def _notes(trail: Trail, kind: NoteKind) -> tuple[Entry, ...]:
     return tuple(Entry(_line(note.text)) for note in trail.noted(kind))
 
 
-def _todos(trail: Trail, status: str) -> Iterator[Entry]:
-    yield from (Entry(_line(todo.text)) for todo in trail.todos if todo.status == status)
+def _entries(todos: Iterable[Todo], status: str) -> Iterator[Entry]:
+    yield from (Entry(_line(todo.text)) for todo in todos if todo.status == status)
 
 
 def _now(trail: Trail) -> Iterator[Entry]:
-    yield from _todos(trail, "in_progress")
+    yield from _entries(still_open(trail), "in_progress")
     asked = trail.prompts[-1] if trail.prompts else None
     if asked and asked != trail.first_prompt and not prose.is_generic(asked.text):
         yield Entry(f"Asked last: “{_line(asked.text)}”")

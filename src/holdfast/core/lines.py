@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.core import shell
 from holdfast.core.defang import from_repository
-from holdfast.core.endings import FOUND_NOTHING, REFUSED, STOPPED
+from holdfast.core.endings import FOUND_NOTHING, NOTHING_MATCHED, NOTHING_TO_DO, REFUSED, STOPPED
 from holdfast.core.events import Action
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import CommandRun, FileTouch
@@ -19,6 +19,8 @@ _NO_FAILURE: Final = {
     REFUSED: "Refused by the user",
     STOPPED: "Stopped",
     FOUND_NOTHING: "Found nothing",
+    NOTHING_MATCHED: "Nothing matched",
+    NOTHING_TO_DO: "Nothing to do",
 }
 DONE: Final = {
     Action.READ: "Read",
@@ -57,9 +59,15 @@ def counts(run: CommandRun) -> str:
     if run.tests is None:
         return ""
     if not run.tests.failed:
-        return f" ({run.tests.passed} passed)"
+        return f" ({_counted(run.tests.passed, run.tests.unit)} passed)"
     names = f": {', '.join(run.tests.failing[:2])}" if run.tests.failing else ""
-    return f" ({run.tests.failed} of {run.tests.passed + run.tests.failed} failed{names})"
+    ran_in_all = _counted(run.tests.passed + run.tests.failed, run.tests.unit)
+    return f" ({run.tests.failed} of {ran_in_all} failed{names})"
+
+
+def _counted(number: int, unit: str) -> str:
+    """A number with its unit, where that is not tests."""
+    return f"{number} {unit}{'s' * (number != 1)}" if unit else str(number)
 
 
 def git_lines(git: GitState | None) -> list[str]:

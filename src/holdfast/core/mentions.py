@@ -40,6 +40,8 @@ def in_call(call: ToolCalled, changes: Iterable[FileChange]) -> Iterator[Mention
     """The things that a call of a tool names, identifiers together with the file that they stand in."""
     file = ""
     for change in changes:
+        if change.action is Action.OTHER:
+            continue  # a folder that is made, or a tree that is put back: that names no file
         file = change.renamed_to or change.path
         yield _file(file)
     if call.action is Action.RUN:

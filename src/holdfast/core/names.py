@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from holdfast.core.patterns import compiled
@@ -59,7 +60,8 @@ def is_file_name(text: str) -> bool:
 
 def is_file(path: str) -> bool:
     """Whether a path is a file's, by its extension or as one of those that need none: `Makefile`."""
-    return is_file_name(path) or bool(_FILES.fullmatch(path.rsplit("/", 1)[-1]))
+    folder, _, name = path.rpartition("/")
+    return is_file_name(path) or bool(_FILES.fullmatch(name) or (folder and _IN_CAPITALS.fullmatch(name)))
 
 
 def references(text: str) -> tuple[str, ...]:
@@ -90,6 +92,9 @@ def program_name(words: Sequence[str]) -> str:
     return _interpreted(name, words[1:]) if _INTERPRETER.fullmatch(name) else name
 
 
+_REMEMBERED: Final = 512
+"""So many words are judged once: a session speaks of the same things again and again."""
+
 # ---------------------------------------------------------------- identifiers
 
 _NAME: Final = compiled(
@@ -112,9 +117,11 @@ _SHAPED: Final = compiled(
     re.ASCII,
 )
 _RANDOM: Final = compiled(r"\d[A-Za-z]+\d+[A-Za-z]+\d", re.ASCII)
+_COLOUR: Final = compiled(r"(?=[A-Fa-f]*+\d)[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?", re.ASCII)
 _LONGEST: Final = 60
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _identifier(name: str) -> str:
     """The name as one would look it up, or nothing where it only looks like one."""
     bare = name.removesuffix("()").removeprefix("self.").removeprefix("this.").removeprefix("cls.")
@@ -125,7 +132,8 @@ def _identifier(name: str) -> str:
         return _qualified(bare, parts, called=bare is not name and name.endswith("()"))
     if _SHAPED.fullmatch(bare):
         # What ends in a line is the beginning of names: `job_${id}`.
-        return "" if _RANDOM.search(bare) or (bare[-1] == "_" != bare[0]) else bare
+        unlike = _RANDOM.search(bare) or _COLOUR.fullmatch(bare) or bare[-1] == "_" != bare[0]
+        return "" if unlike else bare
     return name if name.endswith("()") else ""
 
 
@@ -162,7 +170,7 @@ _EXTENSIONS: Final = frozenset(
 _REFERENCE: Final = compiled(
     # Nothing begins within a word, and what is neither an option nor an address has a digit in it.
     r"(?<!\w)(?=--|http|[A-Za-z_.:/\#-]{0,110}+[0-9])(?:"
-    r"(?P<url>https?://[^\s<>\"'`(){}\[\]|\\?#,;]++)[^\s<>\"'`(){}\[\]|\\,;]*+"
+    r"(?P<url>https?://[^\s<>\"'`“”‘’(){}\[\]|\\?#,;]++)[^\s<>\"'`“”‘’(){}\[\]|\\,;]*+"
     # Whole, or it is none: `--no-${what}` is no option.
     r"|(?P<flag>(?<!-)--[a-z]\w*+(?:-\w++)*+(?!-))"
     r"|(?P<port>(?<!\.)(?:localhost|127\.0\.0\.1|0\.0\.0\.0):[0-9]{2,5}\b)"
@@ -230,11 +238,14 @@ _FILES: Final = compiled(
     r"(?:Make|Docker|Gem|Rake|Proc|Just|Jenkins|Vagrant|Brew)file"
     r"|\.(?:env|git\w+|\w+rc|\w+ignore|editorconfig|tool-versions|python-version)(?:\.\w+)*"
 )
+_IN_CAPITALS: Final = compiled(r"[A-Z]{4,}(?:[_-][A-Z]+)*+")
+"""How a file is called that needs no ending: `.github/CODEOWNERS`."""
 _PRODUCTS: Final = frozenset(
     "node.js next.js vue.js nuxt.js three.js d3.js express.js react.js asp.net".split()
 )
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _path(text: str) -> str:
     """The path as one would open it, or nothing where a text only looks like one."""
     path = text.lstrip("+").rstrip(".").removeprefix("./")
@@ -261,7 +272,10 @@ def _has_folders(path: str) -> bool:
     """Whether a word with slashes is a path rather than a choice, a branch, a date or a kind of media."""
     first, *rest = path.rstrip("/").split("/")
     if is_file_name(path):
-        return True
+        return not any(is_file_name(part) and part.lower() not in _PRODUCTS for part in (first, *rest[:-1]))
+    # What a substitution replaces and what is run are no folders.
+    if (first in {"s", "y"} and len(rest) > 1) or ".bin" in rest[:-1]:
+        return False
     if first in {"", "~", "..", "."}:
         return len(rest) > 1 or bool(first and rest)
     if first.lower() in _NO_FOLDERS or first.isdigit() or first.rpartition(".")[2] in _DOMAINS:

@@ -14,7 +14,7 @@ from typing import Final
 from holdfast.core import ledger_told
 from holdfast.core.told import IN_USE, REPORTED, SECTIONS, Item
 
-NAMES_BESIDE: Final = 4
+NAMES_BESIDE: Final = 6
 """A file with so many of the names has a line with them."""
 
 
@@ -23,22 +23,36 @@ class Page:
     """What is written so far, as far as it changes what one more item takes."""
 
     sections: set[str] = field(default_factory=set[str])
-    leads: Counter[str] = field(default_factory=Counter[str])
+    leads: set[str] = field(default_factory=set[str])
+    lists: Counter[str] = field(default_factory=Counter[str])
+    """How many things stand behind each label, the names of each file by themselves."""
     folders: set[str] = field(default_factory=set[str])
 
     def write(self, item: Item) -> None:
         """One more item is there."""
         self.sections.add(item.section)
         if item.lead:
-            self.leads[label(item)] += 1
+            self.leads.add(label(item))
+            self.lists[label(item) + item.beside] += 1
         self.folders.update(label(item) + folder for folder in folders_of(item.path))
+
+    def in_line_with(self, item: Item) -> int:
+        """How many things stand where this one would: with many names of one file, or behind its label."""
+        beside = self.lists[label(item) + item.beside]
+        if item.beside and beside >= NAMES_BESIDE:
+            return beside
+        return sum(
+            count
+            for place, count in self.lists.items()
+            if place == label(item) or (place.startswith(label(item)) and count < NAMES_BESIDE)
+        )
 
     def cost(self, item: Item) -> int:
         """How many characters one more item takes."""
         cost = len(item.text) + (0 if item.section in self.sections else len(f"\n\n### {item.section}"))
         if not item.lead:
             return cost + len("\n- ")
-        cost += len(", ") if self.leads[label(item)] else len(f"\n- {item.lead}: ")
+        cost += len(", ") if label(item) in self.leads else len(f"\n- {item.lead}: ")
         shared = next((name for name in folders_of(item.path) if label(item) + name in self.folders), "")
         return cost - max(len(shared) - len("{}"), 0)
 
@@ -68,7 +82,7 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
         homes = _homes(rows)
         for item in rows:
             if item.path in homes:
-                yield f"- {item.lead} {item.text}: {', '.join(homes[item.path])}"
+                yield f"- {item.lead}: {item.text} ({', '.join(homes[item.path])})"
         listed = [item for item in rows if item.lead and not {item.path, item.beside} & homes.keys()]
         for lead in dict.fromkeys(item.lead for item in listed):
             yield f"- {lead}: {', '.join(together([item.text for item in listed if item.lead == lead]))}"
@@ -83,19 +97,22 @@ _KINDS: Final = (
     *ledger_told.FIRST,
     ledger_told.MORE,
     *("next", "todo", "running", "last_said", "statement", "confirmed", "measured", "tried", "untried"),
-    *("need", "git", "where", "subagent_file"),
+    *("need", "git", "where"),
 )
 _LEADS: Final = (
-    *(REPORTED, "Edited", "Wrote", "Deleted", "Read", "Also named", IN_USE),
+    *(REPORTED, "Edited", "Wrote", "Deleted", "Subagents edited", "Subagents wrote", "Subagents deleted"),
+    *("Read", "Also named", IN_USE),
     *("Passed", "Started", "Also run"),
 )
 
 
-def _place(item: Item) -> tuple[int, int]:
+def _place(item: Item) -> tuple[int, int, int]:
     """Where an item stands in its section, the same in every brief; what is alike stays as it was ranked."""
     return (
         _LEADS.index(item.lead) if item.lead in _LEADS else -1,
         _KINDS.index(item.kind) if item.kind in _KINDS else -1,
+        # "Before that" is said of the line above.
+        -item.at if item.kind == "statement" else 0,
     )
 
 

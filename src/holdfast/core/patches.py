@@ -18,11 +18,15 @@ _NOWHERE: Final = "/dev/null"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What became of one file. A rename is an edit of the old path that says where it went."""
+    """What became of one file. A rename is an edit of the old path that says where it went.
+
+    `OTHER` brings a folder back that was deleted, or with `whole` all that was deleted below the path.
+    """
 
     path: str
     action: Action
     renamed_to: str = ""
+    whole: bool = False
 
 
 def patched(text: str) -> tuple[FileChange, ...]:
@@ -38,11 +42,12 @@ def placed(change: FileChange, folder: str | None, project: str = "") -> FileCha
     In an unknown folder (None) only absolute paths are known. Devices and temporary files are no files,
     unless the project itself stands among them.
     """
-    path = _located(change.path, folder, project)
+    # A whole tree may be the one that the command stands in.
+    path = _located(change.path, folder, project) or ("." if change.whole and folder == "" else "")
     renamed_to = _located(change.renamed_to, folder, project)
     if not path or (change.renamed_to and not renamed_to):
         return None
-    return FileChange(path, change.action, renamed_to)
+    return replace(change, path=path, renamed_to=renamed_to)
 
 
 def below(folder: str | None, path: str) -> str | None:

@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 from holdfast.core import prose_prompts as prompts
 from holdfast.core import prose_rules as rules
 from holdfast.core import prose_signs as signs
+from holdfast.core.prose_decisions import DECISION
 from holdfast.core.prose_needs import NEED
-from holdfast.core.prose_rules import Rule
+from holdfast.core.prose_rules import Rule, compiled
 from holdfast.core.prose_sentences import Statement, statements
 
 LONGEST: Final = 1_200
@@ -42,7 +43,7 @@ def spoken(text: str) -> Spoken:
     """Everything that an agent's text says, read once: cheaper than the single functions in a row."""
     heard = _heard(text)
     return Spoken(
-        decisions=_said(heard, rules.DECISION),
+        decisions=_decisions(heard),
         next_steps=_next_steps(heard),
         untried=_said(heard, rules.UNTRIED),
         questions=_questions(heard),
@@ -65,7 +66,7 @@ def constraints(prompt: str) -> tuple[str, ...]:
 
 def decisions(text: str) -> tuple[str, ...]:
     """The sentences that state a choice, with its reason where one is given."""
-    return _said(_heard(text), rules.DECISION)
+    return _decisions(_heard(text))
 
 
 def next_steps(text: str) -> tuple[str, ...]:
@@ -93,6 +94,17 @@ def failures(text: str) -> tuple[str, ...]:
     return _said(_heard(text), rules.FAILURE)
 
 
+def is_failing(failure: str) -> bool:
+    """Whether a failure is one of this moment, and may be mended in the next; no attempt that failed."""
+    folded = _folded(failure)
+    return signs.FAILING.search(folded) is not None and not signs.ATTEMPT.search(folded)
+
+
+def is_check(sentence: str) -> bool:
+    """Whether a sentence says only that tests, a linter or a build pass, and nothing beside."""
+    return signs.CHECK.fullmatch(_folded(sentence)) is not None
+
+
 def needs(text: str) -> tuple[str, ...]:
     """What must be there before the work can be run: a service, a version, a variable, a first step."""
     return _said(_heard(text), NEED)
@@ -114,13 +126,46 @@ def asked(prompt: str) -> str:
 
 
 def is_generic(prompt: str) -> bool:
-    """Whether a prompt only says to go on, and names nothing one could go on with."""
-    return len(prompt) <= prompts.LONGEST_GENERIC and prompts.GENERIC.fullmatch(_folded(prompt)) is not None
+    """Whether a prompt names nothing one could go on with: it only says to, or asks how far the work is."""
+    if len(prompt) > prompts.LONGEST_GENERIC:
+        return False
+    folded = _folded(prompt)
+    return any(compiled(one).fullmatch(folded) for one in (prompts.GENERIC, prompts.PASSING))
+
+
+def answers(prompt: str) -> bool:
+    """Whether a prompt answers what it was asked: with yes or no, with a choice, or by saying to go on."""
+    folded = _folded(prompt)
+    if len(folded) > prompts.LONGEST_GENERIC or folded[-1:] in ("", "?", "？"):
+        return False
+    agrees = compiled(prompts.GENERIC).fullmatch(folded) and compiled(prompts.AGREEING).search(folded)
+    return bool(agrees) or compiled(prompts.ANSWERING).match(folded) is not None
+
+
+def choice(prompt: str, offer: str) -> str:
+    """What the numbered item says that a prompt chooses among those of an offer, the last list first."""
+    named = compiled(prompts.CHOICE).fullmatch(_folded(prompt))
+    if named is None or len(prompt) > prompts.LONGEST_GENERIC:
+        return ""
+    found: list[str] = compiled(prompts.OFFERED.format(re.escape(named[1]))).findall(offer)
+    said = sentences(found[-1]) if found else ()
+    return said[0] if said else ""
+
+
+def asks(sentence: str) -> bool:
+    """Whether a sentence of a person asks for work or for an answer, be it in the words of a rule."""
+    return compiled(prompts.ASKING).search(_folded(sentence)) is not None
+
+
+def is_remark(sentence: str) -> bool:
+    """Whether a sentence of a person only asks or tells how things are, be it in the words of a rule."""
+    return compiled(prompts.REMARK).search(_folded(sentence)) is not None and not constraints(sentence)
 
 
 def is_narration(sentence: str) -> bool:
-    """Whether a sentence only tells what the agent does in this moment or is about to do."""
-    return signs.NARRATION.match(_folded(sentence)) is not None
+    """Whether a text begins by telling only what the agent does in this moment or is about to do."""
+    folded = _folded(sentence)
+    return signs.NARRATION.match(folded) is not None or compiled(signs.INTENT).match(folded) is not None
 
 
 class _Heard(NamedTuple):
@@ -153,6 +198,16 @@ def _said(heard: Sequence[_Heard], rule: Rule) -> tuple[str, ...]:
     )
 
 
+def _decisions(heard: Sequence[_Heard]) -> tuple[str, ...]:
+    """As `_said`; but what announces how something is done may well say why it is done so."""
+    return _each_once(
+        statement.text
+        for statement, folded, words in heard
+        if (DECISION.is_said_in(folded, words) and not signs.POINTS_ON.search(folded))
+        or (statement.under and not statement.is_lead_in and DECISION.is_headed(statement.under, folded))
+    )
+
+
 def _next_steps(heard: Sequence[_Heard]) -> tuple[str, ...]:
     return _each_once(
         statement.text
@@ -163,9 +218,10 @@ def _next_steps(heard: Sequence[_Heard]) -> tuple[str, ...]:
 
 def _is_next_step(statement: Statement, folded: str, words: frozenset[str]) -> bool:
     if statement.box:
-        return statement.box == " "
-    remains = rules.NEXT_STEP.is_said_in(folded, words) or rules.NEXT_STEP.is_headed(statement.under, folded)
-    return remains and not signs.NARRATION.match(folded)
+        return statement.box == " " and not statement.explains
+    names_one = not statement.explains and not signs.NO_STEP.match(folded)
+    headed = names_one and rules.NEXT_STEP.is_headed(statement.under, folded)
+    return (headed or rules.NEXT_STEP.is_said_in(folded, words)) and not signs.NARRATION.match(folded)
 
 
 def _questions(heard: Sequence[_Heard]) -> tuple[str, ...]:

@@ -98,8 +98,8 @@ CONSTRAINT: Final = rule(
     sign(
         "shouldn't should mustn't can't cannot may",
         r"\byou (?:shouldn't|should not|should|mustn't|can't|cannot|may not)\b(?! (?:be able|see|have|get|"
-        r"find|notice|now))|"
-        r"\bwe (?:should|shall)(?: not|n't| never| always| only| keep| also keep| use| avoid) ",
+        r"find|notice|now))|\bwe (?:should|shall)(?: not|n't| never| always| only| keep| also keep| use|"
+        r" avoid) ",
     ),
     sign("should shouldn't", rf"(?<!\bwe )(?<!\bi )(?<!\byou )\bshould(?:n't| not)?\b {_IDLE_SHOULD}"),
     sign(
@@ -127,10 +127,10 @@ CONSTRAINT: Final = rule(
     sign("instead sure rather avoid keep never don't only without", _POLITE),
     sign(
         "必 务 不 禁 严 切 请 千 一 只 别 绝 应 避 确 而 始 尽 都",
-        r"必须|务必|不得(?!不|而知|已|了)|禁止|严禁|不准|不许|不允许|切勿|请勿|千万别|千万不|一定要|一律|只能(?!说)|不要(?!紧)|"
-        r"(?:^|[，,。；;：:\s])"
-        r"(?:请|你)?别(?!的|人|名|处|说|墅|扭)|只(?:需|允许|改|修改|用|使用|准|保留|在)|绝不|绝对不|不应|应当|避免|请?确保|而不是|"
-        r"始终|尽量|(?:请|都|应该?)"
+        r"必须|务必|不得(?!不|而知|已|了)|禁止|严禁|不准|不许|不允许|切勿|请勿|千万别|千万不|一定要|一律|"
+        r"只能(?!说)|不要(?!紧)|(?:^|[，,。；;：:\s])"
+        r"(?:请|你)?别(?!的|人|名|处|说|墅|扭)|只(?:需|允许|改|修改|用|使用|准|保留|在)|绝不|绝对不|不应|"
+        r"应当|避免|请?确保|而不是|始终|尽量|(?:请|都|应该?)"
         r"(?:保持|使用)|不能(?:再|有|改|修改|使用|用|动|删|提交|引入|超过|出现|直接)",
     ),
     unless=rf"^(?!{_POLITE[1:]}).*[?？]\W*$|吗[。！]?$|为什么|是不是|是否|怎么|不明白|不知道|"
@@ -144,18 +144,80 @@ CONSTRAINT: Final = rule(
     "it must|keep in mind|要求|约束|规则|注意|注意事项",
 )
 
+_RULING: Final = (
+    r"(?!,? (?:also |just |really |please |to )*(?:do not|don'?t|not|never|always|only|avoid|stop|keep|use|"
+    r"prefer|be (?:careful|sure)|make sure|ensure|remember)\b)"
+)
+"""Where a request goes on like this, it says how to work and not what on: "please never push"."""
+ASKING: Final = (
+    rf"[?？]|{_REQUEST}{_RULING}|"
+    r"^\W*(?:(?:ok(?:ay)?|alright|now|then|so|also|yes|no|first|next|please)[,.!:]*\s+){0,3}(?:build|"
+    r"convert|create|draft|extract|fix|implement|improve|investigate|merge|migrate|open|port|redesign|"
+    r"refactor|rename|replace|review|rewrite|speed up|split|start|turn)\s+(?!with\b|by\b|every\b|each\b)\S|"
+    r"请(?!勿|不|别|只|务必|确保|始终|尽量|避免|保持|使用|一律|先不)|帮我|帮忙|麻烦你?|能不能|可不可以|"
+    r"吗[。！]?$|^(?:修复|实现|创建|重构|重写|迁移|添加|增加|新建|替换|编写)"
+)
+"""A sentence that asks for work or for an answer, whatever else it rules."""
+
+_OUGHT: Final = (
+    r"\b(?:should(?:n't)?|shall|must(?:n't)?|may|needs?|ha(?:s|ve) to|had better|allowed|supposed|want|"
+    r"prefer|rather|let'?s|please|make sure|ensure|(?:can|could|would|will) (?:you|we)|how about|what about|"
+    r"what if|why not|why don'?t (?:you|we)|instead of)\b|"
+    r",? (?:ok(?:ay)?|got it|understood|alright)\?\W{0,8}$"
+)
+"""What a sentence asks for, or says that ought to be."""
+_OF_A_FACT: Final = (
+    r"\b(?:i|we|you|they|it) (?:\w+ly |also |still |just )?(?:don'?t|do not) (?:actually |really |even )?"
+    r"(?:know|understand|undestand|remember|recall|see|have|look|seem)\b|"
+    r"\b(?:there|that|it|this|here)(?:'s| is| are| was| were|s) (?:the |just the )?only\b"
+)
+_RULE_WORD: Final = r"\b(?:must|never|always|don'?t|do not|only|instead)\b"
+_RULING_WORD: Final = (
+    r"\b(?:should(?:n't)?|shall|must(?:n't)?|may|needs?|ha(?:s|ve) to|had better|allowed|supposed|want|"
+    r"prefer|rather|make sure|ensure)\b"
+)
+REMARK: Final = (
+    rf"^(?!.*(?:{_OUGHT})).*[?？]\W{{0,8}}$|"
+    r"^\W*(?:(?:ok(?:ay)?|now|so|and|also|then|first|next)[,:]? ){0,3}(?:(?:can|could|would|will) you )?"
+    r"(?:please )?(?:explain|clarify|describe|remind me|tell me (?:what|how|why|whether|if))\b"
+    r"(?!.*(?:[,;.]|\band|\bbut) (?:please )?(?:do not|don'?t|never|always|only|use|keep|make)\b)|"
+    rf"^(?!.*{_RULE_WORD}.*{_RULE_WORD})(?!.*{_RULING_WORD}).*(?:{_OF_A_FACT})"
+)
+"""What is worded like a rule and asks or tells only how things are."""
+
+ANSWERING: Final = (
+    r"\W*(?:yes|yep|yeah|yup|no|nope|nah|sure|both|neither|(?:option|number|variant) \w{1,2}|#?\d{1,2}|[a-d])"
+    r"(?![\w'-])(?!.*[?？])|(?:不|不要|不用|是的?|对|好的?|可以|要)[，,。！!]"
+)
+"""How a prompt begins that answers what the agent has asked."""
+AGREEING: Final = (
+    r"(?<![\w'])(?:yes|yep|yeah|yup|y|no|nope|sure|ok(?:ay)?|agreed?|please|go|do|continue|proceed|start|begin|"
+    r"leave|skip|keep|drop|fix|implement|apply|commit|push|ship|merge|option|\d{1,2}|[a-d])(?![\w'])|"
+    r"[好行是对嗯]|可以|继续|开始|执行|同意|确认|没问题|做吧"
+)
+"""What of a prompt that names nothing agrees to something, or does not."""
+CHOICE: Final = (
+    r"\W*(?:(?:yes|yeah|ok(?:ay)?|sure|so|then|please|let'?s|go|with|do|take|use|the|i'd|i'll|i|prefer|want|"
+    r"我?选|用|选择|方案|第)[\s,:]*){0,5}(?:option|number|variant|#|第)?\s?(\d{1,2}|[a-d])"
+    r"[\s,.)]*(?:个|种|项|please|pls|thanks|then|it is)?\W*"
+)
+"""A prompt that names one of the ways that were offered, by its number or letter."""
+OFFERED: Final = r"(?mi)^[^\S\n]{{0,8}}(?:[-*][^\S\n])?[*]{{0,2}}(?:option )?{}[.):][*]{{0,2}}[^\S\n]+(\S.*)$"
+"""An item of a list in a text by its number or letter."""
+
 LONGEST_GENERIC: Final = 80
 _MANNERS: Final = (
     r"(?:(?:ok(?:ay)?|k|yes|yep|yeah|yup|y|sure|please|pls|thanks?(?: you)?|thx|great|good|perfect|alright|"
     r"all right|right|fine|now|then|so|and|just|cool|nice|no|nope|hi|hello|hey|awesome|excellent|lgtm|"
-    r"looks? good|sounds? good|that works|agreed?|correct|exactly|hmm+|well|again|too|done|next|also|let'?s|"
-    r"to me|as well|for me)(?![\w'])[\s,.!;:…]*)"
+    r"looks? good|sounds? good|agreed?|correct|exactly|hmm+|well|again|too|done|next|also|let'?s|to me|"
+    r"as well|for me|wow|amazing|beautiful|(?:it|this|that|everything) works|(?:good|great|nice) (?:job|"
+    r"work))(?![\w'])[\s,.!;:…]*)"
 )
 _IT: Final = (
-    r"(?:it|this|that|these|those|them|both|all(?: of (?:it|them|these|those))?|everything|so|(?:the )?rest|"
-    r"the same)"
+    r"(?:(?:it|this|that|these|those|them)(?: all| both)?|both|all(?: of (?:it|them|these|those))?|"
+    r"everything|so|(?:the )?rest|the same)"
 )
-GENERIC: Final = re.compile(
+GENERIC: Final = (
     rf"\W*|"
     rf"\W*{_MANNERS}{{0,8}}(?:(?:(?:can|could|would|will) you (?:please )?(?:just )?|"
     rf"(?:(?:you|we|i) )?can |i want you to )?(?:continue|go on|go ahead|go for it|proceed|carry on|"
@@ -175,6 +237,49 @@ GENERIC: Final = re.compile(
     rf"确认|同意|做吧|修复它)[吧了啊吗]?[，,。！!？?\s]*"
 )
 """A prompt that only says to go on: good manners around a verb and a pronoun."""
+
+_STILL: Final = r"(?:(?:all|already|now|really|still|just|fully|completely|actually|also|even|last) )*"
+_WHEN: Final = r"(?: (?:now|yet|already|again|then|so far|just now|for real|right|last|before|here))*"
+_THAT: Final = (
+    r"(?:it|this|that|these|those|they|them|everything|all|all of (?:it|this|that|them)|"
+    r"(?:all )?the (?:tests|work|changes|task|build|checks))"
+)
+_DONE: Final = (
+    r"(?:done|finished|complete|completed|com+it+ed|pushed|merged|fixed|working|saved|deployed|released|"
+    r"shipped|tested|passing|clean|green|good|ok|okay|correct|right|there|(?:ready|good)(?: to (?:go|merge|"
+    r"ship|release|commit|push|test))?)"
+)
+_DID: Final = (
+    r"(?:do|done|push|pushed|com+it|com+it+ed|finish|finished|fix|fixed|merge|merged|save|saved|test|"
+    r"tested|run|ran|execute|executed|executing|say|said|change|changed|doing|deploy|deployed|release|"
+    r"released|start|started|stop|stopped|work|pass|build|compile|get (?:it|that|this|done))"
+)
+_SESSION: Final = r"(?:for|in|during) (?:(?:the )?rest of )?(?:this|the) session"
+PASSING: Final = (
+    rf"\W*{_MANNERS}{{0,4}}(?:"
+    rf"(?:is|are|was|were) (?:{_THAT}|we|you|i) {_STILL}{_DONE}{_WHEN}|"
+    rf"(?:did|have|has|do|does) (?:{_THAT}|we|you|i) {_STILL}{_DID}(?: {_THAT})?(?: to (?:main|master|"
+    rf"origin|the (?:remote|branch)|github|gitlab))?{_WHEN}|"
+    rf"what (?:did|have|had|were|are|do) (?:i|you|we) {_STILL}{_DID}{_WHEN}|"
+    rf"what(?:'s| is| was| are) (?:{_THAT}|left|missing|the (?:status|state|plan|progress)|happening|"
+    rf"going on){_WHEN}|what (?:happened|does {_THAT} mean){_WHEN}|"
+    rf"(?:where|how far) (?:were|are) (?:we|you){_WHEN}|how (?:is|'s) it going|"
+    rf"(?:are )?you {_STILL}(?:there|sure|alive|stuck|ready|working|running){_WHEN}|"
+    rf"(?:which|what) model (?:are you|is this)|how much (?:of (?:your|the) )?context(?: window)? "
+    rf"(?:is|do you have|have you)(?: \w+){{0,2}}|are you in \w+ mode{_WHEN}|"
+    rf"(?:(?:can|could|will|would) you )?(?:please )?(?:just )?(?:auto[- ]?)?(?:accept|approve|allow)"
+    rf"(?: (?:all|every|any|your|my|the|these|own)){{0,3}}(?: (?:changes?|edits?|tools?|commands?|"
+    rf"permissions?|requests?|everything))?(?: (?:automatically|from now on|{_SESSION}))?|"
+    rf"(?:(?:can|could|will|would) you )?(?:please )?(?:stop asking|don'?t ask)(?: me)?(?: again)?"
+    rf"(?: for (?:permissions?|approval|confirmation))?(?: again| every time| from now on| {_SESSION})?|"
+    rf"(?:switch|go|change)(?: back)? (?:in)?to \w+ mode{_WHEN}"
+    rf")[\s,.!;]*{_MANNERS}{{0,2}}[\s.!?]*|"
+    r"(?:好的?[，,。\s]*)?(?:这个?|都|全部|现在|你|我们|已经|测试|代码|刚才|刚刚){0,4}"
+    r"(?:(?:完成|做完|做好|提交|推送|搞定|改好|修好|合并|发布|好|通过)了吗|"
+    r"是什么(?:意思)?|(?:执行|运行|做|改|说)了(?:些)?什么|(?:做|说|进行)?到哪(?:里|儿|一步)?了?|还在吗|"
+    r"自动(?:接受|批准|同意)(?:所有|全部)?的?(?:修改|更改|改动|操作|权限)?)[吧啊呢]?[，,。！!？?\s]*"
+)
+"""A prompt that only asks how far the work is, or speaks of the harness: it names nothing of the work."""
 
 WRAPPED: Final = re.compile(
     r"^[ ]{0,3}\#{1,6}[ ]*(?:the )?user(?:['’]s)? (?:request|message|prompt|query|task|input)[ ]*:?[ ]*$"

@@ -15,11 +15,11 @@ from typing import Final
 
 _NOTHING: Final = r"(?!)"
 _CLAUSE_LENGTH: Final = 60
-_QUESTION: Final = r"[?？]\W*$|吗[。！]?$"
+QUESTION: Final = r"[?？]\W*$|吗[。！]?$"
 
 
-# Seventy patterns take longer to compile than most commands take in all, and few of them ever read prose.
-_compiled: Final = cache(re.compile)
+# Eighty patterns take longer to compile than most commands take in all, and few of them ever read prose.
+compiled: Final = cache(re.compile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ class Rule:
             return False
         for sign in self.signs:
             if not sign.words.isdisjoint(words) and self._bears(sign, folded):
-                return not _compiled(self.unless).search(folded)
+                return not compiled(self.unless).search(folded)
         return False
 
     def is_headed(self, under: Collection[str], folded: str) -> bool:
         """Whether a heading says it for the sentence."""
-        return not self.headings.isdisjoint(under) and not _compiled(self.unless).search(folded)
+        return not self.headings.isdisjoint(under) and not compiled(self.unless).search(folded)
 
     def _bears(self, sign: Sign, folded: str) -> bool:
-        hedge = _compiled(self.hedge)
-        for match in _compiled(sign.pattern).finditer(folded):
+        hedge = compiled(self.hedge)
+        for match in compiled(sign.pattern).finditer(folded):
             if not hedge.search(folded, max(0, match.start() - _CLAUSE_LENGTH), match.start()):
                 return True
         return False
@@ -83,63 +83,13 @@ def rule(*signs: Sign, unless: str, hedge: str = _NOTHING, headings: str = "") -
 
 # ---------------------------------------------------------------- what agents say
 
-_BEFORE: Final = r"[^,;.:—]{0,50}$"
+BEFORE: Final = r"[^,;.:—]{0,50}$"
 _OUGHT: Final = (
     r"\b(?:if|whether|would|could|might|may|should|once|until|unless|before|hopefully|expect|expected|"
     r"in case|let me|let's|make sure|ensures?|ensuring|guarantee|so that|wants?|not|haven't|hasn't|cannot|"
     r"can't|must|needs?|will|i'll|we'll|to be|without|verify|verifies|check|checks|(?:tests?|"
     r"asserts?) that)\b"
 )
-_I: Final = r"\b(?:i'll|we'll|i will|we will|let me|let's|i'm going to|we're going to)"
-_REASON: Final = r"\b(?:because|since|rather than|instead|so that|to avoid|over)\b"
-
-DECISION: Final = rule(
-    sign(
-        "decided chose chosen opted settled agreed picked went switched",
-        r"\b(?:i|we|you|the user)(?:'ve| have|'d| had)? (?:\w+ly |also |already |just )?(?:decided (?:to|on|"
-        r"against|that|not)|chose|chosen|opted (?:for|to)|settled (?:on|for)|agreed (?:to|on|that)|picked|"
-        r"went with|switched)\b",
-    ),
-    sign(
-        "decision decisions",
-        r"^\W*(?:(?:key|design|my|final|technical|architecture) )?decisions?(?: made)?(?:\s*[:：]|"
-        r"\s+[—–-])\s*\S",
-    ),
-    sign(
-        "going sticking staying",
-        r"(?:^\W*|[,;:—]\s*|\b(?:so|i'm|we're|i am|we are) )(?:going|sticking|staying) with\b",
-    ),
-    sign(
-        "go stick stay opt settle switch adopt",
-        rf"{_I} (?:go with|stick (?:with|to)|stay with|opt for|settle on|switch to|adopt)\b",
-    ),
-    sign(
-        "because since rather instead so avoid over",
-        rf"{_I} (?:\w+ly |just |also |instead )?(?:use|keep|put|store|make|pick|choose|prefer|move|place|"
-        rf"leave|skip|replace|treat|return|implement|split)\b.{{0,200}}{_REASON}|"
-        rf"\b(?:i'm|we're|i am|we are) (?:\w+ly )?(?:using|keeping|making|treating|storing|putting|skipping|"
-        rf"leaving|splitting|moving)\b.{{0,200}}{_REASON}|"
-        rf"^\W*(?:i(?:'ve)? |we(?:'ve)? )?(?:used|moved|kept|made|put|switched|chose|picked|added|"
-        rf"implemented|stored|replaced|extracted|placed|skipped|left|avoided|preferred|"
-        r"went)\b[^:]{0,200}\b(?:rather than|instead of|because|since|over)\b|\b(?:was|were|been) (?:chosen|"
-        r"picked|preferred|selected)\b.{0,120}\b(?:over|because|since|rather|instead)\b",
-    ),
-    sign(
-        "let's",
-        r"(?:^\W*|[,;:]\s*)let's (?:use|do|store|put|go for|make it)\b(?! (?:it|this|that|these|"
-        r"those)\b)(?!.{0,60}\b(?:to (?:find|check|see|look|search)|tool|grep)\b)",
-    ),
-    sign("决 改 采 选", r"决定(?!于|性|论|因素|权)|改用|(?:采用|选用|选择)(?!题|器|框|性|的是?哪)"),
-    unless=rf"{_QUESTION}|^\W*(?:if|should|would|could|shall)\b|\bwould you (?:like|prefer)\b|\bundecided\b|"
-    r"\b(?:not|n't|need to|have to|to be|yet to|you can|you could|help) (?:yet )?(?:decide|decided|choose|"
-    r"chosen)\b|\blet me (?:check|see|look|verify|read|find)\b|\bdecision is yours\b|"
-    r"尚未决定|还没决定|未决定|取决|是否|"
-    r"由[^，。]{1,12}决定|可以选择|请选择",
-    hedge=rf"\b(?:if|whether|when|could|might|would|should|can|unless)\b{_BEFORE}",
-    headings="decision|decisions|key decisions|design decisions|decisions made|my decisions|final decision|"
-    "technical decisions|决定|决策|关键决策|设计决策",
-)
-
 _REMAINS: Final = (
     r"(?:next(?: steps?| up| action| task)?|remaining(?: work| tasks?| items?| steps?)?|still (?:to do|todo|"
     r"left|open|missing|needed|remaining|pending)|to[- ]?dos?|left to do|what's left|follow[- ]?ups?|"
@@ -158,7 +108,8 @@ NEXT_STEP: Final = rule(
     ),
     sign(
         "next",
-        r"\bnext (?:logical |concrete |big )?(?:steps?|tasks?|thing|item|move|job|piece) (?:is|are|will be|"
+        r"\bnext (?:logical |concrete |big )?(?:steps?|tasks?|thing|item|move|job|piece) "
+        r"(?:(?:in|of|on|for) (?:the |this |our )?[\w-]{1,40} )?(?:is|are|will be|"
         r"would be|should be|to do)\b|"
         r"^\W*next,? (?:we|i|you)(?:'ll| will| need to| should| have to| must) (?!now\b)\w",
     ),
@@ -168,6 +119,11 @@ NEXT_STEP: Final = rule(
         rf"\bstill (?:needs?|requires?) (?:to |an? |its |some |more |tests?\b|docs?\b|work\b|review|human )|"
         rf"\bstill (?:has|have) to \w|\b(?:remains?|left|still|yet) to (?:be )?{_WORK}|"
         rf"\bremaining (?:work|task|piece|item|step)s? (?:is|are)\b",
+    ),
+    sign(
+        "final last next remaining",
+        r"^\W*(?:now )?(?:comes )?(?:the )?(?:final|last|next|(?:only )?remaining) (?:task|step|item|piece)"
+        r"(?:\s*[:：]|\s+[—–-])\s*\S",
     ),
     sign(
         "then after once before",
@@ -191,11 +147,13 @@ NEXT_STEP: Final = rule(
         r"下一步(?:是|要|需要|将|应该|可以|：|:|，)|接下来(?:要|需要|还要|应该|可以|的工作|的任务|：|:|，)|还需要?|待办(?:事项)?[：:]|"
         r"后续(?:需要|工作|要|：|:)|尚未(?:实现|完成|提交|测试|合并|接入)|剩下的?(?:工作|任务|就?是|还有)",
     ),
-    unless=rf"{_QUESTION}|\bnext (?:line|token)\b|\bto be able\b|\bshould (?:now )?(?:see|be able|work|"
-    rf"have)\b|^\W*(?:pros|cons)\b|^\W*next,? (?:i'll|i will|let me) (?:now )?(?:check|look|read|run|see|"
+    unless=r"^\W*(?:this|that|it|these) (?:is|was|are|were) (?:the|an?|one) (?:\w+ ){0,2}"
+    rf"(?:remaining|next|pending)\b[^:]{{0,40}}$|{QUESTION}|\bnext (?:line|token)\b|\bto be able\b|"
+    rf"\bshould (?:now )?(?:see|be able|work|have)\b|^\W*(?:pros|cons)\b|^\W*next,? (?:i'll|i will|"
+    rf"let me) (?:now )?(?:check|look|read|run|see|"
     rf"search|grep|view|examine|verify|explore)\b|"
     rf"接下来[，,]?我(?:来|先|现在|将|会|就)|不再?还?需要|(?:是否|可能)还需",
-    hedge=rf"\b(?:if|whether|no longer|nothing|don't|doesn't)\b{_BEFORE}",
+    hedge=rf"\b(?:if|whether|no longer|nothing|don't|doesn't)\b{BEFORE}",
     headings="next|next step|next steps|next up|next actions|recommended next steps|suggested next steps|"
     "possible next steps|remaining|remaining work|remaining tasks|remaining items|remaining steps|"
     "still to do|still open|still missing|still needed|to do|to-do|todo|todos|to-dos|todo list|left to do|"
@@ -240,7 +198,7 @@ UNTRIED: Final = rule(
         r"还?没有?试过?|(?:尚|还)未(?:尝试|试)|可以(?:再|也|考虑)?(?:试试|尝试|试一下)|或者也?可以|备选方案(?:是|：)|"
         r"另一[种个](?:方案|办法|思路|方法|选择)(?:是|可以)",
     ),
-    unless=rf"{_QUESTION}|\b(?:let me|i'll) try\b|\bi tried\b.{{0,100}}\b(?:and|it) work(?:s|ed)\b|"
+    unless=rf"{QUESTION}|\b(?:let me|i'll) try\b|\bi tried\b.{{0,100}}\b(?:and|it) work(?:s|ed)\b|"
     r"让我再?(?:试|尝试)|我(?:来|先)试|没试图",
     headings="not tried|not yet tried|not tried yet|untried|untried ideas|ideas not tried|ideas to try|"
     "alternatives|alternative approaches|alternatives not tried|other ideas|未尝试|未尝试的想法|备选方案",
@@ -253,6 +211,18 @@ _CHECKED: Final = (
 _STEADY: Final = (
     r"(?: (?!if\b|once\b|when\b|until\b|to\b|that\b|should\b|will\b|can\b|must\b|would\b|not\b|"
     r"don't\b)\w+){0,3}?"
+)
+_BUT_NOT: Final = (
+    r"\b(?:but|however|although|except)\b(?! no\b).{0,100}\b(?:fail\w*|errors?|broken|breaks?|crash\w*|"
+    r"hangs?|time-?outs?|timed out|killed|doesn't|didn't)\b|但.{0,40}(?:失败|报错|错误|崩溃|超时)"
+)
+_SAYS_NOT_WHAT: Final = (
+    r"^\W*(?:(?:all|everything|it|this|that|both|it's|that's|is|are|now|works?|working|green|pass|passes|passed|"
+    r"passing|fixed|clean|verified|confirmed|resolved|again|fine|correctly|fully|good)\b\W*){1,5}$|"
+    r"^\W*(?:现在|已经?|都|均|全部|一切|问题){0,3}(?:验证)?(?:通过|修复|解决|正常|成功)了?\W*$|"
+    r"^\W*(?:the|this|that|my|our) (?:\w+ )?(?:function(?:ality)?|install(?:ation)?|feature|fix|code|"
+    r"implementation|changes?|solution|script|command|tool|approach|setup)(?: \w+){0,2} (?:works?|working|"
+    r"fixed)(?: (?:now|again|correctly|properly|perfectly|fine|great|as \w+))*\W*$"
 )
 CONFIRMED: Final = rule(
     sign(
@@ -291,18 +261,18 @@ CONFIRMED: Final = rule(
         r"可以正常",
     ),
     unless=r"\b[1-9]\d* (?:\w+ )?(?:fail|error)|"
-    rf"{_QUESTION}|"
+    rf"{_BUT_NOT}|{_SAYS_NOT_WHAT}|{QUESTION}|"
     rf"\b(?:doesn't|don't|didn't|does not|did not|isn't|aren't|wasn't|not|never|no longer) (?:\w+ )?(?:work|"
     rf"works|working|pass|fixed|verified|confirmed|resolved|clean|green)\b|"
     rf"\b(?:unverified|unconfirmed|0 (?:tests? )?pass|none (?:of \w+ )?pass|only works|almost|"
-    rf"works? until)\b|\blet me (?!know)|"
+    rf"works? until)\b|\blet me (?!know)|^\W*(?:now )?(?:i'll|i will)\b|"
     rf"\b(?:should|will|would|must|to|can|could|may|might) (?:now |then |all |also |be |still )*(?:pass|"
     rf"work|works|succeed|fixed|verified|confirmed|resolved|clean|green|working)\b|"
     rf"\b(?:is|are|was|were|be|being|been|gets?) passed\b|"
     rf"\b(?:pass|passes|passing|passed) (?:to|into|as|via|down|along|the|it|an?)\b|"
     rf"未通过|没有?通过|不通过|无法|不正常|如果|"
     rf"是否|假如|可能|需要|应该|确保|直到|等到",
-    hedge=rf"{_OUGHT}{_BEFORE}",
+    hedge=rf"{_OUGHT}{BEFORE}",
     headings="confirmed|confirmed working|verified|what works|what's working|已验证|已确认",
 )
 
@@ -331,7 +301,8 @@ FAILURE: Final = rule(
         r"\b[1-9]\d* failed\b|"
         r"\b(?:\d+|one|two|three|four|five|some|several|many|multiple|few|most|these|those|both|the|"
         r"all) (?:(?:of|the|\w+) ){0,2}(?:tests?|checks?|specs?|cases|jobs?|builds?) (?:are |is |still |"
-        r"now |also |all )*(?:fail(?:ed|s|ing)?|broken|broke)\b(?! (?:if|when))|"
+        r"now |also |all )*(?:failed|fails?|broke|(?:failing|broken)(?!(?: now| again| currently)?\W*$))\b"
+        r"(?! (?:if|when))|"
         r"\b(?:test|build|command|migration|install|deploy|deployment|compile|job|run|attempt|approach|"
         r"request|push|merge|lint|typecheck) (?:has |now |still |just |also )?fail(?:s|ed)\b(?! (?:if|when|"
         r"gracefully|silently|fast|over|back|open|closed))",
@@ -357,7 +328,9 @@ FAILURE: Final = rule(
         r"(?:修改|尝试|方法|方案)无效|超时(?:了|失败)",
     ),
     unless=r"^\W*(?:does|do)(?:n't| not)\b|"
-    rf"{_QUESTION}|"
+    r"^\W*(?:(?:bugs?|issues?|problems?|findings?|p\d)\b|问题|缺陷)[^:：]{0,12}[:：]|"
+    r"\b(?:works?|working|done|complete)\b[^.;:]{0,20}\bbut (?:is |are |still )*failing\b|"
+    rf"{QUESTION}|"
     rf"\b(?:no longer|never|won't|0|zero|no|none|without) (?:\w+ )?(?:fail|fails|failed|failing|broken|"
     rf"crash(?:es)?)\b|\b(?:expected|designed|supposed|intended|meant) to (?:fail|crash|break)\b|"
     rf"\bfail\w* as expected\b|\bxfail\b|\bfix(?:ed|es)? the (?:failing|broken)\b|"
@@ -366,7 +339,7 @@ FAILURE: Final = rule(
     rf"what happens|when|if|for|the case)\b|"
     rf"如果|是否|假如|不行的话|失败(?:时|则|后(?:会|将))|不会失败|没有失败|行不行",
     hedge=rf"\b(?:if|when|whenever|whether|would|could|might|may|should|unless|in case|will|to|can|must|"
-    rf"until|that|which|where|why|likely|probably|0)\b{_BEFORE}",
+    rf"until|that|which|where|why|likely|probably|0)\b{BEFORE}",
     headings="tried and failed|what failed|what didn't work|didn't work|failed attempts|failed approaches|"
     "dead ends|尝试过但失败|失败的尝试",
 )

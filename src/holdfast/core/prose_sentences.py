@@ -21,6 +21,8 @@ class Statement(NamedTuple):
     text: str
     under: tuple[str, ...]
     box: str
+    explains: bool
+    """Whether it is a further sentence of a list item, and only says more of the first."""
 
     @property
     def is_lead_in(self) -> bool:
@@ -52,7 +54,7 @@ _WRAP_WIDTHS: Final = range(50, 131)
 """A line of this length that ends in mid-sentence was broken by an editor, not by its author."""
 
 _BULLET: Final = compiled(
-    r"""(?:(?:[-*+•‣◦–]|\d{1,3}[.)]|[(（]\d{1,2}[)）]|[a-zA-Z]\))[ \t]+|\d{1,2}、[ \t]*|[①-⑳][ \t]*
+    r"""(?:(?:[-*+•‣◦–→]|\d{1,3}[.)]|[(（]\d{1,2}[)）]|[a-zA-Z]\))[ \t]+|\d{1,2}、[ \t]*|[①-⑳][ \t]*
         |\[(?P<box>[ xX])\][ \t]+)++""",
     re.VERBOSE,
 )
@@ -103,7 +105,10 @@ def statements(text: str) -> list[Statement]:
             leads.pop()
         under = (*heading, *(lead for _, lead in leads)) if leads else heading
         pieces = _split(_plain(block.text))
-        found += [Statement(piece, under, block.box) for piece in pieces]
+        is_item = block.kind is _Kind.ITEM
+        found += [
+            Statement(piece, under, block.box, is_item and place > 0) for place, piece in enumerate(pieces)
+        ]
         if pieces and found[-1].is_lead_in:
             leads.append((level, _name(pieces[-1])))
     return found

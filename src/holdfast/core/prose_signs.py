@@ -44,14 +44,23 @@ _MEASURE: Final = re.compile(
 )
 _PERCENTILE: Final = re.compile(r"\bp(?:50|75|90|95|99)\b\W{1,4}(?:\w+ ){0,3}\W?\d")
 _NOT_MEASURED: Final = re.compile(
+    r"\d\s?\w{1,12} ago\b|\d\s?(?:毫秒|秒|分钟|小时)前|"
     r"\b(?:older|newer|longer|more|less) than ~?\d|\bper (?:page|request)\b|\bdebounc|"
     r"\b(?:at (?:least|most)|up to|every|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|limit(?:ed)?(?: of| to|"
     r" is)?|time-?outs?(?: of| is| to)?|within|defaults?(?: of| to| is)?|sleep|wait(?:s|ing)?(?: for)?|"
     r"ttl(?: of| is)?|interval(?: of| is)?|after|first|last|next|top|retry|line|lines|port):? ~?\d|"
-    r"\d ?\w+ (?:default|debounce|time-?out|interval|ttl|delay|grace|limit|cap|window|retention)\b|"
+    r"\b(?:waits?|sleeps?|polls?|throttles?|caps?|capped)\b[^,;.]{0,30}\d|设为|设置为|延迟(?:了|为)?\s?\d|"
+    r"\d\s?\w+\s(?:default|debounce|time-?out|interval|ttl|delay|grace|limit|cap|window|retention)\b|"
     r"\b(?:let me|i'll|i will|should|must|would|could|aim|target|goal|budget|if)\b.{0,80}\d|至少|最多|不超过|"
     r"超时(?:时间)?(?:为|设)|[?？]\W*$"
 )
+_LINES: Final = re.compile(r"~?\d[\d,.]*[kK]? (?:\w+ )?(?:lines|LOC)\b|\d+ ?行代码")
+_CHANGED: Final = re.compile(
+    r"\b(?:now|from|down|up|remov\w+|add(?:s|ed)|delet\w+|dropped|sav(?:e[sd]?|ing)|eliminat\w+|reduc\w+|shr[aiu]nk\w*|"
+    r"gr[eo]w\w*|fewer|less|more|cut|total|went|vs|shows?|showed|counts|reports)\b|→|->|减少|增加|从|降|共",
+    re.IGNORECASE,
+)
+"""What makes a count of lines a result; without it, it only describes a file."""
 
 _DOING: Final = (
     r"(?:add|apply|analy[sz]e|begin|build|check|clean|commit|compare|continue|create|debug|dig|do|edit|"
@@ -60,9 +69,13 @@ _DOING: Final = (
     r"run|scan|search|see|set|show|simplify|start|take|test|trace|try|understand|update|use|verify|view|wait|"
     r"walk|work|write)\b"
 )
+_COURTESY: Final = (
+    r"(?:that's )?(?:an? )?(?:good|great|fair|nice|excellent) (?:idea|question|catch|point|call)|"
+    r"you're (?:absolutely |quite )?right|got it|agreed"
+)
 NARRATION: Final = re.compile(
-    r"\W*(?:(?:good|great|perfect|ok|okay|alright|right|now|so|first|next|then|yes|excellent|sure|done|hmm|"
-    r"wait|actually|and|but|finally|also|(?:since|before|based on|looking at|"
+    rf"\W*(?:(?:{_COURTESY}|good|great|perfect|ok|okay|alright|right|now|so|first|next|then|yes|excellent|sure|"
+    r"done|hmm|wait|actually|and|but|finally|also|(?:since|before|based on|looking at|"
     r"after) [^,]{1,60})[,.!:—-]*\s+){0,4}"
     rf"(?:let me\b|let's (?:first |now )?{_DOING}|(?:i'll|i will|i'm going to|i am going to|we'll|"
     rf"we will) (?:now |first |also |just |quickly |next |then )*{_DOING}|i(?:'m| am) (?:now |currently |"
@@ -73,6 +86,61 @@ NARRATION: Final = re.compile(
     r"verifying)\b|here(?:'s| is| are) (?:the|an?|my|what)\b|"
     r"(?:好的?[，,。]?)?(?:我现在|现在(?:我|让我|来|开始)|让我|我来|我先|首先[，,]?(?:我|让我)|接下来[，,]?我(?:来|先|将|会|就)|我将|我会先|正在))"
 )
+_GOING_ON: Final = (
+    r"(?:running|compiling|building|installing|downloading|waiting|loading|finishing|continuing|progressing|"
+    r"underway|in progress)\b(?! (?:at|on|under|as|in|fine|well|again)\b)"
+)
+INTENT: Final = (
+    rf"\W*(?:(?:{_COURTESY}|good|great|perfect|ok|okay|alright|right|so|yes|excellent|sure|done|and|but|clean)"
+    r"[,.!:—-]*\s+){0,3}"
+    rf"(?:(?:now|first|then|finally|also)[,:]?\s+(?:also\s+)?(?:{_DOING}|(?:adjust|register|stage|tag|wire|"
+    r"wrap|convert|extend)\b)\s"
+    r"(?!(?:\S+\s){0,3}(?:is|are|was|were|has|have|pass|passes|fails?|shows?|takes?|took)\b)|"
+    r"(?:i (?:still |also |just |now |first )*(?:need to|should|have to)|(?:still |also |just )*need to) "
+    rf"(?:\w+ly |also |first |now )*{_DOING}|"
+    rf"(?:still )?{_GOING_ON}|"
+    rf"(?:[\w/`@.-]+ ){{1,5}}(?:is|are) (?:still |now |currently |almost )*{_GOING_ON}|"
+    r"(?!.{0,160} - )(?:[^.!?。！？]|[.!?](?=\S)){1,160}[:：]$|"
+    r"(?:好的?[，,。]?)?(?:现在(?:更新|添加|修改|运行|编写|写|检查|修复|创建|提交)|等待|"
+    r"我(?:还|得)?(?:需要|要|应该)(?:先|再)?(?:看|查|读|检查|更新|修改|添加|运行|确认)|"
+    r"(?:还在|仍在)(?:编译|运行|安装|等待|构建|下载)))"
+)
+"""More that only tells what comes now: a bare order to oneself, a want, a wait, a lone lead-in."""
+POINTS_ON: Final = re.compile(
+    r"\b(?:following|these|those|this|that|because|since|are|is|was|follows?|either|both|options?|ways?|"
+    r"reasons?|things?|steps?|files?|changes?|like|with|to|and|so|for)\s?[:：]\W{0,4}$|"
+    r"(?:如下|因为|原因|以下|包括|方案|步骤)[:：]$"
+)
+"""How a lead-in ends that leaves what it announces to what follows."""
+NO_STEP: Final = re.compile(
+    r"\W*(?:no|none|nothing|not(?! (?:yet|implemented|tested|covered|done|started))|n/a|无|没有|暂无|"
+    r"不需要)(?![a-z-])"
+)
+"""How an item begins that says there is nothing to do."""
+
+_CHECKS: Final = (
+    r"(?:(?:all|both|the|of|these|those|unit|integration|browser|existing|new|full|whole|now|also|still|"
+    r"\d[\d,]*|tests?|doctests?|specs?|suites?|checks?|lint(?:er|ing|s)?|formatting|builds?|compil(?:e|ation)|"
+    r"type[- ]?check(?:s|ing|er)?|types|ci|mypy|pyright|ruff|eslint|tsc|credo|clippy|and|with|is|are|comes?|"
+    r"runs?|pass|passes|passed|passing|green|clean|cleanly|successful(?:ly)?|succeeds?|succeeded|good|great|"
+    r"perfect|ok|okay|everything|failures?|errors?|warnings?|issues?|no|again|out|in|total)\b\W{0,6}){1,24}"
+)
+CHECK: Final = re.compile(
+    rf"\W{{0,6}}{_CHECKS}|\W{{0,4}}(?:现在|已经?|都|均|全部|所有|单元|集成){{0,4}}"
+    r"(?:测试|构建|编译|检查)(?:现在|已经?|都|均|全部){0,3}(?:通过|成功)了?\W{0,4}"
+)
+"""A sentence of nothing but how checks went: "All 12 tests pass, lint is clean.\""""
+
+FAILING: Final = re.compile(
+    r"\b(?:is|are|'s|'re)(?: \w+){0,2} (?:failing|broken|crashing|hanging)\b|\b(?:fails|crashes|hangs|breaks|"
+    r"times out|errors out)\b|\bstill (?:fail\w*|broken|crash\w*|hang\w*)|仍然?|还是|依然|目前|现在"
+)
+"""What says of a failure that it is so now. The next statement may have mended it."""
+ATTEMPT: Final = re.compile(
+    r"\b(?:tried|attempted|didn't|did not|couldn't|could not|failed|crashed|hung|timed out|broke|reverted|"
+    r"rolled back|backed out|ruled out|dead end|no luck)\b|试过|尝试了"
+)
+"""What says that something was done and did not help: that stays so."""
 
 
 def asks_user(question: str) -> bool:
@@ -90,5 +158,7 @@ def holds_measure(sentence: str) -> bool:
     if not _DIGIT.search(sentence):
         return False
     words = _QUOTED.sub("`", sentence)
+    if not _CHANGED.search(words):
+        words = _LINES.sub("", words)
     measure = _MEASURE.search(words) or _PERCENTILE.search(words)
     return measure is not None and not _NOT_MEASURED.search(words.lower().replace("’", "'"))

@@ -24,12 +24,14 @@ class Runner:
     signs: tuple[str, ...]
     count: Callable[[str], Counts | None]
     failing: re.Pattern[str]
+    unit: str = ""
+    """What is counted, where that is not tests."""
 
 
 def signed_in(text: str) -> Iterator[Runner]:
     """The runners of which a text holds a sign, in the order in which they are to be asked."""
     heard = {word for word in _WORDS if word in text}
-    for word, sign, runner in _SIGNS:
+    for word, sign, runner in _SIGNS if heard else ():
         if word in heard and sign in text:
             yield runner
 
@@ -40,12 +42,14 @@ def _lines(pattern: str) -> re.Pattern[str]:
 
 def _by(*patterns: str, summed: bool = False) -> Callable[[str], Counts | None]:
     """Counts by the named groups of these patterns: the last match of each, or the sum of all."""
-    ready = [_lines(pattern) for pattern in patterns]
+    # The engine looks for a line's end much faster than for `^`.
+    ready = [_lines(rf"\n{pattern[1:]}" if pattern[0] == "^" else pattern) for pattern in patterns]
 
     def count(text: str) -> Counts | None:
         seen: dict[str, int] = {}
+        lines = f"\n{text}"
         for pattern in ready:
-            matches = list(pattern.finditer(text))
+            matches = list(pattern.finditer(lines))
             for match in matches if summed else matches[-1:]:
                 for name, number in match.groupdict().items():
                     seen[name] = seen.get(name, 0) + int(number or 0)
@@ -73,16 +77,20 @@ def _pytest(text: str) -> Counts | None:
 _GO_TEST: Final = _lines(r"^ *--- (PASS|FAIL): (\S+)")
 _GO_PACKAGE: Final = _lines(r"^(ok|FAIL)[ \t]+(\S+)[ \t]+(?:[0-9.]+s|\(cached\)|\[(?:build|setup) failed\])")
 
+_GO_FAILING: Final = _lines(r"^(?: *--- FAIL: |FAIL[ \t]+(?=\S+[ \t]+\[(?:build|setup) failed\]))(\S+)")
 
-def _go(text: str) -> Counts | None:
-    """Single tests where they are listed, otherwise packages; a parent of subtests is not one more."""
+
+def _go_tests(text: str) -> Counts | None:
+    """The single tests; a parent of subtests is not one more."""
     found = _GO_TEST.findall(text)
     parents = {name.rpartition("/")[0] for _, name in found}
     verdicts = [verdict for verdict, name in found if name not in parents]
-    packages = [verdict for verdict, _ in _GO_PACKAGE.findall(text)]
-    passed = verdicts.count("PASS") or packages.count("ok")
-    failures = verdicts.count("FAIL") or packages.count("FAIL")
-    return (passed, failures) if verdicts or packages else None
+    return (verdicts.count("PASS"), verdicts.count("FAIL")) if verdicts else None
+
+
+def _go_packages(text: str) -> Counts | None:
+    verdicts = [verdict for verdict, _ in _GO_PACKAGE.findall(text)]
+    return (verdicts.count("ok"), verdicts.count("FAIL")) if verdicts else None
 
 
 _NEVER: Final = compiled(r"(?!)")
@@ -181,13 +189,18 @@ _RUNNERS: Final = (
         _by(r"(?:Passed|Failed)! +- Failed: +(?P<failed>\d+), Passed: +(?P<passed>\d+)"),
         _lines(r"^ +Failed (\S+)"),
     ),
-    Runner(("--- FAIL: ",), _go, _lines(r"^ *--- FAIL: (\S+)")),
-    Runner(("--- PASS: ",), _go, _NEVER),
-    Runner(("ok  \t", "FAIL\t"), _go, _lines(r"^FAIL[ \t]+(\S+)[ \t]")),
+    # Only when it is asked to does Go list the tests that passed; otherwise it counts packages.
+    Runner(("--- PASS: ",), _go_tests, _GO_FAILING),
+    Runner(("--- FAIL: ",), _go_packages, _GO_FAILING, "package"),
+    Runner(("ok  \t", "FAIL\t"), _go_packages, _lines(r"^FAIL[ \t]+(\S+)[ \t]"), "package"),
+    Runner(("--- FAIL: ",), _go_tests, _GO_FAILING),
 )
 
 # Every sign has one of these in it, and most outputs few of them: that spares two searches of three.
-_WORDS: Final = (*"pass fail error test Test Ran Assert OK Failed: FAIL PASS".split(), "ok  \t")
+_WORDS: Final = (
+    *(" pass", " fail", " error", " tests ", "Tests", "FAIL", "PASS: ", "Failed:", "OK (", "Ran ", "ok  \t"),
+    *("test result: ", "Assertions: "),
+)
 _SIGNS: Final = tuple(
     (next(word for word in _WORDS if word in sign), sign, runner)
     for runner in _RUNNERS

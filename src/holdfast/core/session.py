@@ -30,16 +30,8 @@ from holdfast.core.events import (
 from holdfast.core.evidence import follow, restarted, swapped, told_by_letter, twin
 from holdfast.core.fence import is_brief
 from holdfast.core.flush import Flush, FlushPolicy, acted
-from holdfast.core.pressure import (
-    KnownModel,
-    Pressure,
-    capacity,
-    counted,
-    emptied,
-    percent,
-    switched,
-    taught,
-)
+from holdfast.core.pressure import KnownModel, Pressure, capacity, counted, emptied, percent, switched, taught
+from holdfast.core.renewed import renewed
 from holdfast.core.rolling import Rolling, RollingPolicy, due, taken
 from holdfast.core.text import query_terms, shortened
 from holdfast.core.trail import Trail
@@ -110,7 +102,7 @@ class Policy:
     models: tuple[KnownModel, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, to be renewed
 class Session:
     """Everything that must survive about a session; the whole of it is durable."""
 
@@ -182,12 +174,7 @@ def begin(key: str, harness: str, project: Project, at: int) -> Session:
 
 def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
     """The session after an event that it has not seen, and what to do about it."""
-    session = replace(
-        session,
-        started_at=min(session.started_at, event.at) if event.at else session.started_at,
-        last_event_at=max(session.last_event_at, event.at),
-        flush=acted(session.flush, session.trail, event),
-    )
+    session = _heard_of(session, event)
     match event:
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(session, event, policy), ()
@@ -197,16 +184,26 @@ def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tu
             return _compacted(session, event)
         case CompactionImminent():
             words = event.session_context or event.instructions
-            announced = replace(session, compaction_announced=True)
+            announced = renewed(session, compaction_announced=True)
             return announced, _take(announced, Trigger.PRE_COMPACTION, words)
         case SessionEnded():
             return _ended(session, event)
         case DigestGiven(text=text):
             trigger = Trigger.EXPLICIT if event.origin is Origin.HUMAN else Trigger.AGENT
-            told = replace(session, changed_at=max(session.changed_at, event.at))
+            told = renewed(session, changed_at=max(session.changed_at, event.at))
             return told, (TakeCheckpoint(trigger, text),)
         case _:
             return _told(session, event), ()
+
+
+def _heard_of(session: Session, event: Event) -> Session:
+    """The session with when it was heard of; of a record that tells several things, most change nothing."""
+    started_at = min(session.started_at, event.at) if event.at else session.started_at
+    last_event_at = max(session.last_event_at, event.at)
+    flush = acted(session.flush, session.trail, event)
+    if (started_at, last_event_at) == (session.started_at, session.last_event_at) and flush is session.flush:
+        return session
+    return renewed(session, started_at=started_at, last_event_at=last_event_at, flush=flush)
 
 
 def _told(session: Session, event: Event) -> Session:
@@ -215,13 +212,13 @@ def _told(session: Session, event: Event) -> Session:
         case SessionStarted():
             return _started(session, event)
         case TurnEnded():
-            return replace(session, turn_open=False)
+            return renewed(session, turn_open=False)
         case Remembered(text=text):
             return record_remember(session, text, event.at)
         case BriefSeen(text=text) if is_brief(text):
-            return replace(session, briefed_window=session.window)
+            return renewed(session, briefed_window=session.window)
         case ModelChanged(model=model, window=window):
-            return replace(session, model=model, pressure=switched(session.pressure, model, window))
+            return renewed(session, model=model, pressure=switched(session.pressure, model, window))
         case _:
             return _worked(session, event)
 
@@ -229,8 +226,8 @@ def _told(session: Session, event: Event) -> Session:
 def revise(session: Session, event: Event) -> Session:
     """The session after a later revision of an event that it has seen: nothing counts twice."""
     if isinstance(event, Usage):
-        return replace(session, pressure=_with_count(session, event))
-    return replace(session, trail=follow(session.trail, event, session.project.root))
+        return renewed(session, pressure=_with_count(session, event))
+    return renewed(session, trail=follow(session.trail, event, session.project.root))
 
 
 def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
@@ -238,7 +235,7 @@ def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
     if twin(session.trail, prompt) is not None:
         return session
     heard = record_prompt(_worked(session, prompt), prompt.text, prompt.at)
-    return _due(replace(heard, waiting=(*heard.waiting, prompt)), policy, prompt.at)
+    return _due(renewed(heard, waiting=(*heard.waiting, prompt)), policy, prompt.at)
 
 
 def record_prompt(session: Session, text: str, at: int) -> Session:
@@ -246,13 +243,13 @@ def record_prompt(session: Session, text: str, at: int) -> Session:
     terms = query_terms(text)
     queries = (*session.pending_queries, terms)[-QUERIES_PENDING:] if terms else session.pending_queries
     changed_at = max(session.changed_at, at)
-    return replace(session, pending_queries=queries, changed_at=changed_at, unsaved=True, turn_open=True)
+    return renewed(session, pending_queries=queries, changed_at=changed_at, unsaved=True, turn_open=True)
 
 
 def record_remember(session: Session, text: str, at: int) -> Session:
     """One more thing that was said to be worth remembering."""
     remembers = (*session.pending_remembers, shortened(text, 500))[-REMEMBERS_PENDING:]
-    return replace(session, pending_remembers=remembers, changed_at=max(session.changed_at, at), unsaved=True)
+    return renewed(session, pending_remembers=remembers, changed_at=max(session.changed_at, at), unsaved=True)
 
 
 def should_checkpoint(session: Session, policy: Policy, now: int) -> bool:
@@ -264,7 +261,7 @@ def should_checkpoint(session: Session, policy: Policy, now: int) -> bool:
 
 def consume(session: Session, at: int) -> Session:
     """The session after a checkpoint took what was pending."""
-    return replace(
+    return renewed(
         session,
         prompts_at_checkpoint=session.prompts_told,
         last_checkpoint_at=at,
@@ -277,7 +274,7 @@ def consume(session: Session, at: int) -> Session:
 
 def clear(session: Session, phase: Phase, at: int, reason: str) -> Session:
     """The session when it is over; what it knew stays."""
-    return replace(session, phase=phase, ended_at=at, end_reason=reason, due=None, turn_open=False)
+    return renewed(session, phase=phase, ended_at=at, end_reason=reason, due=None, turn_open=False)
 
 
 def is_imported(session: Session) -> bool:
@@ -300,22 +297,22 @@ def _prompted(session: Session, event: Prompt, policy: Policy) -> Session:
     told = twin(session.trail, event)
     if told is None:
         heard = record_prompt(_worked(session, event), event.text, event.at)
-        return _due(replace(heard, prompt_count=heard.prompt_count + 1), policy, event.at)
+        return _due(renewed(heard, prompt_count=heard.prompt_count + 1), policy, event.at)
     waiting = tuple(prompt for prompt in session.waiting if prompt.record != told.record)
     shown = session.prompt_count + len(session.waiting) - len(waiting)
     trail = session.trail if told_by_letter(event.record) else swapped(session.trail, told, event)
-    return replace(session, waiting=waiting, prompt_count=shown, trail=trail)
+    return renewed(session, waiting=waiting, prompt_count=shown, trail=trail)
 
 
 def _counted(session: Session, event: Usage, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
     """The session after one more request was answered; the window may now be so full that it is saved."""
     pressure = _with_count(session, event)
     pressure = replace(pressure, answers=pressure.answers + 1)
-    after = replace(session, pressure=pressure, model=pressure.model or session.model)
+    after = renewed(session, pressure=pressure, model=pressure.model or session.model)
     share = percent(pressure.used, capacity(pressure, policy.models))
     if not due(after.rolling, policy.rolling, pressure.used, share, after.prompts_told):
         return after, ()
-    rolled = replace(after, rolling=taken(after.rolling, policy.rolling, share, after.prompts_told))
+    rolled = renewed(after, rolling=taken(after.rolling, policy.rolling, share, after.prompts_told))
     return rolled, _take(rolled, Trigger.THRESHOLD, "")
 
 
@@ -327,7 +324,7 @@ def _with_count(session: Session, event: Usage) -> Pressure:
 
 def _due(session: Session, policy: Policy, at: int) -> Session:
     if session.due is None and should_checkpoint(session, policy, at):
-        return replace(session, due=Due(Trigger.PERIODIC, at))
+        return renewed(session, due=Due(Trigger.PERIODIC, at))
     return session
 
 
@@ -335,24 +332,24 @@ def _worked(session: Session, event: Event) -> Session:
     trail = follow(session.trail, event, session.project.root)
     if trail is session.trail:
         return session
-    return replace(session, trail=trail, changed_at=max(session.changed_at, event.at), unsaved=True)
+    return renewed(session, trail=trail, changed_at=max(session.changed_at, event.at), unsaved=True)
 
 
 def _started(session: Session, event: SessionStarted) -> Session:
     pressure, model = switched(session.pressure, event.model), event.model or session.model
-    started = replace(_revived(session, event.at), model=model, pressure=pressure, unanswered=event.source)
-    started = replace(started, trail=restarted(started.trail, event.source))
+    started = renewed(_revived(session, event.at), model=model, pressure=pressure, unanswered=event.source)
+    started = renewed(started, trail=restarted(started.trail, event.source))
     if event.source is not Source.CLEAR or event.previous != session.key:
         return started
     # It goes on under the same key: what its last window was given is gone with that.
-    return _emptied(replace(started, window=started.window + 1))
+    return _emptied(renewed(started, window=started.window + 1))
 
 
 def _revived(session: Session, at: int) -> Session:
     """A session that goes on after its end is live again; records from before the end are no sign of that."""
     if session.phase is Phase.LIVE or at <= session.ended_at:
         return session
-    return replace(session, phase=Phase.LIVE, ended_at=0, end_reason="")
+    return renewed(session, phase=Phase.LIVE, ended_at=0, end_reason="")
 
 
 def _compacted(session: Session, event: Compacted) -> tuple[Session, tuple[Effect, ...]]:
@@ -367,17 +364,17 @@ def _compacted(session: Session, event: Compacted) -> tuple[Session, tuple[Effec
     if known is not None:
         seen = replace(known, signs=(*known.signs, event.sign))
         rest = tuple(seen if one is known else one for one in session.compactions)
-        return replace(session, compactions=rest, pressure=taught(session.pressure, event)), ()
+        return renewed(session, compactions=rest, pressure=taught(session.pressure, event)), ()
     # A compaction that no hook announced: its state is only safe if we take it now.
     effects = () if session.compaction_announced else _take(session, Trigger.PRE_COMPACTION, "")
     compactions = (*session.compactions, Compaction(event.at, (event.sign,)))[-COMPACTIONS_KEPT:]
-    after = replace(session, window=session.window + 1, compactions=compactions, compaction_announced=False)
-    return _emptied(replace(after, pressure=taught(after.pressure, event))), effects
+    after = renewed(session, window=session.window + 1, compactions=compactions, compaction_announced=False)
+    return _emptied(renewed(after, pressure=taught(after.pressure, event))), effects
 
 
 def _emptied(session: Session) -> Session:
     """The session at the start of a window: nothing of what was counted, asked or saved in the last holds."""
-    return replace(
+    return renewed(
         session,
         pressure=emptied(session.pressure),
         rolling=Rolling(prompts=session.prompts_told),

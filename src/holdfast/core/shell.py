@@ -21,10 +21,8 @@ from holdfast.core.shell_steps import (
     CommandLine,
     Step,
     Word,
-    bare_words,
     past_options,
     read,
-    script_of,
 )
 from holdfast.core.text import one_line, shortened
 
@@ -56,13 +54,13 @@ def reads(command: str, project: str = "") -> tuple[FileChange, ...]:
 def program(command: str) -> str:
     """Program and subcommand as a person would name them: `git commit`, `npm run build`."""
     steps = (step for step in read(command).steps if not step.reads_the_one_before)
-    commands = [words for step in steps if (words := bare_words(step.words))]
-    chosen = next((words for words in commands if not _is_aside(words)), None)
-    chosen = chosen or next((words for words in reversed(commands) if words[0].text != "cd"), None)
+    commands = [step for step in steps if step.bare]
+    chosen = next((step for step in commands if not _is_aside(step.bare)), None)
+    chosen = chosen or next((step for step in reversed(commands) if step.bare[0].text != "cd"), None)
     if chosen is None:
         return "cd" if commands else ""
-    script = script_of(chosen)
-    return (program(script) if script else "") or program_name([word.path for word in chosen[:_NAMING]])
+    inner = program(chosen.script) if chosen.script else ""
+    return inner or program_name([word.path for word in chosen.bare[:_NAMING]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +103,12 @@ def _placed_steps(command: str, folder: str | None) -> Iterator[tuple[Step, Sequ
                 outer.append(folder)
             elif sign == ")" and outer:
                 folder = outer.pop()
-        words = bare_words(step.words)
+        words = step.bare
         if words and words[0].text in {"cd", "pushd", "popd"}:
             folder = _entered(folder, words[1:])
             continue
-        if words and (script := script_of(words)):
-            yield from _placed_steps(script, folder)
+        if step.script:
+            yield from _placed_steps(step.script, folder)
         is_git_elsewhere = [word.text for word in words[:2]] == ["git", "-C"]
         yield step, words, _entered(folder, words[2:3]) if is_git_elsewhere else folder
 
@@ -206,8 +204,33 @@ def _git(args: Sequence[Word]) -> Iterator[FileChange]:
             yield from _moved(rest, copied=False)
         case "rm" if not _has(rest, "--cached"):
             yield from _files(rest, action=Action.DELETE)
+        case name:
+            yield from (FileChange(path, Action.OTHER, whole=True) for path in _checked_out(name, rest))
+
+
+def _checked_out(subcommand: str, args: Sequence[Word]) -> Iterator[str]:
+    """What a subcommand of git puts into the working tree, as it was committed here or elsewhere."""
+    named = [word.path for word in _operands(args, "bBs")]
+    match subcommand:
+        case "checkout" if not _has(args, "-[bB]$|--orphan"):
+            yield from named
+        case "restore" if not _has(args, "--staged|-S") or _has(args, "--worktree|-W"):
+            yield from named
+        case "reset" if _has(args, "--hard"):
+            yield "."
+        case "clone":
+            yield from _cloned(named)
+        case "submodule" if named[:1] == ["add"]:
+            yield from _cloned(named[1:])
+        case "submodule" | "worktree" if named[:1] in (["update"], ["add"]):
+            yield from named[1:]
         case _:
             return
+
+
+def _cloned(named: Sequence[str]) -> Iterator[str]:
+    """Where a repository is cloned to: below its own name, where no other is given."""
+    yield from named[1:2] or (path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git") for path in named)
 
 
 _CHANGERS: Final[dict[str, Callable[[Sequence[Word]], Iterator[FileChange]]]] = {
@@ -217,6 +240,7 @@ _CHANGERS: Final[dict[str, Callable[[Sequence[Word]], Iterator[FileChange]]]] = 
     "mv": partial(_moved, copied=False),
     "cp": partial(_moved, copied=True),
     "rm": partial(_files, action=Action.DELETE),
+    "mkdir": partial(_files, action=Action.OTHER, valued="m"),
     "touch": partial(_files, action=Action.WRITE, valued="drt"),
     "git": _git,
 }
@@ -237,10 +261,10 @@ def _is_aside(words: Sequence[Word]) -> bool:
 
 def _calls(command: str, limit: int) -> Iterator[Call]:
     for step in read(command).steps:
-        words = bare_words(step.words)
-        if words and (script := script_of(words)):
-            yield from _calls(script, limit)
-        elif words and words[0].text not in _ASIDE | _LOOKING:
+        words = step.bare
+        if step.script:
+            yield from _calls(step.script, limit)
+        elif words and words[0].text not in _UNCALLED:
             name = _called([word.path for word in words[:_NAMING]])
             if _PROGRAM.match(name) and name not in _MOVING:
                 yield Call(name, _form(name, words, limit))
@@ -256,7 +280,7 @@ def _called(words: Sequence[str]) -> str:
 def _form(name: str, words: Sequence[Word], limit: int) -> str:
     """The call as it was typed if that is short, otherwise without the longest of what it was about."""
     shown = words[:_NAMING]
-    typed = [word.text if word.plain and not _UNSHOWN.search(word.text) else "…" for word in shown]
+    typed = [word.text if _can_be_shown(word) else "…" for word in shown]
     typed += ["…"] * (len(words) > _NAMING)
     about = [place for place in range(1, len(typed)) if typed[place] not in name.split()]
     for place in sorted(about, key=lambda place: -len(typed[place])):
@@ -268,9 +292,15 @@ def _form(name: str, words: Sequence[Word], limit: int) -> str:
     return whole if len(whole) <= limit else shortened(name, limit)
 
 
+def _can_be_shown(word: Word) -> bool:
+    """Whether a word can be read as it was meant, in quotes if it needs them."""
+    quoted_twice = "'" in word.text and _QUOTED.search(word.text) is not None
+    return word.plain and not quoted_twice and not _UNSHOWN.search(word.text)
+
+
 def _typed(words: Sequence[str]) -> str:
-    """The words on one line; what is left out shows once."""
-    return " ".join(word for word, _ in groupby(words))
+    """The words on one line, in quotes where the shell would read more than one; an ellipsis shows once."""
+    return " ".join(f"'{word}'" if _QUOTED.search(word) else word for word, _ in groupby(words))
 
 
 _PROGRAM: Final = re.compile(r"[a-zA-Z.~/][\w.+/-]*")
@@ -282,10 +312,12 @@ _WITHOUT_SUBCOMMANDS: Final = frozenset(
 )
 _MOVING: Final = frozenset({"git mv", "git rm"})
 _UNSHOWN: Final = re.compile(r"[\n\"]")
+_QUOTED: Final = re.compile(r"[\s$]")
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*")
 _PAGERS: Final = frozenset("head tail cat less more".split())
 _FILTERS: Final = _PAGERS | {"grep", "egrep", "rg", "wc", "sort", "uniq", "tee"}
 _LOOKING: Final = _FILTERS | frozenset("ls find sed awk cut nl pwd rm cp mv touch kill xargs tr jq".split())
+_UNCALLED: Final = _ASIDE | _LOOKING
 _SIGNS: Final = re.compile(r"\s2>(?:&1|\s?/dev/null)")
 _THEN: Final = re.compile(r"\s*+(?:&&|[;\n])\s*+")
 

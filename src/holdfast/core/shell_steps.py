@@ -30,6 +30,10 @@ class Step:
     """One simple command: its words and redirections, the texts given to it, and what stands before it."""
 
     words: tuple[Word, ...]
+    bare: tuple[Word, ...]
+    """Those from the program on; none where it only opens or closes a loop."""
+    script: str
+    """What `bash -c …` is asked to run."""
     redirections: tuple[tuple[str, Word], ...]
     bodies: tuple[str, ...]
     joined: str
@@ -51,7 +55,7 @@ class CommandLine:
     """A command line taken apart."""
 
     text: str
-    """What was typed, with a numbered mark in place of each here-document's text."""
+    """What was typed, on one line: without comments, and with a mark for each here-document's text."""
     bodies: tuple[str, ...]
     steps: tuple[Step, ...]
 
@@ -60,6 +64,7 @@ class CommandLine:
 def read(command: str) -> CommandLine:
     """The command line taken apart; several ask for the same one in turn."""
     text, bodies = _without_bodies(command)
+    text = _without_lines(text) if "\n" in text or "#" in text else text
     return CommandLine(text, bodies, tuple(_steps_of(text, bodies)))
 
 
@@ -69,7 +74,10 @@ BODY: Final = re.compile("\0([0-9]+)")
 
 def _without_bodies(command: str) -> tuple[str, tuple[str, ...]]:
     """The command with a numbered mark in place of each here-document's text, and those texts."""
-    lines = command.replace("\0", "").replace("\\\n", " ").strip().split("\n")
+    command = command.replace("\0", "").replace("\\\n", " ").strip()
+    if "<<" not in command:
+        return command, ()
+    lines = command.split("\n")
     last = {line.strip(): number for number, line in enumerate(lines)}
     kept: list[str] = []
     bodies: list[str] = []
@@ -98,6 +106,39 @@ _SIGN: Final = re.compile(
     r"|[0-9]*+(?P<redirection>&>>?|>>|>\||>&|<<<|<<-?|<>|<&|[<>](?!\())"
     r"|(?P<operator>&&|\|\||\|&|;;&?|[|;&()\n])"
 )
+_SIGN_BEGINS: Final = frozenset("#0123456789&<>|;()\n")
+
+
+def _without_lines(text: str) -> str:
+    """The command line without comments, and with a semicolon where only a line's end stood.
+
+    Whoever shows a command does so on one line, and there a comment would swallow what comes after it.
+    """
+    pieces: list[str] = []
+    position, goes_on = 0, True
+    while position < len(text):
+        gap, sign = _GAP.match(text, position), _SIGN.match(text, position)
+        if gap:
+            pieces.append(gap[0])
+            position = gap.end()
+            continue
+        start, position = position, sign.end() if sign else _word(text, position)[1]
+        if sign and sign["comment"]:
+            continue
+        if sign and sign["operator"] == "\n":
+            if pieces and not pieces[-1].strip():
+                pieces.pop()
+            pieces.append(" " if goes_on else "; ")
+            goes_on = True
+            continue
+        piece = text[start:position]
+        pieces.append(piece)
+        goes_on = piece in _GOES_ON
+    return "".join(pieces).strip().removesuffix(";").rstrip() if goes_on else "".join(pieces).strip()
+
+
+_GOES_ON: Final = frozenset("&& || | |& ; ;; & ( { do then else elif in !".split())
+"""What a line may end with that the next one continues."""
 
 
 def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
@@ -109,10 +150,12 @@ def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
     while True:
         gap = _GAP.match(text, position)
         position = gap.end() if gap else position
-        over, sign = position >= len(text), _SIGN.match(text, position)
+        over = position >= len(text)
+        sign = _SIGN.match(text, position) if not over and text[position] in _SIGN_BEGINS else None
         if (over or (sign and sign["operator"])) and (words or redirections):
             given = (bodies[int(mark[1])] for _, to in redirections if (mark := BODY.search(to.text)))
-            yield Step(tuple(words), tuple(redirections), tuple(given), joined, end)
+            bare = tuple(_bare_words(words))
+            yield Step(tuple(words), bare, _script_of(bare), tuple(redirections), tuple(given), joined, end)
             words, redirections, joined = [], [], ""
         if over:
             return
@@ -130,6 +173,8 @@ def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
             end = position if redirected else end
 
 
+# Most words are like this, and need no second look.
+_PLAIN: Final = re.compile(r"[^\s'\"\\$`<>|&;()*?{\[]++(?!\S)")
 _PIECE: Final = re.compile(
     # A shell refuses a folder in brackets (`app/(shop)/page.tsx`), but what is in it is no command for that.
     r"(?P<folder>(?<=/)\([\w-]++\)(?=/))"
@@ -144,6 +189,8 @@ _ESCAPED: Final = re.compile(r"\\([\"\\$`\n])")
 
 def _word(text: str, position: int) -> tuple[Word, int]:
     """The word that begins here, and where it ends: always further on."""
+    if whole := _PLAIN.match(text, position):
+        return Word(whole[0]), whole.end()
     start, pieces, plain = position, "", True
     while piece := _PIECE.match(text, position):
         position = piece.end()
@@ -195,7 +242,7 @@ _PREFIXES: Final = {
 }  # fmt: skip
 
 
-def bare_words(words: Sequence[Word]) -> Sequence[Word]:
+def _bare_words(words: Sequence[Word]) -> Sequence[Word]:
     """The words from the program on: without assignments, keywords and programs that only run another one."""
     at = 0
     while at < len(words):
@@ -218,9 +265,8 @@ def past_options(words: Sequence[Word], at: int, valued: Sequence[str]) -> int:
     return at
 
 
-def script_of(words: Sequence[Word]) -> str:
-    """What `bash -c …` is asked to run."""
-    if words[0].text.rsplit("/", 1)[-1] not in {"bash", "sh", "zsh", "dash"}:
+def _script_of(words: Sequence[Word]) -> str:
+    if not words or words[0].text.rsplit("/", 1)[-1] not in {"bash", "sh", "zsh", "dash"}:
         return ""
     flag = next((at for at, word in enumerate(words) if re.fullmatch(r"-[a-z]*c", word.text)), len(words))
     return words[flag + 1].text if flag + 1 < len(words) else ""

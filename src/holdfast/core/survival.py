@@ -10,7 +10,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from holdfast.core.events import (
@@ -171,7 +171,10 @@ def _ends(detail: str) -> str:
 
 
 def cuts(events: Sequence[Event]) -> tuple[Cut, ...]:
-    """Every place to cut a session, in order; which of them have enough to measure is for `need` to say."""
+    """Every place to cut a session, in order; which of them have enough to measure is for `need` to say.
+
+    Each shows its need until the next one, whatever its kind.
+    """
     places: list[Cut] = []
     real = compactions(events)
     starts = [0, *(resumed for _, resumed, _ in real)]
@@ -185,7 +188,9 @@ def cuts(events: Sequence[Event]) -> tuple[Cut, ...]:
         if number < len(real):
             at, resumed, summary = real[number]
             places.append(Cut(CutKind.REAL, at, resumed, ends[number + 1], summary))
-    return tuple(places)
+    # What comes after the next cut is that one's need: nothing counts for two.
+    following = (*(cut.at for cut in places[1:]), len(events))
+    return tuple(replace(cut, until=min(cut.until, at)) for cut, at in zip(places, following, strict=False))
 
 
 def compactions(events: Sequence[Event]) -> list[tuple[int, int, str]]:

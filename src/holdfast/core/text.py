@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"#?\w[\w./:#-]*\w|#?\w")
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
-_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|```.*|[|:-][ |:-]{2,}$)|\*\*", re.MULTILINE)
-_SPACES = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"(?<!\b\d)(?<!\b\d\d)[.!?](?=\s)|[。！？]")
+"""Behind a number alone a full stop ends nothing: it begins an item of a list."""
 _STOP_WORDS = frozenset(
     """a about after again all also am an and any are as at be because been before being but by can could
     did do does doing don't for from get go had has have here him his how i i'd i'll i'm if in into is
@@ -24,7 +23,7 @@ _NO_CONTENT = _STOP_WORDS | frozenset("abcdefghijklmnopqrstuvwxyz_")
 
 def one_line(text: str) -> str:
     """The text with every run of white space made one space."""
-    return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def shortened(text: str, limit: int) -> str:
@@ -47,11 +46,6 @@ def in_sentences(text: str, limit: int) -> str:
         return text
     ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, limit - len(" …"))]
     return f"{text[: ends[-1]]} …" if ends and ends[-1] > limit // 3 else shortened(text, limit)
-
-
-def without_marks(text: str) -> str:
-    """What Markdown says, without the marks of headings, quotes, fences and bold words."""
-    return _MARKS.sub("", text)
 
 
 def query_terms(text: str, limit: int = 12) -> str:

@@ -1,4 +1,4 @@
-"""To-dos: the list that an agent keeps, where a harness tells of one entry at a time."""
+"""To-dos: the list that an agent keeps, told as a whole or one entry at a time, and what of it is open."""
 
 from __future__ import annotations
 
@@ -6,12 +6,27 @@ from dataclasses import replace
 from typing import Final
 
 from holdfast.core.events import Todo
-from holdfast.core.trail import TODOS_KEPT
+from holdfast.core.trail import TODOS_KEPT, Trail
 
 COMPLETED: Final = "completed"
 IN_PROGRESS: Final = "in_progress"
 PENDING: Final = "pending"
 _DELETED: Final = "deleted"
+
+
+STEPS_LEFT: Final = 240
+"""A list that was left alone for so long, while something else was asked for, is not what is worked on."""
+STEPS_FORGOTTEN: Final = 480
+"""One that was left alone for this long is not kept any more, whatever is asked for."""
+
+
+def still_open(trail: Trail) -> tuple[Todo, ...]:
+    """What is left to do of a list that the agent still keeps; sessions of old do not say since when."""
+    left_alone = trail.steps - trail.planned_step if trail.planned_at else 0
+    asked_since = trail.goal is not None and trail.goal.at > trail.planned_at
+    if left_alone > (STEPS_LEFT if asked_since else STEPS_FORGOTTEN):
+        return ()
+    return tuple(todo for todo in trail.todos if todo.status != COMPLETED)
 
 
 def with_entry(todos: tuple[Todo, ...], entry: Todo) -> tuple[Todo, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from holdfast.core.aims import Aim
 from holdfast.core.events import Action, Todo
 from holdfast.core.outcomes import TestSummary
 from holdfast.core.patches import FileChange
@@ -101,6 +102,7 @@ class CommandRun:
     tests: TestSummary | None = None
     times: int = 1
     step: int = 0
+    aim: Aim = Aim.DO
 
 
 class Thing(StrEnum):
@@ -140,6 +142,8 @@ class OpenCall:
     changes: tuple[FileChange, ...] = ()
     task: str = ""
     """What was handed to a subagent."""
+    aim: Aim = Aim.DO
+    """For a command: how its end is to be read, which what is kept of it does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ class Running:
     over: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, to be renewed
 class Trail:
     """A session's evidence, oldest first in every row."""
 
@@ -171,6 +175,10 @@ class Trail:
     mentions: tuple[Mention, ...] = ()
     """Those named last come last."""
     todos: tuple[Todo, ...] = ()
+    planned_at: int = 0
+    """When the to-dos were changed last."""
+    planned_step: int = 0
+    """At which step that was."""
     open_calls: tuple[OpenCall, ...] = ()
     subagent_files: tuple[FileTouch, ...] = ()
     running: tuple[Running, ...] = ()

@@ -136,7 +136,11 @@ def worth(found: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
     )
 
 
-_STATE = (("failed_command",), ("latest_file",), ("last_said", "next", "statement", "todo", "decision"))
+_STATE = (
+    ("last_failure", "failed_command"),
+    ("latest_file",),
+    ("last_said", "next", "statement", "todo", "decision"),
+)
 
 
 def _state(brief: Brief) -> float | None:
