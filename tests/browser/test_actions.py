@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tests.browser.conftest import NEWEST, Visit
 from tests.daemon.api.served import Caller, Furnished
@@ -151,6 +152,16 @@ class TestLive:
             new = session("brand-new-one", project=site.project, last_event_at=site.at + 10**7)
             store.put_session(new, NEWEST)
         page.locator("#recent", has_text="brand-new-one").wait_for()
+
+    def test_what_came_between_a_page_and_its_ear_shows_up_too(self, visit: Visit, site: Furnished) -> None:
+        def late(route: Any) -> None:  # noqa: ANN401
+            with site.store() as store, store.writing():
+                new = session("before-it-listened", project=site.project, last_event_at=site.at + 10**7 + 1)
+                store.put_session(new, NEWEST)
+            route.continue_()
+
+        visit.page.route("**/api/live*", late, times=1)
+        visit.go("/").locator("#recent", has_text="before-it-listened").wait_for()
 
     def test_what_one_is_typing_is_left_alone(self, visit: Visit, site: Furnished) -> None:
         page = visit.go("/memory")

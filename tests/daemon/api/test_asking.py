@@ -11,6 +11,8 @@ from holdfast.core.world import Project
 from tests.daemon.api.served import SECRET, Caller, Furnished, pages
 from tests.stores.contract import checkpoint
 
+PAGES = ("/", "/memory", "/sessions/s1")
+
 
 class TestLists:
     @pytest.mark.parametrize(
@@ -128,3 +130,38 @@ class TestLive:
         with furnished.store() as store, store.writing():
             store.trim_checkpoints("s9", 0)
         assert told == {"id": "c-new", "session": "s9", "at": at}
+
+    @pytest.mark.parametrize("said", [*(f"the page {path}" for path in PAGES), "the query", "the browser"])
+    @pytest.mark.parametrize("meanwhile", [(), ("c-meanwhile",)])
+    def test_what_changed_since_a_page_or_an_event_was_seen_is_told_first(
+        self, caller: Caller, furnished: Furnished, said: str, meanwhile: tuple[str, ...]
+    ) -> None:
+        path, headers = _saying(caller, said)
+        for id in meanwhile:
+            _add(furnished, id)
+        try:
+            with caller.open(path, **headers) as stream:
+                _add(furnished, "c-then")
+                first = next(line for line in iter(stream.readline, b"") if line.startswith(b"event:"))
+        finally:
+            with furnished.store() as store, store.writing():
+                store.trim_checkpoints("s9", 0)
+        assert first == (b"event: missed\n" if meanwhile else b"event: checkpoint\n")
+
+
+def _saying(caller: Caller, said: str) -> tuple[str, dict[str, str]]:
+    """How to listen, and say what was seen: by a page, or by an event."""
+    kind, _, path = said.rpartition(" ")
+    if kind == "the page":
+        page = caller.ask(path).body.decode()
+        seen = page.partition('data-seen="')[2].partition('"')[0]
+        return f"/api/live?seen={seen}", {}
+    with caller.open("/api/live") as stream:
+        opening = b"".join(iter(stream.readline, b"\n")).decode()
+    seen = opening.partition("id: ")[2].strip()
+    return (f"/api/live?seen={seen}", {}) if path == "query" else ("/api/live", {"Last-Event-ID": seen})
+
+
+def _add(furnished: Furnished, id: str) -> None:
+    with furnished.store() as store, store.writing():
+        store.add_checkpoint(checkpoint(id, session="s9", created_at=furnished.at + 10**9))

@@ -29,11 +29,12 @@ HIGH: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a page needs beside its rows: the time, and the theme that the person chose, if any."""
+    """What a page needs beside its rows: the time, the theme that was chosen, and what it has seen."""
 
     now: int
     theme: str = ""
     version: str = ""
+    seen: str = ""
 
     def ago(self, at: str | None) -> Html:
         """How long ago that was, with the time itself behind it."""
@@ -54,6 +55,7 @@ def page(view: View, path: str, title: str, *body: Child) -> Html:
                 el("body", _top(path), _main(title, *body), _foot(view), _toasts()),
                 lang="en",
                 data_theme=theme,
+                data_seen=view.seen,
             ),
         )
     )

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from holdfast import __version__
 from holdfast.core.scores import compared
 from holdfast.daemon.api.checkpoints import diff_row
+from holdfast.daemon.api.live import HEADS, print_of
 from holdfast.daemon.api.office import Office
 from holdfast.daemon.api.paging import Paging
 from holdfast.daemon.dashboard import assets, looked_up
@@ -60,6 +61,7 @@ class Asked:
         self.home = self.office.reception.home
         self.project = self.query.get("project", "")[:200]
         self.redacted = self.office.redacted
+        self.seen = ""
 
     def paging(self, limit: int) -> Paging:
         """The page of a list that is asked for."""
@@ -68,12 +70,17 @@ class Asked:
     async def worked_out(self, made: Callable[[Asked, Desk], Html]) -> Html:
         """The page, made in the office; one for which everything is read keeps no other page waiting."""
         if self.query.get("deep") or self.query.get("audit"):
-            return await self.office.read_through(lambda desk, _: made(self, desk))
-        return await self.office.do(lambda desk: made(self, desk))
+            return await self.office.read_through(lambda desk, _: self._made(made, desk))
+        return await self.office.do(lambda desk: self._made(made, desk))
 
     def view(self) -> View:
         """What every page needs."""
-        return View(self.office.reception.desk.clock(), self.theme, __version__)
+        return View(self.office.reception.desk.clock(), self.theme, __version__, self.seen)
+
+    def _made(self, made: Callable[[Asked, Desk], Html], desk: Desk) -> Html:
+        # Before anything else is looked up: what changes meanwhile counts as not seen.
+        self.seen = print_of(desk.store.heads(HEADS))
+        return made(self, desk)
 
 
 def _shown(made: Callable[[Asked, Desk], Html]) -> Callable[[Request], Awaitable[Response]]:

@@ -73,12 +73,12 @@ function focusOf(element) {
 function follow() {
   const pulse = page("#pulse");
   const said = (text, kind) => { if (pulse) { pulse.textContent = text; pulse.className = `pulse ${kind}`; } };
-  const stream = new EventSource("/api/live");
+  const stream = new EventSource(`/api/live?seen=${document.documentElement.dataset.seen}`);
   let waiting;
   const soon = () => { clearTimeout(waiting); waiting = setTimeout(() => renew().catch(() => {}), 300); };
   stream.addEventListener("open", () => said("live", "on"));
   stream.addEventListener("error", () => said("the daemon is away; the page shows what was", "off"));
-  for (const kind of ["session", "checkpoint", "brief", "memory"]) stream.addEventListener(kind, soon);
+  for (const kind of ["session", "checkpoint", "brief", "memory", "missed"]) stream.addEventListener(kind, soon);
   addEventListener("pagehide", () => stream.close());
 }
 
