@@ -60,6 +60,17 @@ def test_of_how_the_tests_went_only_the_latest_is_told() -> None:
     assert "12.5 ms" in state
 
 
+def test_of_how_the_build_or_ci_went_only_the_latest_is_told() -> None:
+    of = told(
+        said("CI is green on the first draft.", "a1"),
+        said("The docs build passed.", "a2"),
+        said("Lint and the docs build passed with one warning.", "a3"),
+        said("CI is green on PR #12.", "a4"),
+    )
+    done = [line for line in lines(of, STATE) if line.startswith("Done: ")]
+    assert done == ["Done: CI is green on PR #12.", "Done: Lint and the docs build passed with one warning."]
+
+
 @pytest.mark.parametrize(
     ("later", "left"),
     [

@@ -111,6 +111,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         The build succeeded without warnings.
         Lint and typecheck pass.
         31 tests passed in the last run.
+        The race is fixed, and the server is running on port 80.
         所有测试都通过。
         登录问题已修复。
         验证通过，可以合并。
@@ -278,6 +279,10 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         The exporter is now working but there are type errors.
         Most tests pass but `test_rotation` is failing.
         The new tests passed, but an old one hit the timeout of 5 s.
+        Most of CI is passing; the job for Windows is still running.
+        The whole suite is underway; the reader's tests are still passing.
+        I'm rerunning lint; typecheck already passed.
+        单元测试通过，集成测试还在跑。
         All green.
         Everything is fixed!
         It works now.

@@ -209,7 +209,7 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
     yield from _replies(told, weights)
     for kind, name, section, lead in _NOTES:
         notes = [note for note in reversed(told.session.trail.noted(kind)) if not note.by_user]
-        for place, note in enumerate(_beside_runs(_latest_of_tests(notes), told.session.trail)):
+        for place, note in enumerate(_beside_runs(_latest_of_checks(notes), told.session.trail)):
             label = "Failing: " if kind is NoteKind.FAILED and prose.is_failing(note.text) else lead
             passing, steps = PASSING.get(kind, 0.0), _steps_since(note, told)
             if passing * steps <= _STEPS_STALE and not _is_overtaken(note, told):
@@ -244,18 +244,23 @@ def _beside_runs(notes: Iterable[Note], trail: Trail) -> Iterator[Note]:
     return (note for note in notes if not (known and note.kind in _COUNTS and prose.is_check(note.text)))
 
 
-def _latest_of_tests(notes: Iterable[Note]) -> Iterator[Note]:
-    """The notes, newest first, but of those that tell how the tests went only the newest."""
-    known = False
+def _latest_of_checks(notes: Iterable[Note]) -> Iterator[Note]:
+    """The notes, newest first, but of those that tell how the tests or the build went only the newest."""
+    known = set[str | None]()
     for note in notes:
-        of_tests = note.kind in _COUNTS and _TESTS.search(note.text) is not None
-        if not (of_tests and known):
+        named = _CHECKS.finditer(note.text) if note.kind in _COUNTS else ()
+        checks = {one.lastgroup for one in named}
+        if not checks or not checks <= known:
             yield note
-        known = known or of_tests
+        known |= checks
 
 
 _COUNTS = frozenset({NoteKind.CONFIRMED, NoteKind.MEASURED})
-_TESTS = re.compile(r"\b(?:tests?|doctests?|specs?|failures?)\b|测试", re.IGNORECASE)
+_CHECKS = re.compile(
+    r"\b(?:(?P<tests>tests?|doctests?|specs?|suites?|failures?)|(?P<build>builds?|compil\w+)|(?P<lint>lint\w*)|"
+    r"(?P<types>type-?check\w*)|(?P<ci>ci))\b|(?P<unspaced>测试)",
+    re.IGNORECASE,
+)
 
 
 def _replies(told: Told, weights: Weights) -> Iterator[Item]:

@@ -216,6 +216,11 @@ _BUT_NOT: Final = (
     r"\b(?:but|however|although|except)\b(?! no\b).{0,100}\b(?:fail\w*|errors?|broken|breaks?|crash\w*|"
     r"hangs?|time-?outs?|timed out|killed|doesn't|didn't)\b|但.{0,40}(?:失败|报错|错误|崩溃|超时)"
 )
+_GOES_ON: Final = (
+    r"\b(?:still|i'm) (?:re-?)?running\b|\b(?:under ?way|in progress|still passing)\b|"
+    r"还在(?:跑|运行)|正在(?:跑|运行)"
+)
+"""A run that is not over has shown nothing."""
 _SAYS_NOT_WHAT: Final = (
     r"^\W*(?:(?:all|everything|it|this|that|both|it's|that's|is|are|now|works?|working|green|pass|passes|passed|"
     r"passing|fixed|clean|verified|confirmed|resolved|again|fine|correctly|fully|good)\b\W*){1,5}$|"
@@ -261,7 +266,7 @@ CONFIRMED: Final = rule(
         r"可以正常",
     ),
     unless=r"\b[1-9]\d* (?:\w+ )?(?:fail|error)|"
-    rf"{_BUT_NOT}|{_SAYS_NOT_WHAT}|{QUESTION}|"
+    rf"{_BUT_NOT}|{_GOES_ON}|{_SAYS_NOT_WHAT}|{QUESTION}|"
     rf"\b(?:doesn't|don't|didn't|does not|did not|isn't|aren't|wasn't|not|never|no longer) (?:\w+ )?(?:work|"
     rf"works|working|pass|fixed|verified|confirmed|resolved|clean|green)\b|"
     rf"\b(?:unverified|unconfirmed|0 (?:tests? )?pass|none (?:of \w+ )?pass|only works|almost|"
