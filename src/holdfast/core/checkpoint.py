@@ -11,6 +11,7 @@ from hashlib import blake2s
 
 from holdfast.core.lines import command_line, file_line, git_lines
 from holdfast.core.memory import Memory
+from holdfast.core.notes import told_as
 from holdfast.core.rolling import Outline, outlined
 from holdfast.core.session import Session, Trigger, consume
 from holdfast.core.text import elapsed, one_line, shortened
@@ -148,7 +149,7 @@ _TITLES = (
 
 
 def _notes(trail: Trail, kind: NoteKind) -> list[str]:
-    return [_line(note.text, 300) for note in trail.noted(kind)[-NOTES_SHOWN:]]
+    return [_line(note.text, 300) for note in told_as(kind, trail)[-NOTES_SHOWN:]]
 
 
 def _line(text: str, limit: int) -> str:

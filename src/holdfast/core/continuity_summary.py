@@ -19,6 +19,7 @@ from holdfast.core.continuity_conflicts import conflicts, pointers
 from holdfast.core.endings import has_failed
 from holdfast.core.events import Action
 from holdfast.core.lines import counts
+from holdfast.core.notes import told_as
 from holdfast.core.session import Session
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import CommandRun, FileTouch, NoteKind, Trail
@@ -116,7 +117,7 @@ def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
     """Every item, the older ones of each kind first, with the layer and the section that it belongs to."""
     trail = session.trail
     for kind, part, layer in _NOTES:
-        for note in trail.noted(kind)[-NOTES_TOLD:]:
+        for note in told_as(kind, trail)[-NOTES_TOLD:]:
             text = shortened(one_line(note.text), ITEM_CHARS)
             yield (LayerName.LOCAL if _LOCAL_ONLY.search(text) else layer), part, text
     passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]

@@ -21,6 +21,7 @@ from holdfast.core.handoff_turns import Edit, Turn, edits, turns
 from holdfast.core.ledger_filled import told_in
 from holdfast.core.lines import command_line, file_line, git_lines
 from holdfast.core.mentions import use_at
+from holdfast.core.notes import told_as
 from holdfast.core.text import one_line, shortened
 from holdfast.core.todos import still_open
 from holdfast.core.told import Told
@@ -79,7 +80,7 @@ def _request(trail: Trail, story: Sequence[Turn]) -> Iterator[str]:
     asked = [turn.prompt for turn in story if not prose.is_generic(turn.prompt)]
     shown = [f"“{_text(prompt, PROMPT_CHARS)}”" for prompt in asked]
     yield from shown
-    for note in trail.noted(NoteKind.CONSTRAINT):
+    for note in told_as(NoteKind.CONSTRAINT, trail):
         rule = _line(note.text, NOTE_CHARS)
         if not any(rule in one_line(text) for text in shown):
             yield f"Rule: {rule}"

@@ -18,6 +18,7 @@ from holdfast.core.events import Action, Todo
 from holdfast.core.ledger import Entry, Ledger, Part, is_ledger, key_of, parse, read
 from holdfast.core.lines import REASON_CHARS
 from holdfast.core.mentions import use_at
+from holdfast.core.notes import told_as
 from holdfast.core.text import one_line, shortened
 from holdfast.core.todos import still_open
 from holdfast.core.told import Told
@@ -109,7 +110,7 @@ def _rules(trail: Trail) -> Iterator[Entry]:
 
 
 def _notes(trail: Trail, kind: NoteKind) -> tuple[Entry, ...]:
-    return tuple(Entry(_line(note.text)) for note in trail.noted(kind))
+    return tuple(Entry(_line(note.text)) for note in told_as(kind, trail))
 
 
 def _entries(todos: Iterable[Todo], status: str) -> Iterator[Entry]:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from holdfast.core import prose
 from holdfast.core.events import AssistantText, Prompt, Replied
 from holdfast.core.text import content_words, one_line, query_terms, shortened
-from holdfast.core.trail import NOTES_KEPT, TEXT_KEPT, Note, NoteKind, OpenCall, Said
+from holdfast.core.trail import NOTES_KEPT, TEXT_KEPT, Note, NoteKind, OpenCall, Said, Trail
 
 Notes: TypeAlias = tuple[Note, ...]
 
@@ -35,6 +35,15 @@ def noted(notes: Notes, found: Iterable[Note]) -> Notes:
             known = tuple(other for other in known if other is not victim)
         notes = (*known, note)
     return notes
+
+
+def told_as(kind: NoteKind, trail: Trail) -> Notes:
+    """The notes of one kind, oldest first; of rules not what was only asked or told in the words of one."""
+    return tuple(
+        note
+        for note in trail.noted(kind)
+        if kind is not NoteKind.CONSTRAINT or note.by_user or not prose.is_remark(note.text)
+    )
 
 
 def after_statement(notes: Notes, event: AssistantText, step: int) -> Notes:
