@@ -17,7 +17,7 @@ from holdfast.core.aims import Aim
 from holdfast.core.brief_gone import gone_names, names_in
 from holdfast.core.brief_things import Naming, recency, relative, short_paths, things
 from holdfast.core.lines import git_lines
-from holdfast.core.notes import RULE_WORDS
+from holdfast.core.notes import RULE_WORDS, checks_in
 from holdfast.core.text import content_words, elapsed, in_sentences, one_line, shortened
 from holdfast.core.todos import IN_PROGRESS, still_open
 from holdfast.core.told import (
@@ -246,21 +246,15 @@ def _beside_runs(notes: Iterable[Note], trail: Trail) -> Iterator[Note]:
 
 def _latest_of_checks(notes: Iterable[Note]) -> Iterator[Note]:
     """The notes, newest first, but of those that tell how the tests or the build went only the newest."""
-    known = set[str | None]()
+    known = frozenset[int | None]()
     for note in notes:
-        named = _CHECKS.finditer(note.text) if note.kind in _COUNTS else ()
-        checks = {one.lastgroup for one in named}
+        checks = checks_in(note.text) if note.kind in _COUNTS else frozenset[int | None]()
         if not checks or not checks <= known:
             yield note
         known |= checks
 
 
 _COUNTS = frozenset({NoteKind.CONFIRMED, NoteKind.MEASURED})
-_CHECKS = re.compile(
-    r"\b(?:(?P<tests>tests?|doctests?|specs?|suites?|failures?)|(?P<build>builds?|compil\w+)|(?P<lint>lint\w*)|"
-    r"(?P<types>type-?check\w*)|(?P<ci>ci))\b|(?P<unspaced>测试)",
-    re.IGNORECASE,
-)
 
 
 def _replies(told: Told, weights: Weights) -> Iterator[Item]:

@@ -200,7 +200,7 @@ def _is_over(note: Note, found: Sequence[Note]) -> bool:
     told = [other.text for other in found if other.kind in (NoteKind.CONFIRMED, NoteKind.FAILED)]
     if not told or not prose.is_failing(note.text):
         return False
-    return _is_done(note.text, done) or any(_checks(note.text) & _checks(text) for text in told)
+    return _is_done(note.text, done) or any(checks_in(note.text) & checks_in(text) for text in told)
 
 
 def _is_finished(note: Note, finished: set[str]) -> bool:
@@ -226,14 +226,14 @@ _FINISHED: Final = re.compile(
 )
 
 
-def _checks(text: str) -> frozenset[int | None]:
-    """Which kinds of checks a text tells of: tests, a build, a linter, types."""
+def checks_in(text: str) -> frozenset[int | None]:
+    """Which kinds of checks a text tells of: tests, a build, a linter, types, all of them elsewhere."""
     return frozenset(match.lastindex for match in _CHECK.finditer(text))
 
 
 _CHECK: Final = re.compile(
-    r"(\btests?\b|\bspecs?\b|\bsuites?\b|测试|用例)|(\bbuilds?\b|\bcompil|构建|编译)|"
-    r"(\blint|\bformatting\b)|(\btype[- ]?check)",
+    r"(\b(?:doc)?tests?\b|\bspecs?\b|\bsuites?\b|\bfailures?\b|测试|用例)|(\bbuilds?\b|\bcompil|构建|编译)|"
+    r"(\blint|\bformatting\b)|(\btype[- ]?check)|(\bci\b)",
     re.IGNORECASE,
 )
 
