@@ -81,6 +81,21 @@ def test_the_brief_holds_what_was_said_and_done(person: Person, transcript: Path
     assert "receipt: startup, from session s1" in done.err
 
 
+def test_of_much_that_was_left_out_the_first_is_shown_and_the_rest_is_counted(
+    person: Person, tmp_path: Path
+) -> None:
+    said = " ".join(f"`load_part_{number}`" for number in range(200))
+    long = written(
+        tmp_path / "s1.jsonl", [*RECORDS, record(9, "assistant", [{"type": "text", "text": said}])]
+    )
+    words = ["brief", "--harness", HARNESS, "--transcript", str(long)]
+    items = person.types(*words, "--json").json["receipt"]["items"]
+    left_out = sum(not item["rendered"] for item in items)
+    lines = [line for line in person.types(*words).err.splitlines() if line.startswith("left out")]
+    assert len(lines) == 13
+    assert lines[-1] == f"left out too: {left_out - 12} items that were needed less; `--json` lists them"
+
+
 def test_nothing_is_stored_and_nothing_is_written_beside_it(person: Person, transcript: Path) -> None:
     before = transcript.read_bytes()
     words = ["brief", "--harness", HARNESS, "--transcript", str(transcript), "--until-line", "3"]

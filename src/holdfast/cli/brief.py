@@ -23,6 +23,8 @@ from holdfast.stores.codec import to_iso
 
 FILE_BUDGET = 2_000
 """For a brief from a file: the same everywhere, whatever the settings here say."""
+LEFT_OUT_SHOWN = 12
+"""A long session leaves out hundreds of names; a person wants to see what came close."""
 
 
 class _Time(click.ParamType[int]):
@@ -137,5 +139,9 @@ def _print(offered: _Offered) -> None:
     age = elapsed(told.now - told.session.changed_at)
     say(f"\nreceipt: {told.reason}, from session {told.session.key}, whose work is {age} old")
     say(f"{len(made.text)} of {offered.budget} characters, {len(made.items) - len(left_out)} items in it")
-    for item in left_out:
+    for item in left_out[:LEFT_OUT_SHOWN]:
         say(f"left out ({item.omitted}): {item.section}: {shortened(one_line(item.text), 80)}")
+    if len(left_out) > LEFT_OUT_SHOWN:
+        say(
+            f"left out too: {len(left_out) - LEFT_OUT_SHOWN} items that were needed less; `--json` lists them"
+        )
