@@ -10,7 +10,6 @@ import re
 import shlex
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Final, TypeVar, cast
 
 import msgspec
@@ -27,7 +26,6 @@ _NOTE_ROOM = 60
 _WORD_MOST = 100
 _LAST_WORD = re.compile(rf"(?<=\s)\S{{1,{_WORD_MOST}}}\Z")
 _FIRST_WORD = re.compile(rf"\A\S{{1,{_WORD_MOST}}}(?=\s)")
-_USUAL_LENGTH = len("2026-01-01T00:00:00.000Z")
 _MOST_TOKENS = 1 << 40
 _OBJECT: msgspec.json.Decoder[dict[str, object]] = msgspec.json.Decoder(dict[str, object])
 _ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
@@ -96,20 +94,6 @@ def entering(folder: str, command: str) -> str:
 
 def milliseconds(timestamp: str) -> int:
     """An ISO 8601 time as milliseconds since 1970; 0 for anything else."""
-    # As nearly all are written. Records follow each other within a second, which is then worked out once.
-    if len(timestamp) == _USUAL_LENGTH and timestamp[19] == "." and timestamp[23] == "Z":
-        part = timestamp[20:23]
-        if part.isascii() and part.isdecimal() and (whole := _second(timestamp[:19])):
-            return whole + int(part)
-    return _milliseconds(timestamp)
-
-
-@lru_cache(maxsize=16)
-def _second(moment: str) -> int:
-    return _milliseconds(f"{moment}Z")
-
-
-def _milliseconds(timestamp: str) -> int:
     try:
         moment = datetime.fromisoformat(timestamp)
         aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
