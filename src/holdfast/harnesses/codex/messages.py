@@ -15,7 +15,7 @@ from holdfast.core.fence import is_ours, without_ours
 from holdfast.harnesses.codex.prompts import typed
 from holdfast.harnesses.codex.reached import Reached
 from holdfast.harnesses.codex.records import Item, object_in
-from holdfast.harnesses.fields import capped, items, mapping, text, value_of
+from holdfast.harnesses.fields import capped, items, mapping, text
 from holdfast.harnesses.frame import Frame
 
 _NOTIFICATION = re.compile(
@@ -25,7 +25,7 @@ _NOTIFICATION = re.compile(
 
 def message(item: Item, frame: Frame, reached: Reached) -> Iterable[Event]:
     """What an item in somebody's role says."""
-    blocks, record = texts(value_of(item.content)), item.id or ""
+    blocks, record = texts(item.content), item.id or ""
     words = "\n".join(blocks)
     match item.role:
         case "assistant":

@@ -1,8 +1,8 @@
 """Records: the lines of a Codex rollout as it writes them, with only the fields that we read.
 
 Three generations are known: bare items, items in a typed envelope, and envelopes with an ordinal whose forks
-point into their parent. What a record means is for `transcript`, `messages` and `tools` to say. Large parts
-stay undecoded until somebody asks.
+point into their parent. What a record means is for `transcript`, `messages` and `tools` to say. An item is
+decoded whole with its record, because all of it is asked for; what other records hold waits until it is.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ class Item(msgspec.Struct):
     type: str = ""
     id: str | None = None
     role: str | None = None
-    content: msgspec.Raw = NOTHING
+    content: object = None
     name: str | None = None
     namespace: str | None = None
-    arguments: msgspec.Raw = NOTHING
-    input: msgspec.Raw = NOTHING
+    arguments: object = None
+    input: object = None
     call_id: str | None = None
-    output: msgspec.Raw = NOTHING
-    action: msgspec.Raw = NOTHING
+    output: object = None
+    action: object = None
     passthrough: Passthrough | None = msgspec.field(
         default=None, name="internal_chat_message_metadata_passthrough"
     )
@@ -220,8 +220,12 @@ def record_in(line: bytes) -> ItemRecord | ReportRecord | Record | Skipped:
 
 def fields_of(raw: msgspec.Raw | bytes) -> Mapping[str, object]:
     """The object that stands here, also where it is written as a text; otherwise an empty one."""
-    found = value_of(raw)
-    return object_in(found) if isinstance(found, str) else mapping(found)
+    return fields_in(value_of(raw))
+
+
+def fields_in(value: object) -> Mapping[str, object]:
+    """The object that a value is, also where it is written as a text; otherwise an empty one."""
+    return object_in(value) if isinstance(value, str) else mapping(value)
 
 
 def object_in(text: str) -> Mapping[str, object]:

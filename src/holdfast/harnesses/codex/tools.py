@@ -30,8 +30,8 @@ from holdfast.core.text import one_line, shortened
 from holdfast.harnesses.codex import outcomes, patches
 from holdfast.harnesses.codex.outcomes import Outcome
 from holdfast.harnesses.codex.reached import Call, Reached
-from holdfast.harnesses.codex.records import Item, fields_of, object_in
-from holdfast.harnesses.fields import TEXT_LIMIT, capped, entering, items, mapping, text, value_of
+from holdfast.harnesses.codex.records import Item, fields_in, object_in
+from holdfast.harnesses.fields import TEXT_LIMIT, capped, entering, items, mapping, text
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.replies import answers, questions_in
 
@@ -71,7 +71,7 @@ class _Asked(msgspec.Struct, frozen=True):
 def called(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
     """What the agent asked for."""
     call = item.call or frame.record
-    given = fields_of(item.action if item.type.endswith("shell_call") else item.arguments)
+    given = fields_in(item.action if item.type.endswith("shell_call") else item.arguments)
     if item.name == "update_plan":
         yield TodosChanged(**frame.told(Origin.ASSISTANT, call), todos=_todos(given.get("plan")))
         return
@@ -95,7 +95,7 @@ def returned(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
     process = reached.polls.pop(call, "")
     started_by = reached.running.get(process, "")
     action = Action.RUN if started_by else known.action if known else Action.OTHER
-    outcome = outcomes.of_output(value_of(item.output), action)
+    outcome = outcomes.of_output(item.output, action)
     if started_by and not outcome.process:
         del reached.running[process]
         yield from _ended(started_by, outcome, frame, reached)
@@ -175,7 +175,7 @@ def _questions(asked: _Asked, given: Mapping[str, object]) -> dict[str, str]:
 
 
 def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
-    free_text = value_of(item.input)
+    free_text = item.input
     tool = _name(item)
     action = Action.RUN if item.type == "local_shell_call" else _ACTIONS.get(tool, Action.OTHER)
     match action:
@@ -194,7 +194,7 @@ def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
         case Action.ASK:
             return _Asked(tool, action, "", questions_in(given))
         case _:
-            detail = free_text if isinstance(free_text, str) else value_of(item.arguments)
+            detail = free_text if isinstance(free_text, str) else item.arguments
             subject = text(given, *_SUBJECTS[Action.OTHER])
             return _Asked(tool, Action.OTHER, subject, detail if isinstance(detail, str) else "")
 
@@ -222,7 +222,7 @@ def _edit(tool: str, patch: str) -> _Asked:
 
 
 def _searched(item: Item) -> _Asked:
-    given = fields_of(item.action)
+    given = fields_in(item.action)
     queries = [query for query in items(given.get("queries")) if isinstance(query, str)]
     subject = text(given, "query", "url", "pattern") or next(iter(queries), "")
     return _Asked("web_search", Action.OTHER, subject)
