@@ -131,11 +131,11 @@ def our_brief(events: Iterable[Event], budget: int, harness: str = "", cwd: str 
 
 def folded(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:
     """The session after these events, redacted and each counted once, as `record` keeps it."""
-    session, known, project = None, dict[str, int](), Project(cwd, cwd, "", "", cwd)
+    session, known, project, policy = None, dict[str, int](), Project(cwd, cwd, "", "", cwd), Policy()
     for event in events:
         session = session or begin(event.session, harness, project, event.at)
         if event.record not in known:
-            session, _ = advance(session, map_text(event, redact), Policy())
+            session, _ = advance(session, map_text(event, redact), policy)
         elif event.revision > known[event.record]:
             session = revise(session, map_text(event, redact))
         known[event.record] = max(event.revision, known.get(event.record, 0))
