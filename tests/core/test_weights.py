@@ -12,8 +12,8 @@ from tests.core.scenes import NOON, worked
 
 PINNED = {
     "goal": 3.0,
-    "first_rule": 4.0,
-    "constraint": 3.4,
+    "first_rule": 3.7,
+    "constraint": 3.1,
     "todo": 4.0,
     "next": 4.2,
     "last_said": 3.6,
@@ -23,13 +23,13 @@ PINNED = {
     "tried": 3.0,
     "failed_command": 3.0,
     "changed_file": -0.4,
-    "command": 0.75,
+    "command": 1.05,
     "look_up": 1.6,
     "name": -2.5,
     "name_use": 1.3,
     "name_freshness": 0.45,
     "latest_file": 3.7,
-    "cost": 0.9,
+    "cost": 0.85,
 }
 
 

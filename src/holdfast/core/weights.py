@@ -21,8 +21,8 @@ SENTENCES: Final[Weights] = {
     "first_prompt": 1.0,
     "prompt": 0.0,
     "prompt_before": 2.2,
-    "first_rule": 4.0,
-    "constraint": 3.4,
+    "first_rule": 3.7,
+    "constraint": 3.1,
     "words": 4.0,
     "todo": 4.0,
     "running": 3.2,
@@ -58,24 +58,24 @@ THINGS: Final[Weights] = {
     "named_file": -2.2,
     "gone_file": -2.1,
     "folder": -2.1,
-    "command": 0.75,
-    "earlier_command": 0.5,
+    "command": 1.05,
+    "earlier_command": 0.2,
     "name": -2.5,
-    "reference": -2.2,
+    "reference": -1.9,
     "option": -2.1,
 }
 """How likely a thing of each kind is needed that was named once just now, as log odds."""
 
 FEATURES: Final[Weights] = {
-    "recency": 3.6,
+    "recency": 3.9,
     "standing": 1.1,
-    "age": 1.2,
+    "age": 1.5,
     "freshness": 0.4,
     "use": 0.8,
     "name_freshness": 0.45,
     "name_use": 1.3,
     "in_diff": 0.5,
-    "cost": 0.9,
+    "cost": 0.85,
 }
 """`cost` is the power of an item's length by which its score is divided: 1 counts every character, 0 none."""
 
