@@ -13,6 +13,7 @@ Because no plugin reads the file, we'll store it as plain text.
 Given that the table is small, let's load it at once.
 The bus supports late joiners, so I'll use that for the second reader.
 Nobody imports the old name, so I'm dropping the alias.
+Substrings match too much, so I'm switching to the search index.
 Removed the second call of `flush` since the writer flushes at the end.
 由于旧接口没人用，我们直接改用新的客户端。
 因为文件很小，所以采用一次性读取。
@@ -44,6 +45,8 @@ Since that is related, let me check where the prefix is defined.
 Since the log is long, I'll look at its end.
 Since all of it works, I'll commit the theme.
 There is no list of owners, so I'm checking who wrote most of it.
+The search finds too much, so I'm switching to the local history.
+The first diff left out what is not committed, so I'm switching to the working-tree diff for the review.
 Let me use the test data instead:
 The server answers with a page instead of the file.
 The issue is that the reader counts all lines instead of the changed ones.

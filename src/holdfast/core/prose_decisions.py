@@ -27,6 +27,11 @@ _LOOKING: Final = (
     r"see|show|start|take|try|trace|verify|view|wait)\b(?! with\b)"
 )
 """What an agent does all the time, whatever it gives for a reason: that is no choice."""
+_HOW_TO_LOOK: Final = (
+    r"\bswitch(?:ing)? to (?:\S+ ){0,5}?(?:diffs?|look-?ups?|search(?:es)?|grep|rg|history|logs?|reading|"
+    r"inspection)\b(?! (?:file|index|level|engine|table)s?\b)"
+)
+"""Another way to look something up changes nothing that others have to know."""
 _WILL: Final = (
     r"\b(?:i'll|i will|we'll|we will|i'm going to|we're going to|let's|let me|i need to|we need to|i should|"
     r"we should|i have to|we have to)"
@@ -122,7 +127,7 @@ DECISION: Final = rule(
     r"\b(?:not|n't|need to|have to|to be|yet to|you can|you could|help) (?:yet )?(?:decide|decided|choose|"
     r"chosen)\b|\blet me (?:check|see|look|verify|read|find)\b|\bdecision is yours\b|"
     r"\bif [^,;]{1,80}, (?:i'll|i will|we'll|we will)\b|"
-    r"\b(?:signature|api|format|it) (?:has |was )?changed\b|"
+    rf"{_HOW_TO_LOOK}|\b(?:signature|api|format|it) (?:has |was )?changed\b|"
     r"^\W*(?:[\w']+,? ){0,5}(?:use|keep|do|put|make|chose|choose|pick|picked|going with|go with|went with|"
     r"stick with|switch to) (?:it|this|that|these|those|them|both)(?: (?:instead|then|now|too|for now))*\W*$|"
     r"^\W*(?:让我|我来|我先)(?!.*(?:因为|由于|以便|避免|以免))|尚未决定|还没决定|未决定|取决|是否|"
