@@ -93,6 +93,7 @@ def test_of_much_that_was_left_out_the_first_is_shown_and_the_rest_is_counted(
     left_out = sum(not item["rendered"] for item in items)
     lines = [line for line in person.types(*words).err.splitlines() if line.startswith("left out")]
     assert len(lines) == 13
+    assert not any(line.startswith("left out (said already): ") for line in lines)
     assert lines[-1] == f"left out too: {left_out - 12} items that were needed less; `--json` lists them"
 
 

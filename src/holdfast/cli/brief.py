@@ -13,7 +13,7 @@ from holdfast import harnesses
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
-from holdfast.core.brief import Brief, Told
+from holdfast.core.brief import SAID, Brief, Told
 from holdfast.core.brief_beside import written
 from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.engine.preview import preview
@@ -135,7 +135,10 @@ def _print(offered: _Offered) -> None:
         say("there is nothing to give back")
         return
     give(made.text)
-    left_out = [item for item in made.items if not item.rendered]
+    # What is said by another item is missed by nobody.
+    left_out = sorted(
+        (item for item in made.items if not item.rendered), key=lambda item: item.omitted == SAID
+    )
     age = elapsed(told.now - told.session.changed_at)
     say(f"\nreceipt: {told.reason}, from session {told.session.key}, whose work is {age} old")
     say(f"{len(made.text)} of {offered.budget} characters, {len(made.items) - len(left_out)} items in it")
