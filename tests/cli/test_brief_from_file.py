@@ -84,7 +84,9 @@ def test_the_brief_holds_what_was_said_and_done(person: Person, transcript: Path
 def test_of_much_that_was_left_out_the_first_is_shown_and_the_rest_is_counted(
     person: Person, tmp_path: Path
 ) -> None:
-    said = " ".join(f"`load_part_{number}`" for number in range(200))
+    said = "All of src/parts/reader.py, in src/parts/: " + " ".join(
+        f"`load_part_{number}`" for number in range(200)
+    )
     long = written(
         tmp_path / "s1.jsonl", [*RECORDS, record(9, "assistant", [{"type": "text", "text": said}])]
     )
