@@ -12,11 +12,12 @@ import stat
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar, cast
 
 from holdfast.errors import ConfigError
+from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import TABLE, Config, Setting, Value
 from holdfast.settings_lists import checked_list, list_in_text, quoted, toml_list
 

@@ -23,7 +23,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, cast
@@ -50,6 +49,7 @@ from holdfast.engine.summarize import summarize as summarize_by_model
 from holdfast.engine.warn import Fill
 from holdfast.errors import HoldfastError, StoreReadOnly
 from holdfast.harnesses.base import FoundLog
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store as open_database
 

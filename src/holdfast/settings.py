@@ -6,11 +6,12 @@ Where a value comes from is `config`'s work, and what it does is that of whoever
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Final, TypeAlias, TypeVar, cast
 
 from holdfast.core.flush import THRESHOLDS, Delivery, Threshold
 from holdfast.core.pressure import KnownModel
+from holdfast.lazy_dataclass import dataclass
 
 Value: TypeAlias = (
     bool | int | str | tuple[str, ...] | tuple[int, ...] | tuple[Threshold, ...] | tuple[KnownModel, ...]

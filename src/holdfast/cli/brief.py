@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.engine.preview import preview
 from holdfast.engine.resume import next_brief
 from holdfast.engine.rows import item_row
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import to_iso
 
 FILE_BUDGET = 2_000

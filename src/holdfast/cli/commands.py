@@ -5,11 +5,12 @@ Listing them loads none of them; the one that is called is loaded alone, so that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
 import click
+
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -37,6 +36,7 @@ from holdfast.engine.survival import (
     transcripts,
 )
 from holdfast.errors import TranscriptUnreadable
+from holdfast.lazy_dataclass import dataclass
 
 TITLES: Final[Mapping[str, str]] = {
     OURS: "Holdfast's brief",

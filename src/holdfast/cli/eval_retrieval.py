@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import quantiles
 from typing import Any, Final
@@ -16,6 +16,7 @@ from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.engine.retrieval import FINDERS, MEASURES, OURS, Answered, Collection, answered, means, shelved
 from holdfast.engine.retrieval_sets import sets
 from holdfast.errors import TranscriptUnreadable
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models import embedder
 
 TITLES: Final[Mapping[str, str]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.handoff import Finding, Found, Verdict
 from holdfast.engine.preview import recounted
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 
 _FILE: Final = click.Path(path_type=Path)
 _WORDS: Final = {

@@ -9,7 +9,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import NoReturn
@@ -22,6 +21,7 @@ from holdfast.core.handoff import pasted
 from holdfast.engine.handoff import Found
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Opening
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

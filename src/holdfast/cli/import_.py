@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from holdfast.engine.import_reading import Found, side_by_side
 from holdfast.engine.importing import Choice, Survey, survey, take_in
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import to_iso
 from holdfast.stores.sqlite import open_store
 

@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -27,6 +26,7 @@ from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError
 from holdfast.files import ledger as files
 from holdfast.files.ledger import Place
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import to_iso
 
 _WORDS: Final = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -25,6 +24,7 @@ from holdfast.engine.memorize import worded
 from holdfast.engine.remember import Kept, Wish, note, remember_all
 from holdfast.engine.remember import remember as keep
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 
 LINES_AT_ONCE: Final = 500
 """So many lines share a transaction: what was printed is kept, whatever happens to the rest."""

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -19,6 +18,7 @@ from holdfast.cli.printing import give, say
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic
 from holdfast.files.service_text import LABEL, MARK, UNIT, Service, launchd_agent, systemd_unit
+from holdfast.lazy_dataclass import dataclass
 
 TIME_LIMIT = 30.0
 Words = Sequence[str]

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,7 @@ from holdfast.engine.continuity import Outcome, Room, Task
 from holdfast.engine.desk import Desk
 from holdfast.engine.summarize import Means
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 
 _FILE: Final = click.Path(path_type=Path)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
 from holdfast.cli import access
@@ -16,6 +14,7 @@ from holdfast.core.text import elapsed
 from holdfast.engine.desk import Desk
 from holdfast.engine.rows import session_row
 from holdfast.engine.scoring import scored
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
 
 

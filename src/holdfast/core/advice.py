@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from holdfast.lazy_dataclass import dataclass
 
 KEPT: Final = 16
 """How many of the rows that were given a session remembers."""

@@ -7,7 +7,6 @@ because it was paid for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -15,6 +14,7 @@ import msgspec
 from holdfast.core.bodies import Message, body
 from holdfast.core.records import MESSAGE, Record
 from holdfast.core.shapes import ANTHROPIC_API
+from holdfast.lazy_dataclass import dataclass
 
 Json: TypeAlias = dict[str, object]
 

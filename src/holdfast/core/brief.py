@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core import ledger_told
@@ -22,6 +22,7 @@ from holdfast.core.page import Page, lines, written
 from holdfast.core.text import elapsed, says, shortened
 from holdfast.core.told import COMMANDS, IN_USE, OFFERS, OVER, SECTIONS, Item, Reason, Told
 from holdfast.core.weights import WEIGHTS
+from holdfast.lazy_dataclass import dataclass
 
 __all__ = ["SECTIONS", "TITLE", "Brief", "Item", "Reason", "Receipt", "Told", "compose", "compose_news"]
 

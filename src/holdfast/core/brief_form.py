@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core.facts import plain_share
 from holdfast.core.page import lines, written
 from holdfast.core.text import says
 from holdfast.core.told import OVER, Item
+from holdfast.lazy_dataclass import dataclass
 
 PLAIN_SHARE: Final = 0.4
 """At least so many of the words are plain ones."""

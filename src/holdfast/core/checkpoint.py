@@ -6,7 +6,6 @@ A checkpoint is taken, never edited.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2s
 
 from holdfast.core.lines import command_line, file_line, git_lines
@@ -16,6 +15,7 @@ from holdfast.core.rolling import Outline, outlined
 from holdfast.core.session import Session, Trigger, consume
 from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.core.trail import NoteKind, Trail
+from holdfast.lazy_dataclass import dataclass
 
 HEAD = "## Session Checkpoint"
 """How a digest begins that is made by rule."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, TypeAlias
 
@@ -25,6 +24,7 @@ from holdfast.core.records import (
     made,
 )
 from holdfast.core.summary import ByRule, Written
+from holdfast.lazy_dataclass import dataclass
 
 KEPT_AT_MOST: Final = 0.5
 """Of a window, what may stay as it is when it is compacted: else it would be full again at once."""

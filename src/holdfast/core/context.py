@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 
 import msgspec
@@ -27,6 +27,7 @@ from holdfast.core.bodies import (
 )
 from holdfast.core.flush import says_nothing
 from holdfast.core.records import COMPACTION, CONTEXT_EDIT, MESSAGE, RESET, Record
+from holdfast.lazy_dataclass import dataclass
 
 FLUSH: Final = "holdfast.memory_flush"
 """The kind of message in which we ask an agent to write down what must last."""

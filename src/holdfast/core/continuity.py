@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final
 
 from holdfast.core.markdown import inside
 from holdfast.core.text import one_line
+from holdfast.lazy_dataclass import dataclass
 
 
 class Part(StrEnum):

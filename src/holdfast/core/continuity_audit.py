@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from holdfast.core.continuity_summary import Confidence, EvidenceCounts
+from holdfast.lazy_dataclass import dataclass
 
 
 class Scope(StrEnum):

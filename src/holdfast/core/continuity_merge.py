@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from holdfast.core.continuity import TITLES, Document, LayerName, Part, Section, Summary, blank, entries, key
 from holdfast.core.text import one_line
+from holdfast.lazy_dataclass import dataclass
 
 ITEMS_MOST: Final = 20
 """So many items of ours a section holds; the oldest go."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from holdfast.core.continuity import TITLES, LayerName, Part, Summary, key
 from holdfast.core.defang import quoted
+from holdfast.lazy_dataclass import dataclass
 
 TITLE: Final = "# Session Continuity"
 FRAMING: Final = "Temporary working state: check it against the code and the request before you rely on it."

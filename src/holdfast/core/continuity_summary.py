@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -23,6 +22,7 @@ from holdfast.core.notes import told_as
 from holdfast.core.session import Session
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import CommandRun, FileTouch, NoteKind, Trail
+from holdfast.lazy_dataclass import dataclass
 
 ITEM_CHARS: Final = 300
 COMMAND_CHARS: Final = 120

@@ -6,7 +6,6 @@ over once the same was done. What an output says by itself is the subject of `ou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core import outcomes, shell
@@ -15,6 +14,7 @@ from holdfast.core.patterns import compiled
 from holdfast.core.shell import Call
 from holdfast.core.shell_steps import read
 from holdfast.core.trail import CommandRun
+from holdfast.lazy_dataclass import dataclass
 
 REFUSED: Final = "the user refused it"
 """What stands in place of its output where a person did not let a command run."""

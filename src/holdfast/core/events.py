@@ -7,9 +7,11 @@ is known by session, record id and revision, whoever reports it, so that a repla
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypeVar
+
+from holdfast.lazy_dataclass import dataclass
 
 MAIN = "main"
 """The agent a person talks to; any other agent name is a subagent's id."""

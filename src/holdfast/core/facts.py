@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from holdfast.core.text import query_terms
+from holdfast.lazy_dataclass import dataclass
 
 Fact: TypeAlias = str
 """A thing in the spelling that all mentions share: `retry.py`, `src/`, `git push`, `RetryError`, `#12`."""

@@ -7,12 +7,13 @@ window is comes in as a number; how a prompt reaches the model is the harness's 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from holdfast.core.events import Action, DigestGiven, Event, Origin, Remembered, ToolReturned
 from holdfast.core.trail import Trail
+from holdfast.lazy_dataclass import dataclass
 
 MARKER: Final = "[SYSTEM: memory flush]"
 MEMORY_FOLDER: Final = "memory"

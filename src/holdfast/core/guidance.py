@@ -8,11 +8,11 @@ says of them, are `engine.tools`'s.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
 from holdfast.core.wanted import WantedCopy
+from holdfast.lazy_dataclass import dataclass
 
 INSTRUCTIONS: Final = """\
 # Holdfast

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core.fence import fence
 from holdfast.core.text import one_line
+from holdfast.lazy_dataclass import dataclass
 
 OPEN: Final = "open"
 CONSUMED: Final = "consumed"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core import prose
@@ -26,6 +25,7 @@ from holdfast.core.text import one_line, shortened
 from holdfast.core.todos import still_open
 from holdfast.core.told import Told
 from holdfast.core.trail import CommandRun, FileTouch, NoteKind, Thing, Trail
+from holdfast.lazy_dataclass import dataclass
 
 STORY_CHARS: Final = 10_000
 TURNS_TOLD: Final = 30

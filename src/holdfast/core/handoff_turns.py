@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core import prose, shell
@@ -28,6 +27,7 @@ from holdfast.core.events import (
 from holdfast.core.patches import patched
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import Said
+from holdfast.lazy_dataclass import dataclass
 
 FAILURE_CHARS: Final = 200
 COMMAND_CHARS: Final = 120

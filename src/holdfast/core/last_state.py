@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from holdfast.core.aims import Aim, aim
 from holdfast.core.events import Action, Event, Todo, TodoChanged, TodosChanged, ToolCalled, ToolReturned
 from holdfast.core.facts import facts_in, holds
 from holdfast.core.text import one_line
 from holdfast.core.todos import COMPLETED, with_entry
+from holdfast.lazy_dataclass import dataclass
 
 COMMAND_TOLD = 40
 """So many characters of a command are enough to know it again."""

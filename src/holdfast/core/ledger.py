@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from holdfast.core.markdown import COMMENT, inside
 from holdfast.core.text import one_line
+from holdfast.lazy_dataclass import dataclass
 
 TITLE: Final = "# Session Ledger"
 MARK: Final = "`UNCONFIRMED`"

@@ -6,7 +6,7 @@ What should become of an entry is `ledger_merge`'s to say.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core.ledger import (
@@ -33,6 +33,7 @@ from holdfast.core.ledger import (
     render,
     stamp,
 )
+from holdfast.lazy_dataclass import dataclass
 
 _WORKING_SET: Final = "## Working Set"
 

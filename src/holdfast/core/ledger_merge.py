@@ -8,11 +8,12 @@ that was taken away by hand is not set again for the same reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from holdfast.core.ledger import Document, Entry, Ledger, Part, entry_of, key_of, marked, parse, written
 from holdfast.core.ledger_edit import Change, changed, stamped, texts
+from holdfast.lazy_dataclass import dataclass
 
 REPLACED: Final = frozenset({Part.GOAL, Part.NOW, Part.NEXT, Part.FILES, Part.IDS, Part.COMMANDS})
 """Where what is known now takes the place of what we wrote before."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core.ledger import Entry, Ledger, Part, marked
 from holdfast.core.text import elapsed, shortened
+from holdfast.lazy_dataclass import dataclass
 
 SHOWN: Final = 120
 IN_QUESTION: Final = 80

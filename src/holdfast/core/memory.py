@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from holdfast.core.text import one_line
+from holdfast.lazy_dataclass import dataclass
 
 DAY_MS: Final = 86_400_000
 FADING: Final = 0.95

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, combinations
 from typing import Final
@@ -16,6 +15,7 @@ from holdfast.core.defang import NOT_AN_ORDER, RECALL
 from holdfast.core.memory import DAY_MS, Memory, identity
 from holdfast.core.names import is_file_name, paths
 from holdfast.core.text import content_words
+from holdfast.lazy_dataclass import dataclass
 
 UNUSED_DAYS: Final = 30
 ALIKE: Final = 0.8

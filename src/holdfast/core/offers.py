@@ -7,12 +7,12 @@ had no room for, the most needed first. Whether anything would be found is for t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core.brief import Brief
 from holdfast.core.text import query_terms
 from holdfast.core.told import OVER, Told
+from holdfast.lazy_dataclass import dataclass
 
 WORDS_MOST: Final = 4
 WORDS_LEAST: Final = 2

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 from holdfast.core.patterns import compiled
 from holdfast.core.runners import signed_in
 from holdfast.core.text import one_line, shortened
+from holdfast.lazy_dataclass import dataclass
 
 NAMES_KEPT: Final = 3
 REASON_LENGTH: Final = 200

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from holdfast.core import ledger_told
 from holdfast.core.told import IN_USE, REPORTED, SECTIONS, Item
+from holdfast.lazy_dataclass import dataclass
 
 NAMES_BESIDE: Final = 6
 """A file with so many of the names has a line with them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -29,6 +29,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.fence import is_own_command, is_own_tool
 from holdfast.core.text import one_line, shortened
+from holdfast.lazy_dataclass import dataclass
 
 LENGTH: Final = 1_000
 """So many characters are a passage: enough to be understood, few enough to be about one thing."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core.events import Action
+from holdfast.lazy_dataclass import dataclass
 
 _NOWHERE: Final = "/dev/null"
 

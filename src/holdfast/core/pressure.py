@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core.events import Compacted, Usage
+from holdfast.lazy_dataclass import dataclass
 
 USUAL_WINDOW: Final = 200_000
 """What a model of which nothing is known is taken to hold."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import unified_diff
 from enum import StrEnum
 from typing import Final
@@ -17,6 +17,7 @@ from holdfast.core import prose
 from holdfast.core.continuity import LayerName, Part, Summary, key
 from holdfast.core.memory import MemoryKind, kind_of
 from holdfast.core.text import one_line
+from holdfast.lazy_dataclass import dataclass
 
 
 class Lane(StrEnum):

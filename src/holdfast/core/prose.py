@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from holdfast.core import prose_prompts as prompts
@@ -19,6 +18,7 @@ from holdfast.core.prose_decisions import DECISION
 from holdfast.core.prose_needs import NEED
 from holdfast.core.prose_rules import Rule, compiled
 from holdfast.core.prose_sentences import Statement, statements
+from holdfast.lazy_dataclass import dataclass
 
 LONGEST: Final = 1_200
 """A sentence longer than this is something pasted; no rule looks at it."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from holdfast.lazy_dataclass import dataclass
 
 _NOTHING: Final = r"(?!)"
 _CLAUSE_LENGTH: Final = 60

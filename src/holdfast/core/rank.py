@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from holdfast.core.text import query_terms
+from holdfast.lazy_dataclass import dataclass
 
 POOL: Final = 100
 """How many texts each search hands over; twice as many find nothing more."""

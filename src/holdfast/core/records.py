@@ -8,13 +8,14 @@ told of a log is `context`'s work; where it is kept is a store's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
 
 from holdfast.core.events import Skipped
+from holdfast.lazy_dataclass import dataclass
 
 SESSION: Final = "session"
 MESSAGE: Final = "message"

@@ -6,11 +6,11 @@ name and a value stand in a text is `core.redact_assignments`'s work.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
 from holdfast.core.redact_services import PROVIDERS
+from holdfast.lazy_dataclass import dataclass
 
 
 class Proof(Enum):

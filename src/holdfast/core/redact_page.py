@@ -6,12 +6,12 @@ the literals that rules begin with are found in few searches, and nothing more i
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from holdfast.core.patterns import compiled
 from holdfast.core.redact_spans import Span
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ most texts hold no secret, and a pattern is tried only where that literal stands
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from json import dumps
 from operator import attrgetter
@@ -39,6 +38,7 @@ from holdfast.core.redact_spans import (
 )
 from holdfast.core.redact_values import is_made_up
 from holdfast.core.redact_variables import VARIABLE_RULES
+from holdfast.lazy_dataclass import dataclass
 
 _RULES: Final = (
     *PRIVATE_RULES,

@@ -6,7 +6,6 @@ short prefix before random characters, as is the custom, and two random halves.
 
 import re
 import string
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -14,6 +13,7 @@ from holdfast.core.patterns import compiled
 from holdfast.core.redact_forms import FORMS, MARKED
 from holdfast.core.redact_random import is_hex, is_mixed, is_scrambled
 from holdfast.core.redact_spans import Rank, Span
+from holdfast.lazy_dataclass import dataclass
 
 # A key is a run of token characters (letters, digits, `_`, `-`, `.`, `~`) of at least this length, followed
 # by what base64 adds.

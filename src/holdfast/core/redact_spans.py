@@ -10,10 +10,12 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from operator import attrgetter, itemgetter
 from typing import Final
+
+from holdfast.lazy_dataclass import dataclass
 
 # A marker of ours, with a tag or without; and the plain one that other programs leave.
 MARKER: Final = re.compile(r"\[REDACTED(?::[a-z0-9-]{1,40}(?::[a-z2-7]{2})?)?\]")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core import shell
@@ -15,6 +14,7 @@ from holdfast.core.endings import about, folders
 from holdfast.core.outcomes import NAMES_KEPT, TestSummary
 from holdfast.core.shell import Call
 from holdfast.core.trail import CommandRun
+from holdfast.lazy_dataclass import dataclass
 
 _FORM_CHARS: Final = 200
 _RUNNER: Final = re.compile(r"(?:py)?tests?\b|jest|mocha|nextest|rspec|phpunit|unittest|\bava\b")

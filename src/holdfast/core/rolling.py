@@ -6,11 +6,12 @@ When one is due, and what it says in fields, by rule. Taking and keeping it is n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import NoteKind, Thing, Trail
+from holdfast.lazy_dataclass import dataclass
 
 TOPICS: Final = 8
 NOTES: Final = 12

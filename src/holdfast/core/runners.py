@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from holdfast.core.patterns import compiled
+from holdfast.lazy_dataclass import dataclass
 
 Counts: TypeAlias = tuple[int, int]
 """Passed and failed."""

@@ -8,7 +8,6 @@ none is the natural comparison. Pure functions over events: the same session alw
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -16,6 +15,7 @@ from holdfast.core.events import Event, ToolCalled, ToolReturned
 from holdfast.core.facts import Fact, facts_in
 from holdfast.core.fence import is_own_tool
 from holdfast.core.survival import AGENT_EVENTS_AFTER, Mean, is_by_agent, is_conversation, mean, mentioned
+from holdfast.lazy_dataclass import dataclass
 
 
 class Start(StrEnum):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core.text import one_line, shortened
+from holdfast.lazy_dataclass import dataclass
 
 LONGEST: Final = 2_000
 """A section of more characters goes on in another piece under the same headings."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -36,6 +36,7 @@ from holdfast.core.rolling import Rolling, RollingPolicy, due, taken
 from holdfast.core.text import query_terms, shortened
 from holdfast.core.trail import Trail
 from holdfast.core.world import GitState, Project
+from holdfast.lazy_dataclass import dataclass
 
 QUERIES_PENDING = 20
 REMEMBERS_PENDING = 10

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from typing import Final
@@ -25,6 +24,7 @@ from holdfast.core.shell_steps import (
     read,
 )
 from holdfast.core.text import one_line, shortened
+from holdfast.lazy_dataclass import dataclass
 
 
 def edits(command: str, project: str = "") -> tuple[FileChange, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -21,6 +20,7 @@ from holdfast.core.endings import has_failed
 from holdfast.core.events import Action
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import NoteKind, Trail
+from holdfast.lazy_dataclass import dataclass
 
 BUCKET: Final = 8
 """How many rows each bucket of evidence holds at most."""

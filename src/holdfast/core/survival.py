@@ -10,7 +10,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from holdfast.core.events import (
@@ -36,6 +36,7 @@ from holdfast.core.facts import (
     is_name,
     quoted_commands,
 )
+from holdfast.lazy_dataclass import dataclass
 
 AGENT_EVENTS_AFTER = 60
 LEAST_STRETCH = 160

@@ -6,7 +6,7 @@ Only values. What may be said is found by `brief_items`, chosen and written by `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
@@ -14,6 +14,7 @@ from holdfast.core.continuity_startup import Loaded
 from holdfast.core.ledger_told import Lead
 from holdfast.core.session import Session
 from holdfast.core.trail import Said
+from holdfast.lazy_dataclass import dataclass
 
 LEDGER: Final = "Ledger"
 GOAL: Final = "Goal"

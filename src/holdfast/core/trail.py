@@ -6,7 +6,6 @@ Only values and their bounds. How events become a trail is `evidence`'s work; wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -14,6 +13,7 @@ from holdfast.core.aims import Aim
 from holdfast.core.events import Action, Todo
 from holdfast.core.outcomes import TestSummary
 from holdfast.core.patches import FileChange
+from holdfast.lazy_dataclass import dataclass
 
 PROMPTS_KEPT: Final = 12
 STATEMENTS_KEPT: Final = 6

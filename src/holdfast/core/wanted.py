@@ -4,9 +4,10 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypeAlias
+
+from holdfast.lazy_dataclass import dataclass
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 KeyPath: TypeAlias = tuple[str, ...]

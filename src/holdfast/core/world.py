@@ -4,8 +4,9 @@ Values and one comparison. Looking at the world is `engine.world`'s work; nothin
 text means "unknown", and the unknown never counts as a difference: a brief may doubt only what has been seen.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ import secrets
 import socket
 import stat
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+
+from holdfast.lazy_dataclass import dataclass
 
 LONGEST_SOCKET_PATH = 100
 """A socket's path has room for 104 bytes on macOS and 108 on Linux."""

@@ -11,12 +11,12 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final, TypeAlias
 
 from holdfast.daemon.keys import Keys, Pass, Scope
 from holdfast.daemon.limits import SAFE, Limits
+from holdfast.lazy_dataclass import dataclass
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]

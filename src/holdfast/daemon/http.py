@@ -13,7 +13,6 @@ import logging
 import socket
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from holdfast.daemon.keys import Keys
 from holdfast.daemon.limits import Limits
 from holdfast.daemon.mcp import Mcp
 from holdfast.daemon.reception import Reception
+from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Daemon as Settings
 
 HOST = "127.0.0.1"

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from holdfast.files import tokens
+from holdfast.lazy_dataclass import dataclass
 
 COOKIE_DAYS: Final = 7
 LINK_SECONDS: Final = 120

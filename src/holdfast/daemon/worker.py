@@ -11,9 +11,11 @@ import itertools
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import Any, TypeVar
+
+from holdfast.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

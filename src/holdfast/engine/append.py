@@ -8,7 +8,7 @@ as far back as a model has to be told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast import harnesses
@@ -23,6 +23,7 @@ from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import perform
 from holdfast.engine.redactor import Redactor
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 PAGE: Final = 256

@@ -9,12 +9,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from holdfast.core.redact import NO_LISTS, Lists, secrets_in
 from holdfast.errors import StoreError
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store, Text
 from holdfast.stores.sqlite import copies, texts_of_copy
 

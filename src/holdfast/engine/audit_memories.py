@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core.memory import Memory
@@ -13,6 +12,7 @@ from holdfast.engine import git
 from holdfast.engine.desk import Desk
 from holdfast.engine.remember import memories
 from holdfast.engine.world import file_states
+from holdfast.lazy_dataclass import dataclass
 
 READ_MOST: Final = 100_000
 

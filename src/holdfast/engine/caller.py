@@ -8,7 +8,7 @@ project it is must be known: nothing is ever told or kept across projects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from holdfast.config import excluded
 from holdfast.core.events import ToolCalled, ToolReturned
@@ -21,6 +21,7 @@ from holdfast.engine.processes import above, start_of
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import HarnessUnknown, HoldfastError
 from holdfast.harnesses.base import Reader
+from holdfast.lazy_dataclass import dataclass
 
 SESSIONS_LOOKED_AT = 50
 EVENTS_LOOKED_AT = 200

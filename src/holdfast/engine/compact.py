@@ -8,7 +8,6 @@ from the window stays in the log.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from holdfast.core.checkpoint import HEAD, digest
@@ -32,6 +31,7 @@ from holdfast.core.text import shortened
 from holdfast.core.world import Project
 from holdfast.engine.append import Appended, Owner, append, path_before, state_of
 from holdfast.engine.desk import Desk
+from holdfast.lazy_dataclass import dataclass
 
 EARLIER_CHARS: Final = 4_000
 

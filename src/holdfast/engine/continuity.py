@@ -7,7 +7,7 @@ of its own; where that fails, a mark stays until it was made good.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -29,6 +29,7 @@ from holdfast.files import audit_log, project_files
 from holdfast.files import continuity as files
 from holdfast.files.continuity import Layer, Places
 from holdfast.files.together import Target, locked
+from holdfast.lazy_dataclass import dataclass
 
 ONE_FILE: Final = "holdfast"
 OWN_FOLDER: Final = ".holdfast"

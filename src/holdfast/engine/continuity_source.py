@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.preview import preview, regular
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
+from holdfast.lazy_dataclass import dataclass
 
 SESSIONS_SEARCHED = 200
 

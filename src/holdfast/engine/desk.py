@@ -6,7 +6,6 @@ It holds ways to reach things and no state of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from secrets import token_bytes
@@ -18,6 +17,7 @@ from holdfast.core.session import Policy
 from holdfast.core.world import Project
 from holdfast.engine.redactor import FOR_TAGS, SECRET_BYTES, Redactor, lists_of
 from holdfast.harnesses.base import Harness
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count, Embedder
 from holdfast.models.known import KNOWN
 from holdfast.stores.base import Store

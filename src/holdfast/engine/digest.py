@@ -7,7 +7,7 @@ uses the words is the core's matter.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import DigestGiven, Origin
@@ -16,6 +16,7 @@ from holdfast.core.session import Session, Trigger
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 
 LONGEST = 20_000
 """A digest is what must not be lost, in a few sentences; a whole history is in the transcript already."""

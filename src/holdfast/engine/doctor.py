@@ -11,7 +11,6 @@ import shlex
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from holdfast import config
 from holdfast.engine.processes import alive
 from holdfast.engine.redactor import lists_of, mark_of
 from holdfast.errors import HoldfastError, ModelError
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ from holdfast.engine.remember import Wish, remember
 from holdfast.errors import HoldfastError, NotThere
 from holdfast.files import atomic, audit_log, worktree
 from holdfast.files.together import locked
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from holdfast.core.events import MAIN, Compacted, Event, Origin, Prompt, SessionEnded, ToolReturned, Usage
 from holdfast.core.pressure import KnownModel, factor_of, family_of
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count
 
 WITHIN = 0.1

@@ -6,11 +6,11 @@ Numbers and nothing else. Measuring is done elsewhere, when somebody asks for it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 NAMES: Final = ("survival",)

@@ -6,7 +6,7 @@ where it gives nothing of use they stand in, with the reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast import harnesses
@@ -19,6 +19,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.preview import recounted
 from holdfast.engine.summarize import Means, Question, ask
 from holdfast.engine.write_better import turns_told
+from holdfast.lazy_dataclass import dataclass
 
 HEURISTIC: Final = "heuristic"
 MODEL: Final = "model"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from holdfast.engine.desk import Desk
 from holdfast.engine.doctor import spooled
 from holdfast.engine.meter import Day, days_until
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Captured, Counts, Taken
 
 DAYS: Final = 30

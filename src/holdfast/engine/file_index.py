@@ -7,7 +7,6 @@ keeps its document. What came with the clone says so: anybody may have written i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import blake2s
 from pathlib import Path
 from typing import Final
@@ -22,6 +21,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.redactor import Redactor
 from holdfast.files import memory_files
 from holdfast.files.memory_files import State
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, Document, Store
 
 KIND: Final = "file"

@@ -11,7 +11,7 @@ import contextlib
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -21,6 +21,7 @@ import msgspec
 from holdfast.engine.git import identity
 from holdfast.errors import StoreLocked
 from holdfast.files import ledger, project_files
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Dropped, Store
 from holdfast.stores.sqlite import copies, damaged
 

@@ -13,13 +13,13 @@ import re
 import stat
 import struct
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from holdfast.core.patterns import compiled
 from holdfast.core.world import Project
 from holdfast.engine.git_index import HASH_SIZES, Choice, chosen_in
+from holdfast.lazy_dataclass import dataclass
 
 MAX_COMMITS: Final = 5
 MAX_SUBJECT: Final = 200

@@ -7,7 +7,7 @@ stranger may be the author, and whoever picks it up is told so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -39,6 +39,7 @@ from holdfast.engine.ledger import words_of
 from holdfast.engine.world import git_position
 from holdfast.errors import HoldfastError, NotThere, PathRefused
 from holdfast.files import worktree
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
 
 FOLDER: Final = ".agents/handoffs"

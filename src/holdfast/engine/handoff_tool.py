@@ -8,7 +8,6 @@ over what is no longer so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from holdfast.core.defang import from_repository, quoted
@@ -21,6 +20,7 @@ from holdfast.engine.caller import Caller
 from holdfast.engine.desk import Desk
 from holdfast.engine.handoff import Finding, Found, Verdict
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 
 SAME_WITHIN_MS: Final = 120_000
 """An agent that got no answer asks the same again; so long it is the same handoff."""

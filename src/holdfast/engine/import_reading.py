@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection, get_context
 from pathlib import Path
@@ -27,6 +26,7 @@ from holdfast.engine.record import Arrival, redacted
 from holdfast.engine.redactor import Redactor
 from holdfast.errors import TranscriptUnreadable
 from holdfast.harnesses.base import Reader
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Document
 
 if TYPE_CHECKING:

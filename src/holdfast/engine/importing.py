@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,7 @@ from holdfast.engine.import_reading import Found, Job, Piece, Reading, in_turn, 
 from holdfast.engine.maintain import DAY_MS
 from holdfast.engine.redactor import Redactor
 from holdfast.harnesses.base import KeptInRows, Reader, file_extent
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, Document, Lineage, Store
 
 HEAD_BYTES: Final = 1 << 16

@@ -8,7 +8,6 @@ a passage is, `core.passages` says, and how it is found, `engine.recall`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2s
 from typing import Final
 
@@ -23,6 +22,7 @@ from holdfast.core.session import Session, Trigger
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.vectors import catch_up
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Document
 
 SETTLED_MS: Final = 30_000

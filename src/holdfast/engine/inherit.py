@@ -6,7 +6,6 @@ The other log is only read, and only once: from then on both go their own ways.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from holdfast.engine.append import Owner, append, take_over
 from holdfast.engine.desk import Desk
 from holdfast.errors import StoreError
 from holdfast.harnesses.base import FoundLog
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

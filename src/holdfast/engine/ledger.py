@@ -7,7 +7,7 @@ a stranger's: it may be looked at and added to, and never leads.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -35,6 +35,7 @@ from holdfast.errors import HoldfastError
 from holdfast.files import agents_yml
 from holdfast.files import ledger as files
 from holdfast.files.ledger import Place
+from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Session as Settings
 
 DEFAULT_PATH: Final = ".agents/session_ledger.md"

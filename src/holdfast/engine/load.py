@@ -6,7 +6,7 @@ Everything here only looks. What is missing or out of date is a diagnostic; noth
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.scope import within
 from holdfast.engine.team import TeamEntry
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 
 SUGGESTED: Final = 5
 MEMORIES_LOOKED_AT: Final = 500

@@ -5,7 +5,6 @@ Checkpoints that are due, sessions whose harness is gone, and rows that have ser
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.core.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
@@ -13,6 +12,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.lives import Life, life_of
 from holdfast.engine.record import Arrival, perform, record
 from holdfast.engine.transcripts import Readable, find, read_on
+from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Records
 
 DEBOUNCE_MS = 2_500

@@ -7,7 +7,7 @@ superseded and stays. Who may ask for this, and what else follows from it, is de
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from holdfast.core.defang import printable
@@ -31,6 +31,7 @@ from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.redactor import Redactor
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Document
 
 KIND: Final = "memory"

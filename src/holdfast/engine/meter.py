@@ -5,12 +5,12 @@ Counts and nothing else: no text, no session. A day is one of UTC.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
 
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Answer
 from holdfast.settings import Models
 from holdfast.stores.base import Store

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core.compaction import Covered, FromModel, checkpoint_written, is_full, owing
@@ -23,6 +22,7 @@ from holdfast.engine.append import Appended, Owner, append, path_at, path_of, st
 from holdfast.engine.compact import Full, Summarize, compact, material, owed_material, policy_of, retell
 from holdfast.engine.desk import Desk
 from holdfast.engine.warn import Fill
+from holdfast.lazy_dataclass import dataclass
 
 COMPACTIONS_AT_ONCE: Final = 3
 """A window may still be full after one: its last message alone can fill it."""

@@ -13,7 +13,6 @@ import stat
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast import harnesses
@@ -28,6 +27,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import TranscriptUnreadable
 from holdfast.harnesses.base import KeptInRows, Reader
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.memory import MemoryStore
 
 BATCH_BYTES = 16 << 20

@@ -10,9 +10,10 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from holdfast.lazy_dataclass import dataclass
 
 _PROC: Final = Path("/proc")
 _PS: Final = "/bin/ps"

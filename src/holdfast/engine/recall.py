@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -23,6 +23,7 @@ from holdfast.engine.memorize import KIND as MEMORY
 from holdfast.engine.scope import named, within
 from holdfast.engine.vectors import catch_up
 from holdfast.errors import HoldfastError, StoreLocked
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Embedder
 from holdfast.stores.base import Document, Hit, Within
 

@@ -7,7 +7,7 @@ knows is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.config import excluded
@@ -28,6 +28,7 @@ from holdfast.engine.record import Arrival, record
 from holdfast.engine.transcripts import Found, Missing, Readable, Refused, find, read_on
 from holdfast.engine.world import git_position, git_state
 from holdfast.harnesses.base import Ask, Envelope, Harness, Heard
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Final, TypeAlias
 
@@ -50,6 +50,7 @@ from holdfast.engine.index import findable
 from holdfast.engine.memorize import Wish, keep
 from holdfast.engine.redactor import Redactor
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Novelty
 
 ACCESSED_SHOWN: Final = 5

@@ -6,8 +6,6 @@ owed does not depend on what its agent asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from holdfast.core.brief import Brief, Told
 from holdfast.core.brief_beside import written
 from holdfast.core.session import Session
@@ -15,6 +13,7 @@ from holdfast.core.text import elapsed
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.resume import brief_when_asked
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

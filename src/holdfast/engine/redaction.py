@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from holdfast.core.redact import redact, secrets_in
 from holdfast.engine.redaction_corpora import Family, Labelled
+from holdfast.lazy_dataclass import dataclass
 
 Finder: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 """Where the secrets of a text begin and end."""

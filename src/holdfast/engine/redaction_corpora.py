@@ -12,7 +12,6 @@ import random
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ import msgspec
 
 from holdfast.core.events import Event, map_text
 from holdfast.engine.survival import read, transcripts
+from holdfast.lazy_dataclass import dataclass
 
 
 class Family(StrEnum):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2s
 from typing import Final
@@ -15,6 +14,7 @@ from typing import Final
 from holdfast.config import Config
 from holdfast.core.defang import HIDDEN, printable
 from holdfast.core.redact import NO_LISTS, VERSION, Lists, redact, redact_parts
+from holdfast.lazy_dataclass import dataclass
 
 FOR_TAGS: Final = "redaction"
 """Under this name the store keeps the secret that tags are made with."""

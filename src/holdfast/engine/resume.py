@@ -6,7 +6,7 @@ named, never taken over. What is given is checked against the world first, and a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from holdfast.core.brief import Brief, Reason, Receipt, Told
 from holdfast.core.brief_beside import narrowed, written
@@ -23,6 +23,7 @@ from holdfast.engine.load import loaded_at_start
 from holdfast.engine.maintain import HOUR_MS, caught_up, finalise
 from holdfast.engine.offer import with_offers
 from holdfast.harnesses.base import Ask, Harness, Heard
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
 
 SESSIONS_LOOKED_AT = 50

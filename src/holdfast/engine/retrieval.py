@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,6 +24,7 @@ from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.recall import RECORD, Query, look_up
 from holdfast.engine.vectors import MODEL
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Embedder
 from holdfast.stores.base import EVERYWHERE, Document
 from holdfast.stores.sqlite import open_store

@@ -5,7 +5,6 @@ Only moments, and a title where one can be opened. What happened at one of them,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core.events import (
@@ -22,6 +21,7 @@ from holdfast.core.events import (
 from holdfast.engine import timeline
 from holdfast.engine.desk import Desk
 from holdfast.engine.timeline import Point
+from holdfast.lazy_dataclass import dataclass
 
 EVENTS_MOST: Final = 5_000
 OPENED_MOST: Final = 120

@@ -8,7 +8,6 @@ and whoever asked does with what is known by rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import blake2s
 from pathlib import Path
 from typing import Final, TypeVar
@@ -20,6 +19,7 @@ from holdfast.engine import meter
 from holdfast.engine.desk import Desk
 from holdfast.errors import ModelBusy, ModelError
 from holdfast.files import atomic
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Address, Writer
 from holdfast.models.command import CommandWriter
 from holdfast.settings import Config

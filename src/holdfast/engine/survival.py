@@ -12,7 +12,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -43,6 +42,7 @@ from holdfast.core.survival import (
 )
 from holdfast.core.world import Project
 from holdfast.harnesses.base import Reader
+from holdfast.lazy_dataclass import dataclass
 
 BUDGET = 2_000
 BATCH_BYTES = 16 << 20

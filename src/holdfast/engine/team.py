@@ -6,13 +6,13 @@ Read in place and never written: `TEAM_MEMORY.md` and `team-memory/*.md` at the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from holdfast.core.text import one_line, query_terms, shortened
 from holdfast.errors import PathRefused
 from holdfast.files import worktree
+from holdfast.lazy_dataclass import dataclass
 
 FILE: Final = "TEAM_MEMORY.md"
 FOLDER: Final = "team-memory"

@@ -6,7 +6,6 @@ What a point says is taken from what is kept. Drawing it is not done here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.core.brief import Receipt
@@ -37,6 +36,7 @@ from holdfast.core.events import (
 )
 from holdfast.core.text import one_line, shortened
 from holdfast.engine.desk import Desk
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Mark
 
 TITLE_CHARS: Final = 140

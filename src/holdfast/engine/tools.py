@@ -8,7 +8,7 @@ is kept short, and its cost is counted here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -28,6 +28,7 @@ from holdfast.engine.recover import recover
 from holdfast.engine.remember import FROM_AGENT, Wish, remember
 from holdfast.engine.scoring import note_recalled
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 
 Json: TypeAlias = dict[str, Any]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,6 +15,7 @@ from holdfast.core.session import Session
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
+from holdfast.lazy_dataclass import dataclass
 
 BATCH_BYTES = 1 << 20
 

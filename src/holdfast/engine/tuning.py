@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from holdfast.core.brief import Brief, Reason, Told, compose
 from holdfast.core.facts import form_of
@@ -17,6 +16,7 @@ from holdfast.core.session import Session
 from holdfast.core.survival import CutKind, Need, Rarity, cuts, mean, need, score
 from holdfast.core.weights import SENTENCES, THINGS, WEIGHTS, Weights
 from holdfast.engine.survival import BUDGET, Recording, folded
+from holdfast.lazy_dataclass import dataclass
 
 STEPS = (0.6, 0.3)
 """How far a weight is moved: one round over all of them for each."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from holdfast.core.world import Project
 from holdfast.engine.git import identity
 from holdfast.harnesses.base import Reader
+from holdfast.lazy_dataclass import dataclass
 
 HEAD_BYTES: Final = 1 << 18
 """As far as this a transcript says which directory its session works in."""

@@ -8,7 +8,7 @@ can still be in time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeGuard
 
 from holdfast import hook
@@ -20,6 +20,7 @@ from holdfast.core.pressure import capacity, factor_of, gauge, percent
 from holdfast.core.session import Policy, Session
 from holdfast.engine.desk import Desk
 from holdfast.harnesses.base import Ask, Heard
+from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count
 from holdfast.settings import Pressure
 

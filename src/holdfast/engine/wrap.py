@@ -6,8 +6,6 @@ that would otherwise be told nothing, so that no start is told anything twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from holdfast.core.brief_beside import written
 from holdfast.core.world import Project
 from holdfast.engine import auto_save, continuity, dream
@@ -16,6 +14,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.resume import next_brief
 from holdfast.engine.summarize import Means
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from holdfast.core.agents_yml import Asked, Unclear, asked, settled
+from holdfast.lazy_dataclass import dataclass
 
 LARGEST: Final = 64 * 1024
 VARIABLE: Final = "AGENTS_CONFIG"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from holdfast.core.continuity_merge import Merged, Written
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
 from holdfast.files.together import Change, Target, write_together
+from holdfast.lazy_dataclass import dataclass
 
 LOCAL_PATH: Final = ".holdfast/sessions/active.md"
 DATED_ENDING: Final = "-session.tmp"

@@ -7,12 +7,13 @@ again and leave the bytes that were there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.files import atomic
 from holdfast.files.manifest import ExcludedLine, Manifest, manifest_bytes, manifest_path, read_manifest
 from holdfast.files.together import locked
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

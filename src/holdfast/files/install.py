@@ -7,7 +7,7 @@ remembers what was done. What is wanted, and by which harness, is decided elsewh
 import difflib
 import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from holdfast.files.manifest import (
     sha256,
 )
 from holdfast.files.settings_text import Hollow
+from holdfast.lazy_dataclass import dataclass
 
 
 class Role(StrEnum):

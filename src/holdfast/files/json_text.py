@@ -6,7 +6,7 @@ indentation, the order of keys, doubled keys and the shape of numbers. No file i
 
 import json
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import PurePath
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from holdfast.core import json_spans
 from holdfast.core.json_spans import Broken, Node, Shape, is_blank, said, strings
 from holdfast.core.wanted import Json, KeyPath, Mark, WantedEntry
 from holdfast.errors import SettingsUnreadable
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

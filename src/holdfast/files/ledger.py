@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from holdfast.core.ledger import written as ledger_text
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
 from holdfast.files.together import Change, Target, locked, write_together
+from holdfast.lazy_dataclass import dataclass
 
 VERSIONS_KEPT: Final = 20
 LARGEST: Final = 256 * 1024

@@ -4,7 +4,6 @@ It stands in our home and is written before what it tells of. What is done, and 
 """
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -13,6 +12,7 @@ from holdfast.core.wanted import KeyPath
 from holdfast.errors import ManifestUnreadable
 from holdfast.files import atomic
 from holdfast.files.settings_text import Hollow
+from holdfast.lazy_dataclass import dataclass
 
 _VERSION = 1
 

@@ -7,13 +7,13 @@ followed; what is too large or no text is passed over. Making them findable is `
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from holdfast.errors import PathRefused
 from holdfast.files import worktree
+from holdfast.lazy_dataclass import dataclass
 
 LEAD: Final = "MEMORY.md"
 FOLDER: Final = "memory"

@@ -6,8 +6,9 @@ It is not needed: hooks start the daemon by themselves. Nothing is written or st
 from __future__ import annotations
 
 import plistlib
-from dataclasses import dataclass
 from typing import Final
+
+from holdfast.lazy_dataclass import dataclass
 
 MARK: Final = "written by `holdfast service install`"
 """By this a file is known to be ours."""

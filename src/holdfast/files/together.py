@@ -14,12 +14,12 @@ import json
 import os
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, worktree
+from holdfast.lazy_dataclass import dataclass
 
 WAIT: Final = 5.0
 """So many seconds another process may take before we give up."""

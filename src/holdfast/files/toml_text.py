@@ -8,12 +8,12 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import cast
 
 from holdfast.core.wanted import Json, KeyPath, Mark, WantedMember
 from holdfast.errors import SettingsUnreadable
+from holdfast.lazy_dataclass import dataclass
 
 
 def insert(text: str, wanted: WantedMember, mark: Mark) -> str:

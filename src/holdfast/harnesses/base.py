@@ -8,7 +8,7 @@ becomes theirs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -20,6 +20,7 @@ from holdfast.core.records import Log, Record
 from holdfast.core.session import Process
 from holdfast.core.told import Kept
 from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

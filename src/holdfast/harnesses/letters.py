@@ -7,7 +7,6 @@ say; nothing here looks at a file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -29,6 +28,7 @@ from holdfast.core.fence import without_ours
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.fields import read_object, text
 from holdfast.harnesses.frame import Common, Frame
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

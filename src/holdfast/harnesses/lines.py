@@ -11,13 +11,13 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
 from holdfast.core.events import Skipped
+from holdfast.lazy_dataclass import dataclass
 
 JSON_LINES = (".jsonl",)
 LONGEST = 32 << 20

@@ -6,10 +6,10 @@ A model that cannot answer says so; that it was asked is never the reason why so
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from holdfast.errors import ModelBusy, ModelError
+from holdfast.lazy_dataclass import dataclass
 
 Vector: TypeAlias = tuple[float, ...]
 """Where a text points, at length one; empty where it says nothing that the model knows."""

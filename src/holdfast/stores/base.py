@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
@@ -18,6 +17,7 @@ from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event
 from holdfast.core.session import Process, Session
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.findable import EVERYWHERE, NOBODY, Document, Findable, Hit, Within
 from holdfast.stores.logged import Logged
 from holdfast.stores.paged import START, Captured, Counts, Head, Mark, Paged, Taken

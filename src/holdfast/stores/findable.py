@@ -6,10 +6,10 @@ What to look for, how to weigh what was found and what becomes a memory is decid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from holdfast.core.memory import Memory, Merits
+from holdfast.lazy_dataclass import dataclass
 
 NOBODY: Final = "0"
 """The redactor of a text that nobody vouches for: it is redacted again at the next opportunity."""

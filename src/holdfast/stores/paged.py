@@ -6,7 +6,6 @@ at a number, so that what comes meanwhile shifts nothing. What a page is asked f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from holdfast.core.brief import Receipt
@@ -16,6 +15,7 @@ from holdfast.core.memory import Memory
 from holdfast.core.scores import SessionScore
 from holdfast.core.session import Session
 from holdfast.core.world import Project
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.findable import Within
 
 

@@ -6,11 +6,11 @@ What a passage is and how a session is scored is decided elsewhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from holdfast.core.events import Event
 from holdfast.core.scores import SessionScore
+from holdfast.lazy_dataclass import dataclass
 
 RECORDS: Final = ("record", "digest")
 """The kinds of documents that are what a session said: they outlive it, by a rule of their own."""

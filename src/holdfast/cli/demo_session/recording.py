@@ -6,12 +6,13 @@ It is only read here; `replay` plays it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
 import msgspec
+
+from holdfast.lazy_dataclass import dataclass
 
 HOME: Final = "/home/you"
 """Stands in the files for the home directory that a recording is made in and replayed in."""

@@ -11,7 +11,6 @@ import time
 import uuid
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from holdfast.core.session import Trigger
 from holdfast.engine.desk import Desk
 from holdfast.engine.receive import receive
 from holdfast.harnesses.base import Envelope
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from holdfast.daemon.dashboard.frame import View, badge, code, empty, page, pre
 from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
 from holdfast.engine.written_by_hand import NOT_WHOLE
+from holdfast.lazy_dataclass import dataclass
 
 Row = Mapping[str, Any]
 TITLES: Final = {"project": "Shared by all worktrees", "project-local": "This worktree"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from holdfast.core.text import elapsed, shortened
 from holdfast.daemon.dashboard.assets import address
 from holdfast.daemon.dashboard.html import NOTHING, Child, Html, el, joined
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import from_iso
 
 PAGES: Final = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, page
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import Bar, days, rows
 from holdfast.engine.figures import DAYS, Figures
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Taken
 from holdfast.stores.codec import to_iso
 

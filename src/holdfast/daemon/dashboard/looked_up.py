@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +40,7 @@ from holdfast.engine.story import Story, story
 from holdfast.engine.timeline import Point
 from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, START, Mark
 from holdfast.stores.codec import to_iso
 

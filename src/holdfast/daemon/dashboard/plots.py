@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from holdfast.daemon.dashboard.html import Html, el
+from holdfast.lazy_dataclass import dataclass
 
 WIDTH: Final = 960
 BAR_HEIGHT: Final = 120

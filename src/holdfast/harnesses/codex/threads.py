@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from holdfast.core.events import Skipped
 from holdfast.harnesses.codex.records import META, RECORD, Meta, fields_of
 from holdfast.harnesses.fields import decoded, mapping, text
 from holdfast.harnesses.packed import read_lines
+from holdfast.lazy_dataclass import dataclass
 
 ENDINGS = (".jsonl", ".jsonl.zst")
 """Rollouts that nobody has opened for long may be packed."""

@@ -11,12 +11,12 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.core.events import Skipped
 from holdfast.harnesses.base import Hurdle
 from holdfast.harnesses.fields import items, mapping, read_object, text
+from holdfast.lazy_dataclass import dataclass
 
 _REMEDY = "start `codex`, look at the hooks in its review dialog (or by `/hooks`) and trust them"
 _TRUST = "start `codex` there and say that you trust the folder"

@@ -7,7 +7,6 @@ is told once. What the tools do is in `tools`; where messages are kept is for `t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -27,6 +26,7 @@ from holdfast.harnesses.fields import count, decoded
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode import tools
 from holdfast.harnesses.opencode.records import INFO, PART, Info, Part, Tokens
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

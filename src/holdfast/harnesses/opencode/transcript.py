@@ -14,7 +14,6 @@ import re
 import sqlite3
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,7 @@ from holdfast.harnesses.databases import looking_into
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode import exports
 from holdfast.harnesses.opencode.messages import Reached, Row, told
+from holdfast.lazy_dataclass import dataclass
 
 _MAGIC: Final = b"SQLite format 3\0"
 _NAME: Final = re.compile(r"\w[\w.-]*")

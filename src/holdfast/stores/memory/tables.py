@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TypeAlias, TypeVar
 
 from holdfast.core.brief import Receipt
@@ -15,6 +15,7 @@ from holdfast.core.records import Record
 from holdfast.core.scores import SessionScore
 from holdfast.core.session import Session
 from holdfast.errors import StoreError
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import NOBODY, Document, Lineage
 
 K = TypeVar("K")

@@ -7,11 +7,11 @@ half-way leaves rows that are as they were or as they should be.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 from holdfast.core.record_texts import map_record
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Change, Redaction, Rewritten, Text
 from holdfast.stores.codec import identity_hash, map_document, map_session, subject_hash
 from holdfast.stores.sqlite.database import Bindings, Database

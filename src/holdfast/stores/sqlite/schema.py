@@ -7,11 +7,11 @@ no way back but the copy.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from holdfast.errors import StoreTooNew
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.sqlite.aside import back_up
 from holdfast.stores.sqlite.database import Database, run
 from holdfast.stores.sqlite.translation import translated

@@ -8,12 +8,12 @@ many all is read anew. Numpy takes longer to load than a hook may take: whoever 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Within
 from holdfast.stores.sqlite.database import Database, Row
 
