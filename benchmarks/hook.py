@@ -1,7 +1,9 @@
-"""What a hook costs: its whole round trip in every state of the daemon, beside the floors it stands on.
+"""What a hook costs a user: its whole round trip at each event of a session, beside the floors it stands on.
 
-All states are measured in turn in every round, so that whatever else the machine does hits them alike, and
-what one compares is the ratio. The daemon is the real one, in homes of its own that are gone afterwards.
+The sessions have transcripts of 30 and of 3,000 records that grow as they would, payloads with the fields
+that Claude Code sends, and an MCP server that is connected. All states are measured in turn in every round,
+so that whatever else the machine does hits them alike, and what one compares is the ratio. The daemon is the
+real one, in homes of its own that are gone afterwards.
 """
 
 from __future__ import annotations
@@ -20,12 +22,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from uuid import uuid4
 
+from benchmarks.ingest import lines
 from holdfast import hook
+from holdfast.daemon.client import ask
 
 HARNESS = "claude-code"
 CLIENTS = 4
+LENGTHS = (30, 3_000)
+RECORDS_A_TURN = 8
+COMPACTED_EVERY = 5  # It takes a new session each time, which must be read first.
 HUNG_EVERY = 10  # A hung daemon costs a second by design; it needs no hundred samples.
 COLD_STARTS = 5
 BASE_PYTHON: str = getattr(sys, "_base_executable", sys.executable)
@@ -48,16 +58,16 @@ class Row:
 class Report:
     rows: list[Row]
     memory_mb: float
-    cold_start_ms: float
 
 
 def measure(rounds: int) -> Report:
     with contextlib.ExitStack() as cleanup:
         place = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-")))
+        cleanup.enter_context(running_daemon(place / "up"))
         probes: dict[str, Probe] = {
             "/bin/true": true_floor(),
             "python -I -S -c pass": python_floor(),
-            "daemon up": daemon_up(cleanup, place / "up"),
+            **session_probes(cleanup, place / "up"),
             "status line": status_line(place / "up"),
             "daemon down": daemon_down(place / "down"),
             "daemon busy": daemon_busy(cleanup, place / "busy"),
@@ -67,12 +77,21 @@ def measure(rounds: int) -> Report:
         times: dict[str, list[float]] = {state: [] for state in probes}
         for number in range(rounds):
             for state, probe in probes.items():
-                if "hung" not in state or number % HUNG_EVERY == 0:
+                if number % every(state) == 0:
                     times[state].append(probe())
         memory = memory_of(daemon_pid(place / "up"))
         require_answered(place / "up")
         require_answered(place / "busy")
-        return Report(rows(times), memory, cold_start(cleanup, place / "cold"))
+        for length in LENGTHS:
+            times[f"start from nothing, {length:,} records"] = cold_starts(place / f"cold-{length}", length)
+        return Report(rows(times), memory)
+
+
+def every(state: str) -> int:
+    """In which rounds a state is measured: in each of so many one."""
+    if "hung" in state:
+        return HUNG_EVERY
+    return COMPACTED_EVERY if "compact" in state.lower() else 1
 
 
 def true_floor() -> Probe:
@@ -84,9 +103,145 @@ def python_floor() -> Probe:
     return lambda: timed([BASE_PYTHON, "-I", "-S", "-c", "pass"], b"", dict(os.environ))
 
 
-def daemon_up(cleanup: contextlib.ExitStack, home: Path) -> Probe:
-    cleanup.enter_context(running_daemon(home))
-    return hook_probe(home, "UserPromptSubmit")
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A session of Claude Code from outside: a transcript that grows, and hooks that are called."""
+
+    home: Path
+    command: list[str]
+    key: str
+    transcript: Path
+    records: Iterator[bytes]
+
+    def grow(self, count: int) -> None:
+        with self.transcript.open("ab") as file:
+            file.writelines(islice(self.records, count))
+
+    def call(self, event: str) -> float:
+        return timed(self.command, self.payload(event), environment(self.home))
+
+    def payload(self, event: str) -> bytes:
+        more: dict[str, dict[str, object]] = {
+            "UserPromptSubmit": {
+                "permission_mode": "default",
+                "prompt": "Now make the tests of the parser pass.",
+            },
+            "Stop": {
+                "permission_mode": "default",
+                "effort": {"level": "medium"},
+                "stop_hook_active": False,
+                "last_assistant_message": "The parser's tests pass; the cache is next.",
+                "background_tasks": [],
+                "session_crons": [],
+            },
+            "PreCompact": {"trigger": "auto", "custom_instructions": None},
+            "SessionStart": {"source": "compact", "model": "model-x"},
+        }
+        about = {
+            "session_id": self.key,
+            "transcript_path": str(self.transcript),
+            "cwd": str(project(self.home)),
+        }
+        return json.dumps(
+            {**about, "prompt_id": str(uuid4()), "hook_event_name": event, **more[event]}
+        ).encode()
+
+
+def conversation(home: Path, length: int) -> Conversation:
+    """A session with a transcript of so many records, which the daemon has not seen yet."""
+    key = str(uuid4())
+    folder = user_home(home) / ".claude" / "projects" / "-proj"
+    folder.mkdir(parents=True, exist_ok=True)
+    command = shlex.split(holdfast(home, "hook-command", HARNESS))
+    begun = Conversation(home, command, key, folder / f"{key}.jsonl", lines(HARNESS))
+    begun.grow(length)
+    return begun
+
+
+def user_home(home: Path) -> Path:
+    return home.with_name(f"{home.name}-user")
+
+
+def project(home: Path) -> Path:
+    return user_home(home) / "proj"
+
+
+def session_probes(cleanup: contextlib.ExitStack, home: Path) -> dict[str, Probe]:
+    """Each event of a short and of a long session, with its tools' server connected."""
+    probes: dict[str, Probe] = {}
+    for length in LENGTHS:
+        current = conversation(home, length)
+        read_all(current)
+        cleanup.enter_context(connected_tools(home))
+        probes[f"prompt, {length:,} records"] = after_a_turn(current, "UserPromptSubmit")
+        probes[f"Stop, {length:,} records"] = after_a_turn(current, "Stop")
+        compacted = iter(compactions(home, length))
+        probes[f"PreCompact, {length:,} records"] = partial(next, compacted)
+        probes[f"SessionStart compact, {length:,} records"] = partial(next, compacted)
+    return probes
+
+
+def read_all(current: Conversation) -> None:
+    """Let the daemon read what the session has so far; a long one takes longer than its hook waits."""
+    current.call("UserPromptSubmit")
+    ask(current.home, "flush", timeout=60)
+
+
+def after_a_turn(current: Conversation, event: str) -> Probe:
+    def probe() -> float:
+        current.grow(RECORDS_A_TURN)
+        return current.call(event)
+
+    return probe
+
+
+def compactions(home: Path, length: int) -> Iterator[float]:
+    """What the two hooks of a compaction take, one after the other, each time in another session."""
+    while True:
+        current = conversation(home, length)
+        read_all(current)
+        current.grow(RECORDS_A_TURN)
+        yield current.call("PreCompact")
+        yield current.call("SessionStart")
+
+
+@contextlib.contextmanager
+def connected_tools(home: Path) -> Iterator[None]:
+    """The MCP server as a harness starts it, after its handshake and the list of its tools."""
+    command = [sys.executable, "-m", "holdfast.cli", "mcp", "--harness", HARNESS]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, env=environment(home), cwd=project(home)
+    ) as server:
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
+        tell(
+            server,
+            {
+                "id": 1,
+                "method": "initialize",
+                "params": {**hello, "clientInfo": {"name": "benchmark", "version": "1"}},
+            },
+        )
+        answer(server)
+        tell(server, {"method": "notifications/initialized"})
+        tell(server, {"id": 2, "method": "tools/list"})
+        answer(server)
+        try:
+            yield
+        finally:
+            server.communicate()
+
+
+def tell(server: subprocess.Popen[bytes], message: dict[str, object]) -> None:
+    assert server.stdin is not None
+    server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    server.stdin.flush()
+
+
+def answer(server: subprocess.Popen[bytes]) -> None:
+    assert server.stdout is not None
+    if b'"result"' not in server.stdout.readline():
+        sys.exit("error: the MCP server did not answer; these figures would be wrong")
 
 
 def status_line(home: Path) -> Probe:
@@ -132,18 +287,20 @@ def daemon_hung(cleanup: contextlib.ExitStack, home: Path, event: str) -> Probe:
     return hook_probe(home, event)
 
 
-def cold_start(cleanup: contextlib.ExitStack, home: Path) -> float:
-    """From a hook that finds no daemon to the first answer of the one it started; the median."""
+def cold_starts(home: Path, length: int) -> list[float]:
+    """From a hook that finds no daemon to the first answer of the one it started, in a known session."""
     with running_daemon(home):
-        pass  # The first daemon of a home makes the store, and says which interpreter starts the next.
-    cleanup.callback(holdfast, home, "down")
-    ask = hook_probe(home, "SessionStart")
+        current = conversation(home, length)
+        read_all(current)
     samples: list[float] = []
     for _ in range(COLD_STARTS):
-        samples.append(ask())
-        require_answered(home)
-        holdfast(home, "down")
-    return statistics.median(samples)
+        current.grow(RECORDS_A_TURN)
+        try:
+            samples.append(current.call("UserPromptSubmit"))
+            require_answered(home)
+        finally:
+            holdfast(home, "down")
+    return samples
 
 
 def saturate(home: str) -> None:
@@ -195,6 +352,7 @@ def paused(words: list[str]) -> Iterator[subprocess.Popen[bytes]]:
 
 def make_home(home: Path) -> None:
     (home / "bin").mkdir(mode=0o700, parents=True)
+    project(home).mkdir(parents=True)
     shutil.copyfile(hook.__file__, home / "bin" / "hook.py")
 
 
@@ -211,8 +369,9 @@ def holdfast(home: Path, *words: str) -> str:
 
 
 def environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
-    return {**kept, "HOLDFAST_HOME": str(home)}
+    # Python's own settings would measure something else than a user has: compiled files, above all.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDFAST_", "PYTHON"))}
+    return {**kept, "HOLDFAST_HOME": str(home), "HOME": str(user_home(home))}
 
 
 def daemon_pid(home: Path) -> int:
@@ -249,12 +408,11 @@ def p95(samples: list[float]) -> float:
 
 
 def show(report: Report) -> None:
-    print(f"{'':30} {'n':>4} {'p50 ms':>8} {'p95 ms':>8} {'x true':>8} {'x python':>8}")
+    print(f"{'':36} {'n':>4} {'p50 ms':>8} {'p95 ms':>8} {'x true':>8} {'x python':>8}")
     for row in report.rows:
         times = f"{row.p50:8.1f} {row.p95:8.1f} {row.to_true:8.1f} {row.to_python:8.2f}"
-        print(f"{row.state:30} {row.samples:4} {times}")
+        print(f"{row.state:36} {row.samples:4} {times}")
     print(f"\nmemory of the daemon   {report.memory_mb:8.1f} MB")
-    print(f"cold start to answer   {report.cold_start_ms:8.1f} ms")
 
 
 def main() -> None:

@@ -1,8 +1,10 @@
-"""A group that is repeated possessively is matched by every Python that we support."""
+"""Patterns are compiled on first use, and groups repeated possessively match in every Python we support."""
 
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 import re
 import sys
 from pathlib import Path
@@ -10,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.core.patterns import compiled, patient
+from holdfast import core
+from holdfast.core import patterns
+from holdfast.core.patterns import compile_patterns, compiled, patient
 
 SOURCE = Path(holdfast.__file__).parent
 POSSESSIVE = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+")
@@ -32,6 +36,32 @@ def test_only_groups_are_repeated_like_any_other(pattern: str, made: str) -> Non
 
 def test_what_a_hasty_python_misses_is_found() -> None:
     assert compiled(r"(?:_[a-z]{1,3}){0,3}+_(?P<value>[0-9]{2})").search("_ab_12") is not None
+
+
+def test_a_pattern_is_compiled_on_first_use_and_then_stays() -> None:
+    pattern = compiled(r"(?P<word>[a-z]+)-(\d)", re.IGNORECASE)
+    assert "search" not in vars(pattern)
+    assert pattern.pattern == r"(?P<word>[a-z]+)-(\d)"
+    found = pattern.search("see AB-1")
+    assert found is not None
+    assert found["word"] == "AB"
+    assert vars(pattern)["search"] == pattern.search
+    assert (pattern.groups, dict(pattern.groupindex)) == (2, {"word": 1})
+
+
+def test_every_pattern_of_core_can_be_compiled() -> None:
+    names = [name for _, name, _ in pkgutil.walk_packages(core.__path__, "holdfast.core.")]
+    modules = [importlib.import_module(name) for name in names]
+    for module in modules:
+        compile_patterns(module)
+    lazy = [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, patterns._LazyPattern)
+    ]
+    assert len(lazy) > 100
+    assert all("search" in vars(pattern) for pattern in lazy)
 
 
 def repeated(source: str) -> list[int]:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from holdfast.core.names import program_name
+from holdfast.core.patterns import compiled
 from holdfast.core.shell_steps import Step, past_options, read
 
 
@@ -133,7 +134,7 @@ def _shows_a_text(one: _Named) -> bool:
 
 
 _NAMING: Final = 30
-_PARTS: Final = re.compile(r"[^a-z0-9+]+")
+_PARTS: Final = compiled(r"[^a-z0-9+]+")
 _CHECKERS: Final = frozenset(
     """
     npm pnpm yarn tsc tsgo vue eslint biome prettier oxlint ruff mypy pyright basedpyright pylint flake8 black
@@ -160,15 +161,15 @@ _ASIDE: Final = frozenset(
 _TMUX_SHOWING: Final = frozenset(
     "capture-pane has-session ls list-sessions list-windows list-panes display-message show-options".split()
 )
-_SENDS: Final = re.compile(r"-[a-zA-Z]*[XdFToO]|--(?:request|data|json|form|upload-file|output|remote-name)")
-_INLINE: Final = re.compile(r"\b(?:python[\d.]*|node|bun|tsx|ts-node) -[ce]$")
-_CHANGES: Final = re.compile(
+_SENDS: Final = compiled(r"-[a-zA-Z]*[XdFToO]|--(?:request|data|json|form|upload-file|output|remote-name)")
+_INLINE: Final = compiled(r"\b(?:python[\d.]*|node|bun|tsx|ts-node) -[ce]$")
+_CHANGES: Final = compiled(
     r"write|append|unlink|remove|delete|rmtree|\brm\b|mkdir|rename|replace|copy|move|insert|update|commit"
     r"|migrat|create|\bexec|spawn|subprocess|system\(|, ?['\"][wax]b?\+?['\"]"
 )
 """What a line of code says that may do more than print."""
 _HELP: Final = frozenset({"--help", "--version"})
-_IN_PLACE: Final = re.compile(r"-[A-Za-z]*i|--in-place")
+_IN_PLACE: Final = compiled(r"-[A-Za-z]*i|--in-place")
 _ACTS: Final = frozenset("-delete -exec -execdir -ok -x -X --exec --exec-batch".split())
 _SHOWING: Final = {
     "git": re.compile(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.core.text import one_line
 from holdfast.core.trail import NoteKind, Trail
 
@@ -21,28 +22,26 @@ _RIVALS: Final[Mapping[str, frozenset[str]]] = {
     "Python installer": frozenset({"pip", "poetry", "uv", "pdm"}),
     "search tool": frozenset({"rg", "grep", "ag"}),
 }
-_USE: Final = re.compile(
+_USE: Final = compiled(
     r"\b(?:use|using|prefer|only)\s+`?([a-z][\w-]*)`?|(?:使用|只用|请用)\s*`?([a-z]\w*)", re.IGNORECASE
 )
 _STAGE: Final = r"(?:search|recall|timeline|details?|expand|read)"
 _CLAIMS: Final[Mapping[str, re.Pattern[str]]] = {
-    "canonical store": re.compile(
+    "canonical store": compiled(
         r"\b(?:canonical (?:store|source|copy)|source of truth) (?:is|lives in|stays in|stays) "
         r"(?:the |in )*`?(?P<said>[\w./~-]+)"
         r"|(?:权威|规范)(?:存储|来源|数据源)(?:是|在)\s*`?(?P<zh>[\w./~-]+)",
         re.IGNORECASE,
     ),
-    "retrieval flow": re.compile(
-        rf"\b(?P<said>{_STAGE}(?:\s*(?:->|→|,? then)\s*{_STAGE})+)\b", re.IGNORECASE
-    ),
-    "retrieval route order": re.compile(
+    "retrieval flow": compiled(rf"\b(?P<said>{_STAGE}(?:\s*(?:->|→|,? then)\s*{_STAGE})+)\b", re.IGNORECASE),
+    "retrieval route order": compiled(
         r"\b(?P<said>mcp|cli|api|hooks?|recall|search|grep|timeline)\b[^.;\n]{0,40}\bfirst\b"
         r"|\bprefer (?:the )?(?P<over>mcp|cli|api|hooks?|grep|recall) (?:\w+ )?over\b"
         r"|先(?:用|走|查)?\s*(?P<zh>mcp|cli|api|grep|recall)",
         re.IGNORECASE,
     ),
 }
-_ARROW: Final = re.compile(r"\s*(?:->|→|,? then)\s*", re.IGNORECASE)
+_ARROW: Final = compiled(r"\s*(?:->|→|,? then)\s*", re.IGNORECASE)
 
 
 def conflicts(trail: Trail) -> tuple[str, ...]:
@@ -64,8 +63,8 @@ def _programs(command: str) -> list[str]:
     return _STARTED.findall(_QUOTED.sub("", command))
 
 
-_QUOTED: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
-_STARTED: Final = re.compile(r"(?:^|[;&\n])\s*(?:\w+=\S*\s+)*([a-z][\w-]*)")
+_QUOTED: Final = compiled(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
+_STARTED: Final = compiled(r"(?:^|[;&\n])\s*(?:\w+=\S*\s+)*([a-z][\w-]*)")
 
 
 def _against_each_other(trail: Trail) -> Iterator[str]:
@@ -91,7 +90,7 @@ def pointers(trail: Trail) -> tuple[str, ...]:
     return tuple(found)[-NOTES_MOST:]
 
 
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = compiled(
     r"(?:\b(?:see|documented in|described in|explained in|reference:|runbook(?: is)? (?:at|in)|"
     r"spec(?: is)? (?:at|in)|dashboard(?: is)? at)|参见|参考|详见)\s*"
     r"`?(?P<place>https?://[^\s`)]+|[\w./-]+\.(?:md|rst|adoc|txt|pdf|html)\b)",
@@ -101,13 +100,13 @@ _SERVER: Final = (
     r"(?:postgres(?:ql)?|redis|mysql|mariadb|mongodb|rabbitmq|kafka|docker|elasticsearch|memcached|minio|nats|"
     r"localstack|ollama)"
 )
-_SERVICE: Final = re.compile(
+_SERVICE: Final = compiled(
     rf"\b(?:requires?|needs?|depends on) (?:a |an |the )?(?:running |local )?`?(?P<name>{_SERVER})\b`?"
     rf"|\b(?P<running>{_SERVER})\b`? must (?:be running|run)\b"
     rf"|(?:需要|依赖)(?:先)?(?:启动|运行)?\s*`?(?P<zh>{_SERVER})\b",
     re.IGNORECASE,
 )
-_PORT: Final = re.compile(r"[^.;\n]{0,40}?\bport (\d{2,5})\b", re.IGNORECASE)
+_PORT: Final = compiled(r"[^.;\n]{0,40}?\bport (\d{2,5})\b", re.IGNORECASE)
 
 
 def _service(needed: re.Match[str]) -> str:

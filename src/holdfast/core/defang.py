@@ -13,6 +13,7 @@ import unicodedata
 from typing import Final
 
 from holdfast.core.defang_signs import gives_orders
+from holdfast.core.patterns import compiled
 
 RECALL: Final = "holdfast-recall"
 """The name in our own marks; see `fence`."""
@@ -61,21 +62,21 @@ def folded(text: str) -> str:
 
 # A string that is never ended would swallow what follows, so only one that ends soon is taken out with its
 # content; of the others only the control that opens them is.
-_ESCAPES: Final = re.compile(
+_ESCAPES: Final = compiled(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}+[ -/]{0,8}+[@-~]|"
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\n\x1b\x80-\x9f]{0,2048}+(?:\x07|\x1b\\|\x9c)|"
     r"\x1b[ -/]{1,4}+[0-~]|\x1b[78=>]"
 )
-_BREAKS: Final = re.compile("\r\n?|[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
+_BREAKS: Final = compiled("\r\n?|[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 # Controls, and what Unicode calls ignorable: bidirectional controls, zero-width signs, fillers, variation
 # selectors, tags, and the marks around annotations.
-HIDDEN: Final = re.compile(
+HIDDEN: Final = compiled(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """What is not seen where it stands."""
-_HALVES: Final = re.compile("[\ud800-\udfff]")
+_HALVES: Final = compiled("[\ud800-\udfff]")
 
 _EMOJI: Final = (
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf\u2934\u2935"
@@ -84,7 +85,7 @@ _EMOJI: Final = (
 _JOINING: Final = "[\u0620-\u077f\u0860-\u0dff\u0f00-\u109f\u1780-\u17b3\u17b6-\u17ff\u1820-\u18aa]"
 _VIRAMA: Final = "[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039\u17d2]"
 # What shapes its neighbours: the parts of one emoji, the letters of Persian or an Indic script.
-_SHOWS: Final = re.compile(
+_SHOWS: Final = compiled(
     f"(?<={_EMOJI})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)|"
     f"(?:(?<={_EMOJI})|(?<={_EMOJI}\ufe0f))\u200d(?={_EMOJI})|"
     f"(?<={_JOINING})[\u200c\u200d](?={_JOINING})|(?<={_VIRAMA})[\u200c\u200d]"
@@ -106,14 +107,14 @@ _WRAPPERS: Final = (
     r"ide_\w{1,40}|[\w-]{1,40}-hook|user[-_](?:instructions|memory-input|message|query)|task-notification|"
     r"teammate-message|environment_context|turn_aborted|invoke|antml:\w{1,40}|(?:start|end)_of_turn"
 )
-_MARKS: Final = re.compile(
+_MARKS: Final = compiled(
     rf"<(?=(?:\s{{0,4}}/?\s{{0,4}}(?:{_WRAPPERS})|(?:\s{{0,4}}/\s{{0,4}})?{_SPEAKERS})(?:\s|/?>|\Z))"
     r"(?:[^<>]{0,200}+>)?|"
     r"<[|｜](?! )[^<>|｜\n]{1,64}+[|｜]>|<</?SYS>>|(?-i:\[/?(?:INST|SYS|SYSTEM)\])",
     re.IGNORECASE,
 )
 _BRACKETS: Final = str.maketrans("<>[]", "‹›‹›")
-_ROLES: Final = re.compile(
+_ROLES: Final = compiled(
     r"^[ \t>*_#\"'“‘`-]{0,16}+(?:[Hh]uman|HUMAN|[Aa]ssistant|ASSISTANT|System|SYSTEM|User|USER|Developer|"
     r"DEVELOPER)[ \t*_]{0,4}+:|"
     r"^[ \t>]{0,8}+#{1,6}+[ \t]{0,4}+(?:Instructions?|Response|Input|System|Human|Assistant|User)"

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from holdfast.core.patterns import compiled
+
 
 def gives_orders(folded: str) -> bool:
     """Whether one of the signs is in the text."""
@@ -18,7 +20,7 @@ def gives_orders(folded: str) -> bool:
 
 def _sign(words: str, *parts: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
     """A pattern, with the words of which it needs one."""
-    return tuple(words.split()), re.compile("".join(parts))
+    return tuple(words.split()), compiled("".join(parts))
 
 
 def _up_to(count: int) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from holdfast.core.ledger import Entry, Ledger, key_of
+from holdfast.core.patterns import compiled
 from holdfast.core.text import query_terms
 from holdfast.core.trail import NoteKind, Said, Trail
 from holdfast.core.world import FileState
@@ -129,27 +130,27 @@ _MOST_WORDS: Final = 400
 _CHOOSING: Final = frozenset(
     "chose chosen choose decide decided decision went opted picked i'll we'll".split()
 )
-_ASSENT: Final = re.compile(
+_ASSENT: Final = compiled(
     r"(?:yes|yep|yeah|ok(?:ay)?|sure|agreed?|approved?|lgtm|(?:sounds|looks) (?:good|right|fine)|go ahead"
     r"|go for it|do (?:it|that|so)|please do|(?:that['’]s )?(?:right|correct|fine)|confirmed|exactly|perfect"
     r")\b|(?:好的?|可以|同意|是的|对的?|行|没问题)(?:[\s，。！,.!]|$)",
     re.IGNORECASE,
 )
-_BUT: Final = re.compile(
+_BUT: Final = compiled(
     r"\b(?:but|however|except|instead|rather|no|not|don['’]t|unless|wait)\b|但|不", re.IGNORECASE
 )
-_HEDGE: Final = re.compile(
+_HEDGE: Final = compiled(
     r"\b(?:probably|presumably|apparently|maybe|perhaps|likely|assum(?:e|ing|ed)|i (?:think|guess|believe)"
     r"|not sure|unsure|might|seems?|should (?:be|work|now)|unverified|untested)\b"
     r"|(?:not|n['’]t) (?:yet )?(?:verified|tested|checked)\b|可能|大概|也许|应该",
     re.IGNORECASE,
 )
-_OUTSIDE: Final = re.compile(
+_OUTSIDE: Final = compiled(
     r"https?://|\b(?:apis?|services?|servers?|endpoints?|ci|pipelines?|deploy(?:s|ed|ment)?|staging|production"
     r"|upstream|registry|webhooks?|third[- ]party|dns|certificates?|quota|remote)\b",
     re.IGNORECASE,
 )
-_STATUS: Final = re.compile(
+_STATUS: Final = compiled(
     r"\b(?:up|down|(?:un)?available|(?:un)?reachable|online|offline|timeouts?|timed out|rate[- ]limit\w*"
     r"|outage|flaky|deployed|live|returns?|respond\w*|expired|pending|fail(?:s|ed|ing)?|5\d\d|429"
     r"|connection (?:refused|reset))\b",

@@ -7,7 +7,6 @@ session.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -36,6 +35,7 @@ from holdfast.core.flush import says_nothing
 from holdfast.core.memory import asked_to_remember
 from holdfast.core.notes import after_statement, after_user, answer, in_prompt, reply, rules
 from holdfast.core.patches import FileChange, patched
+from holdfast.core.patterns import compiled
 from holdfast.core.renewed import renewed
 from holdfast.core.retests import retested
 from holdfast.core.text import one_line, shortened
@@ -173,8 +173,8 @@ def _words(text: str) -> int:
 
 
 _FEWEST_WORDS: Final = 3
-_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_SPACED: Final = re.compile(r"[^\s\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]+")
+_UNSPACED: Final = compiled(r"[\u3040-\u30ff\u3400-\u9fff]")
+_SPACED: Final = compiled(r"[^\s\u3000-\u30ff\u3400-\u9fff\uff00-\uff65]+")
 
 
 def _replied(trail: Trail, event: Replied) -> Trail:

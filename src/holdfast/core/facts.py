@@ -13,27 +13,28 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from holdfast.core.patterns import compiled
 from holdfast.core.text import query_terms
 from holdfast.lazy_dataclass import dataclass
 
 Fact: TypeAlias = str
 """A thing in the spelling that all mentions share: `retry.py`, `src/`, `git push`, `RetryError`, `#12`."""
 
-_TOKEN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*\\“”‘’…→│]+")
-_NOISE = re.compile(r"</\w[\w.:-]*|<\w[\w.:-]*\s*/>|\\[bnrt](?=\w)|\bconsole\.log\b")
+_TOKEN = compiled(r"[^\s\"'`()\[\]{}<>,;|=*\\“”‘’…→│]+")
+_NOISE = compiled(r"</\w[\w.:-]*|<\w[\w.:-]*\s*/>|\\[bnrt](?=\w)|\bconsole\.log\b")
 """An element is no directory, the letter of an escape no part of a name, and a call to print no log file."""
 _EDGES = ".:!?&$%^+-"
-_URL = re.compile(r"https?://[^\s/]+\S*")
-_FLAG = re.compile(r"--[a-z][\w-]+")
-_NUMBER = re.compile(r"#\d{1,6}")
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
-_VERSION = re.compile(r"v?\d+\.\d+\.\d+(?:[-+.][\w.]+)?|v\d+\.\d+")
-_TICKET = re.compile(r"[A-Z]{2,8}-\d{1,6}")
-_PLACE = re.compile(r"(?:[:#]L?\d+(?:[-:]L?\d+)*)+$")
+_URL = compiled(r"https?://[^\s/]+\S*")
+_FLAG = compiled(r"--[a-z][\w-]+")
+_NUMBER = compiled(r"#\d{1,6}")
+_UUID = compiled(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_HASH = compiled(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
+_VERSION = compiled(r"v?\d+\.\d+\.\d+(?:[-+.][\w.]+)?|v\d+\.\d+")
+_TICKET = compiled(r"[A-Z]{2,8}-\d{1,6}")
+_PLACE = compiled(r"(?:[:#]L?\d+(?:[-:]L?\d+)*)+$")
 """A line number behind a path."""
-_PATH = re.compile(r"[\w@~.+/-]*/[\w@~.+/-]*")
-_FILE_NAME = re.compile(
+_PATH = compiled(r"[\w@~.+/-]*/[\w@~.+/-]*")
+_FILE_NAME = compiled(
     r"\.?[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,9}"
     r"|\.[a-z]+(?:rc|ignore|env|config|attributes)|\.env|Makefile|Dockerfile"
 )
@@ -48,20 +49,20 @@ _UNTELLING: Final = frozenset(
     skill""".split()
 )
 """Names of files that say nothing without their directory."""
-_WORD = re.compile(r"[A-Za-z_]\w{2,}")
-_IDENTIFIER = re.compile(
+_WORD = compiled(r"[A-Za-z_]\w{2,}")
+_IDENTIFIER = compiled(
     r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+\w*"  # camelCase
     r"|(?:[A-Z]+[a-z0-9]+){2,}\w*"  # PascalCase
     r"|_*[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+"  # snake_case, LOUD_CASE
     r"|E[A-Z]{4,}|[A-Z]{1,4}\d{3,5}|SIG[A-Z]{3,5}"  # ENOENT, TS2345, SIGTERM
 )
-_SPAN = re.compile(r"`([^`\n]{2,400})`|^\s*\$ (.+)$", re.MULTILINE)
-_HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+).*?(?:^\s*\1\s*$|\Z)", re.DOTALL | re.MULTILINE)
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
-_SEGMENT = re.compile(r"\s*(?:&&|\|\||;|\||\n)\s*")
-_ASSIGNMENT = re.compile(r"^(?:[A-Z_]\w*=\S*\s+)+")
-_PROGRAM = re.compile(r"[a-z][\w.+-]*")
-_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
+_SPAN = compiled(r"`([^`\n]{2,400})`|^\s*\$ (.+)$", re.MULTILINE)
+_HERE_DOCUMENT = compiled(r"<<-?\s*['\"]?(\w+).*?(?:^\s*\1\s*$|\Z)", re.DOTALL | re.MULTILINE)
+_QUOTED = compiled(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
+_SEGMENT = compiled(r"\s*(?:&&|\|\||;|\||\n)\s*")
+_ASSIGNMENT = compiled(r"^(?:[A-Z_]\w*=\S*\s+)+")
+_PROGRAM = compiled(r"[a-z][\w.+-]*")
+_SUBCOMMAND = compiled(r"[a-z][a-z0-9:_-]*")
 _PLUMBING: Final = frozenset(
     """awk cat cd cp cut do done echo else exit export fi find for grep head if kill ls mkdir mv nl printf pwd
     read rg rm sed set sleep sort tail tee test then time touch true uniq wait wc which while xargs""".split()
@@ -72,7 +73,7 @@ _WELL_KNOWN: Final = frozenset(
     kubectl make mise mix mvn mypy node npm npx pip playwright pnpm poetry prettier psql pytest python python3
     rsync ruff rustc sqlite3 ssh swift tar terraform tsc uv vitest wget yarn""".split()
 )
-_IN_PROSE = re.compile(
+_IN_PROSE = compiled(
     r"\b(?:git (?:add|bisect|blame|branch|checkout|cherry-pick|clean|clone|commit|diff|fetch|grep|init|log"
     r"|merge|mv|pull|push|rebase|reflog|remote|reset|restore|rev-parse|revert|rm|show|stash|status|switch|tag"
     r"|worktree)|(?:npm|pnpm|yarn|bun) (?:ci|install|run|test|add|build)"
@@ -164,10 +165,10 @@ def _commands(line: str) -> Iterator[Fact]:
             yield program
 
 
-_FENCED = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_RULE = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
-_PROSE_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_FENCED = compiled(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+_SENTENCE_END = compiled(r"(?<=[.!?。！？])\s+|\n+")
+_RULE = compiled(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
+_PROSE_WORD = compiled(r"[^\W_]+(?:['’][^\W_]+)?")
 _SHORTEST_RULE, _LONGEST_RULE = 4, 60
 CONTENT_SHARE = 0.6
 """How many of a sentence's content words must be there for its content to be there."""
@@ -201,9 +202,9 @@ SECTIONS: Final = tuple(
 LEAST_SECTIONS = 3
 LEAST_READABLE = 0.5
 LEAST_PLAIN = 0.4
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-_LABEL = re.compile(r"^[`“]?[\w./ ()’'-]{2,60}[`”]?(?: \([^)]*\))?: ?\S")
-_PLAIN = re.compile(r"[A-Za-z]?[a-z]+(?:['’-][a-z]+)*|[AI]|[^\W\d_a-zA-Z]+")
+_BULLET = compiled(r"^\s*(?:[-*•]|\d+[.)])\s+")
+_LABEL = compiled(r"^[`“]?[\w./ ()’'-]{2,60}[`”]?(?: \([^)]*\))?: ?\S")
+_PLAIN = compiled(r"[A-Za-z]?[a-z]+(?:['’-][a-z]+)*|[AI]|[^\W\d_a-zA-Z]+")
 _SENTENCE_WORDS = 4
 _TWICE_WORDS = 5
 

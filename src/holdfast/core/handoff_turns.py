@@ -25,6 +25,7 @@ from holdfast.core.events import (
     ToolReturned,
 )
 from holdfast.core.patches import patched
+from holdfast.core.patterns import compiled
 from holdfast.core.text import one_line, shortened
 from holdfast.core.trail import Said
 from holdfast.lazy_dataclass import dataclass
@@ -107,7 +108,7 @@ def edits(events: Iterable[Event]) -> dict[str, Edit]:
     return found
 
 
-_CAUSE: Final = re.compile(
+_CAUSE: Final = compiled(
     r"\b(?:the|main|real|root|actual|core) (?:issue|problem|cause|culprit|reason)(?: here| now)?"
     r" (?:is|was|must be)\b"
     r"|\broot cause\b|\bthis (?:fails|failed|happens|happened|breaks) because\b|原因是|问题在于",
@@ -163,7 +164,7 @@ def _edited(call: ToolCalled) -> Iterator[Edit]:
         yield Edit(change.renamed_to or change.path, _added(call.detail, change.path))
 
 
-_HEADER: Final = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: *|\+\+\+ (?:b/)?)(\S.*)$")
+_HEADER: Final = compiled(r"^(?:\*\*\* (?:Add|Update|Delete) File: *|\+\+\+ (?:b/)?)(\S.*)$")
 
 
 def _added(patch: str, path: str) -> str:

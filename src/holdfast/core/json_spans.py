@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 
@@ -98,19 +99,19 @@ def is_blank(text: str, start: int, end: int) -> bool:
 _BLANK: Final = " \t\n\r"
 _QUOTES: Final = "\"'"
 _BYTE_ORDER_MARK: Final = "\ufeff"
-_SPACE: Final = re.compile(r"(?:[ \t\n\r]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+_SPACE: Final = compiled(r"(?:[ \t\n\r]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
 _ESCAPES: Final = r"""\\(?:["'\\/bfnrtv0]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r?\n)"""
-_STRING: Final = re.compile(
+_STRING: Final = compiled(
     "|".join(rf"{q}[^{q}\\\x00-\x1f]*(?:{_ESCAPES}[^{q}\\\x00-\x1f]*)*{q}" for q in "\"'")
 )
-_NUMBER: Final = re.compile(
+_NUMBER: Final = compiled(
     r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|Infinity|NaN)"
 )
 _WORDS: Final = {"true": True, "false": False, "null": None}
-_WORD: Final = re.compile(r"(?:true|false|null)\b")
-_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
-_ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r?\n|.)")
-_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_WORD: Final = compiled(r"(?:true|false|null)\b")
+_NAME: Final = compiled(r"[A-Za-z_$][\w$]*")
+_ESCAPE: Final = compiled(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r?\n|.)")
+_PAIR: Final = compiled("[\ud800-\udbff][\udc00-\udfff]")
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 # Deeper than any settings file, and far from Python's own limit.
 _DEEPEST: Final = 100

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from holdfast.core.markdown import COMMENT, inside
+from holdfast.core.patterns import compiled
 from holdfast.core.text import one_line
 from holdfast.lazy_dataclass import dataclass
 
@@ -159,12 +160,12 @@ def stamp(updated: str) -> str:
 
 # ---------------------------------------------------------------- sections and the blocks in them
 
-_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
-_HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]+\S")
-_IS_TITLE: Final = re.compile(r"#[ \t]+session ledger\b", re.IGNORECASE)
-STAMP: Final = re.compile(r"\s*[_*]*last updated:\s*([^_*\n]*)[_*]*\s*$", re.IGNORECASE)
-_BULLET: Final = re.compile(r" ?(?:[-*+]|\d{1,3}[.)])(?:[ \t]+|$)", re.MULTILINE)
-_RULE: Final = re.compile(r" {0,3}(?:-[ \t]*){3,}$|\*{3,}\s*$|_{3,}\s*$")
+_LINES: Final = compiled(r"[^\n]*\n|[^\n]+")
+_HEADING: Final = compiled(r" {0,3}#{1,6}[ \t]+\S")
+_IS_TITLE: Final = compiled(r"#[ \t]+session ledger\b", re.IGNORECASE)
+STAMP: Final = compiled(r"\s*[_*]*last updated:\s*([^_*\n]*)[_*]*\s*$", re.IGNORECASE)
+_BULLET: Final = compiled(r" ?(?:[-*+]|\d{1,3}[.)])(?:[ \t]+|$)", re.MULTILINE)
+_RULE: Final = compiled(r" {0,3}(?:-[ \t]*){3,}$|\*{3,}\s*$|_{3,}\s*$")
 _PARTS: Final = {
     "goal": Part.GOAL,
     "goals": Part.GOAL,
@@ -183,7 +184,7 @@ _PARTS: Final = {
 }
 _WORKING_SET: Final = "working set"
 LABELS: Final = {Part.FILES: "Files", Part.IDS: "IDs", Part.COMMANDS: "Commands"}
-_LABEL: Final = re.compile(r"[*_]*(files?|ids?|commands?)[*_]*:[*_]*[ \t]*", re.IGNORECASE)
+_LABEL: Final = compiled(r"[*_]*(files?|ids?|commands?)[*_]*:[*_]*[ \t]*", re.IGNORECASE)
 _BY_LABEL: Final = {"file": Part.FILES, "id": Part.IDS, "command": Part.COMMANDS}
 LAYOUT: Final = (
     ("## Goal", Part.GOAL),
@@ -261,10 +262,10 @@ def _said(section: Section, block: Block) -> Iterator[tuple[Part, tuple[Entry, .
 
 # ---------------------------------------------------------------- entries
 
-_OURS: Final = re.compile(r"(.*) `UNCONFIRMED`(?: \(([^()`]*)\))?")
-ANY_MARK: Final = re.compile(r" ?[`*_\[(]{0,4}\bUNCONFIRMED\b[`*_\])]{0,4} ?:? ?(?:\(([^()`]*)\))?")
-_ITEM: Final = re.compile(r"(?:`[^`]*`|[^,`\n]|`)+")
-_ABOUT: Final = re.compile(r"[`*_\s]+")
+_OURS: Final = compiled(r"(.*) `UNCONFIRMED`(?: \(([^()`]*)\))?")
+ANY_MARK: Final = compiled(r" ?[`*_\[(]{0,4}\bUNCONFIRMED\b[`*_\])]{0,4} ?:? ?(?:\(([^()`]*)\))?")
+_ITEM: Final = compiled(r"(?:`[^`]*`|[^,`\n]|`)+")
+_ABOUT: Final = compiled(r"[`*_\s]+")
 
 
 def entry_of(text: str) -> Entry:
@@ -314,4 +315,4 @@ def entry_lines(part: Part, entries: tuple[Entry, ...]) -> list[str]:
     return texts if alone and not _STARTS_A_BLOCK.match(texts[0]) else [f"- {text}" for text in texts]
 
 
-_STARTS_A_BLOCK: Final = re.compile(r"[-*+#<>|=`~_]|\d+[.)]")
+_STARTS_A_BLOCK: Final = compiled(r"[-*+#<>|=`~_]|\d+[.)]")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from holdfast.core.patterns import compiled
 from holdfast.core.text import one_line
 from holdfast.lazy_dataclass import dataclass
 
@@ -110,9 +111,9 @@ class Wording:
     pinned: bool = False
 
 
-_COMMAND: Final = re.compile(r"\A\s*/remember\b[:\s]*", re.IGNORECASE)
-_CRITICAL: Final = re.compile(r"\A\s*critical\s*:\s*", re.IGNORECASE)
-_TAGGED: Final = re.compile(r"\A\s*\[([^\]\n]{1,200})\]\s*:\s*")
+_COMMAND: Final = compiled(r"\A\s*/remember\b[:\s]*", re.IGNORECASE)
+_CRITICAL: Final = compiled(r"\A\s*critical\s*:\s*", re.IGNORECASE)
+_TAGGED: Final = compiled(r"\A\s*\[([^\]\n]{1,200})\]\s*:\s*")
 
 
 def read(typed: str) -> Wording:
@@ -166,7 +167,7 @@ _KIND_RULES: Final = {
     ),
 }
 """Asked in this order: a rule that is a decision too is a rule."""
-_TRANSIENT: Final = re.compile(
+_TRANSIENT: Final = compiled(
     r"\b(?:right now|at the moment|currently|for now|today|tomorrow|this (?:session|morning|afternoon)"
     r"|in progress|wip|temporar(?:y|ily)|about to|still running|just (?:now|started))\b|目前|暂时|正在|今天",
     re.IGNORECASE,
@@ -183,7 +184,7 @@ def labels_of(text: str) -> tuple[Label, ...]:
     return (Label.TRANSIENT,) if _TRANSIENT.search(text) else ()
 
 
-_UNSAID: Final = re.compile(r"[\s.!。！,;:'\"“”‘’`]+")
+_UNSAID: Final = compiled(r"[\s.!。！,;:'\"“”‘’`]+")
 
 
 def identity(text: str) -> str:
@@ -191,23 +192,23 @@ def identity(text: str) -> str:
     return _UNSAID.sub(" ", text.casefold()).strip()
 
 
-_SAYS: Final = re.compile(
+_SAYS: Final = compiled(
     r"\A(?P<subject>.{2,120}?)\s+"
     r"(?:is|are|was changed to|uses?|runs? on|lives? in|listens? on|defaults? to|=|→|->)\s+(?P<value>.+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_FOR: Final = re.compile(
+_FOR: Final = compiled(
     r"\A(?:we )?(?:now )?(?:use|prefer|choose|run)\s+(?P<value>.+?)\s+"
     r"(?P<subject>(?:for|to|as|when|in)\s+.{2,120})\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_RULED: Final = re.compile(
+_RULED: Final = compiled(
     r"\A(?:you |we )?(?P<value>always|never|must not|must|do not|don['’]t|only)\s+(?P<subject>.{3,200})\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _FORBIDS: Final = frozenset({"never", "must not", "do not", "don't", "don’t"})
-_MORE: Final = re.compile(r"[.!?;]\s|[。！？；]")
-_ARTICLES: Final = re.compile(r"\b(?:the|a|an|our|my|this|that|now)\b")
+_MORE: Final = compiled(r"[.!?;]\s|[。！？；]")
+_ARTICLES: Final = compiled(r"\b(?:the|a|an|our|my|this|that|now)\b")
 
 
 def _claim(text: str) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from holdfast.core import prose
 from holdfast.core.events import AssistantText, Prompt, Replied
+from holdfast.core.patterns import compiled
 from holdfast.core.text import content_words, one_line, query_terms, shortened
 from holdfast.core.trail import NOTES_KEPT, TEXT_KEPT, Note, NoteKind, OpenCall, Said, Trail
 
@@ -137,18 +138,18 @@ def reply(event: Replied, refused: OpenCall | None, step: int) -> Note:
     return Note(NoteKind.CONSTRAINT, text, event.at, event.record, step, by_user=True)
 
 
-RULE_WORDS: Final = re.compile(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
+RULE_WORDS: Final = compiled(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re.IGNORECASE)
 _SHORTEST_RULE, _LONGEST_RULE = 4, 60
-_PASTED: Final = re.compile(r'["}\]]\s?[,:]\s?["{\[]|\{\s?"')
+_PASTED: Final = compiled(r'["}\]]\s?[,:]\s?["{\[]|\{\s?"')
 """Where a sentence is part of some JSON, a program has written it."""
-_ANNOUNCED: Final = re.compile(
+_ANNOUNCED: Final = compiled(
     r"^[^\S\n]*(?:\S{1,40} ){0,4}(?:man ?page|docs? page|documentation|stack ?trace|trace ?back|har|"
     r"transcript|(?:the|this|full|my|build|error|console|server) (?:logs?|output|errors?|response|diff)|"
     r"(?:手册|文档|日志|输出|报错)(?:如下)?)[^\S\n]*[:：][^\S\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 """A line of its own behind which a page of others is pasted: "Man page:"."""
-_SPEAKS: Final = re.compile(
+_SPEAKS: Final = compiled(
     r"\b(?:i|we|us|me|my|our|you|your|please|let['’]?s)\b|^\W*(?:never|always|do not|don['’]t|only|make sure|"
     r"ensure|avoid|keep|must|no)\b|[请你您我]|不要|必须|禁止|务必",
     re.IGNORECASE,
@@ -156,8 +157,8 @@ _SPEAKS: Final = re.compile(
 """What in a sentence speaks to somebody: of pasted text that is rarely so."""
 _PASTES: Final = 1_500
 """A prompt longer than this was hardly typed by hand in whole."""
-_PARAGRAPH: Final = re.compile(r"\n[^\S\n]*\n")
-_LIST: Final = re.compile(r"^[^\S\n]*(?:[-*+•]|\d{1,3}[.)])[^\S\n]", re.MULTILINE)
+_PARAGRAPH: Final = compiled(r"\n[^\S\n]*\n")
+_LIST: Final = compiled(r"^[^\S\n]*(?:[-*+•]|\d{1,3}[.)])[^\S\n]", re.MULTILINE)
 _TO: Final = " to “"
 _QUESTION_KEPT: Final = 100
 _REFUSED_KEPT: Final = 60
@@ -219,8 +220,8 @@ _STEP: Final = (
     r"(?:\b[A-Z]{1,5}-?\d{1,4}\b|\b(?i:step|phase|task|part|milestone|stage) \d{1,3}\b"
     r"|(?:步骤|阶段|任务) ?\d{1,3})"
 )
-_NUMBERED: Final = re.compile(_STEP)
-_FINISHED: Final = re.compile(
+_NUMBERED: Final = compiled(_STEP)
+_FINISHED: Final = compiled(
     rf"({_STEP})(?: (?:is|are|now|all|also)){{0,3}}"
     r"(?: (?:complete|completed|done|finished)\b|(?:已经?|都)?完成)"
 )
@@ -231,7 +232,7 @@ def checks_in(text: str) -> frozenset[int | None]:
     return frozenset(match.lastindex for match in _CHECK.finditer(text))
 
 
-_CHECK: Final = re.compile(
+_CHECK: Final = compiled(
     r"(\b(?:doc)?tests?\b|\bspecs?\b|\bsuites?\b|\bfailures?\b|测试|用例)|(\bbuilds?\b|\bcompil|构建|编译)|"
     r"(\blint|\bformatting\b)|(\btype[- ]?check)|(\bci\b)",
     re.IGNORECASE,
@@ -248,7 +249,7 @@ def _is_done(step: str, done: list[str]) -> bool:
 
 
 _DONE_SHARE: Final = 0.3
-_NUMBERS: Final = re.compile(r"\d[\d.,]*")
+_NUMBERS: Final = compiled(r"\d[\d.,]*")
 
 
 def _supersedes(note: Note, other: Note) -> bool:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from holdfast.core.patterns import compiled
+
 OPEN_QUESTIONS: Final = frozenset(
     ("open questions", "open question", "questions", "remaining questions", "未决问题", "待确认")
 )
 """Headings under which every sentence is a question that is still open."""
-_ASKED_OF_USER: Final = re.compile(
+_ASKED_OF_USER: Final = compiled(
     r"\byou(?:r|'d|'re|'ve)?\b|\b(?:should|shall|may|can|could|do) (?:i|we)\b|\bwant me\b|"
     r"\bwhich (?:\w+ )?(?:option|approach|one|of)\b|你|您|要不要|需要我|是否需要|哪[个种一]"
 )
-_IDLE_QUESTION: Final = re.compile(
+_IDLE_QUESTION: Final = compiled(
     r"^\W*(?:(?:how|what) (?:can|may|should) i (?:help|assist|do)|what would you like me to (?:do|help|"
     r"search|explore|find|investigate|analyze|work)|what (?:are|would) you (?:look|interest|like|want)|"
     r"is there anything else|anything else|does (?:that|this) (?:help|make sense)|makes? sense|sounds? good|"
@@ -27,9 +29,9 @@ _IDLE_QUESTION: Final = re.compile(
     r"^\W*(?:ready|right|see|why|how|really|so|the (?:problem|issue|result|answer|catch|reason|fix))\W*$"
 )
 
-_DIGIT: Final = re.compile(r"\d")
-_QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
-_MEASURE: Final = re.compile(
+_DIGIT: Final = compiled(r"\d")
+_QUOTED: Final = compiled(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
+_MEASURE: Final = compiled(
     r"\d(?<![A-Za-z0-9_.:/#@=<>≥≤-]\d)(?<!line \d)"
     r"(?<!lines \d)(?!(?<=1)00\s?%)"
     r"(?:[\d,]{0,20}\d)?(?:\.\d{1,9})?(?:\s?(?:[mµμun]s|secs?|seconds?|mins?|minutes?|"
@@ -42,8 +44,8 @@ _MEASURE: Final = re.compile(
     r"messages|sessions|matches|occurrences|queries|words)\b| (?:out )?of (?:the )?\d[\d,]*(?![\w.])|"
     r"\s?(?:毫秒|秒|分钟|小时|倍|字节)|\s?[个项条](?:测试|用例|错误|警告|文件)| ?行代码)"
 )
-_PERCENTILE: Final = re.compile(r"\bp(?:50|75|90|95|99)\b\W{1,4}(?:\w+ ){0,3}\W?\d")
-_NOT_MEASURED: Final = re.compile(
+_PERCENTILE: Final = compiled(r"\bp(?:50|75|90|95|99)\b\W{1,4}(?:\w+ ){0,3}\W?\d")
+_NOT_MEASURED: Final = compiled(
     r"\d\s?\w{1,12} ago\b|\d\s?(?:毫秒|秒|分钟|小时)前|"
     r"\b(?:older|newer|longer|more|less) than ~?\d|\bper (?:page|request)\b|\bdebounc|"
     r"\b(?:at (?:least|most)|up to|every|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|limit(?:ed)?(?: of| to|"
@@ -54,8 +56,8 @@ _NOT_MEASURED: Final = re.compile(
     r"\b(?:let me|i'll|i will|should|must|would|could|aim|target|goal|budget|if)\b.{0,80}\d|至少|最多|不超过|"
     r"超时(?:时间)?(?:为|设)|[?？]\W*$"
 )
-_LINES: Final = re.compile(r"~?\d[\d,.]*[kK]? (?:\w+ )?(?:lines|LOC)\b|\d+ ?行代码")
-_CHANGED: Final = re.compile(
+_LINES: Final = compiled(r"~?\d[\d,.]*[kK]? (?:\w+ )?(?:lines|LOC)\b|\d+ ?行代码")
+_CHANGED: Final = compiled(
     r"\b(?:now|from|down|up|remov\w+|add(?:s|ed)|delet\w+|dropped|sav(?:e[sd]?|ing)|eliminat\w+|reduc\w+|shr[aiu]nk\w*|"
     r"gr[eo]w\w*|fewer|less|more|cut|total|went|vs|shows?|showed|counts|reports)\b|→|->|减少|增加|从|降|共",
     re.IGNORECASE,
@@ -73,7 +75,7 @@ _COURTESY: Final = (
     r"(?:that's )?(?:an? )?(?:good|great|fair|nice|excellent) (?:idea|question|catch|point|call)|"
     r"you're (?:absolutely |quite )?right|got it|agreed"
 )
-NARRATION: Final = re.compile(
+NARRATION: Final = compiled(
     rf"\W*(?:(?:{_COURTESY}|good|great|perfect|ok|okay|alright|right|now|so|first|next|then|yes|excellent|sure|"
     r"done|hmm|wait|actually|and|but|finally|also|(?:since|before|based on|looking at|"
     r"after) [^,]{1,60})[,.!:—-]*\s+){0,4}"
@@ -106,13 +108,13 @@ INTENT: Final = (
     r"(?:还在|仍在)(?:编译|运行|安装|等待|构建|下载)))"
 )
 """More that only tells what comes now: a bare order to oneself, a want, a wait, a lone lead-in."""
-POINTS_ON: Final = re.compile(
+POINTS_ON: Final = compiled(
     r"\b(?:following|these|those|this|that|because|since|are|is|was|follows?|either|both|options?|ways?|"
     r"reasons?|things?|steps?|files?|changes?|like|with|to|and|so|for)\s?[:：]\W{0,4}$|"
     r"(?:如下|因为|原因|以下|包括|方案|步骤)[:：]$"
 )
 """How a lead-in ends that leaves what it announces to what follows."""
-NO_STEP: Final = re.compile(
+NO_STEP: Final = compiled(
     r"\W*(?:no|none|nothing|not(?! (?:yet|implemented|tested|covered|done|started))|n/a|无|没有|暂无|"
     r"不需要)(?![a-z-])"
 )
@@ -125,18 +127,18 @@ _CHECKS: Final = (
     r"runs?|pass|passes|passed|passing|green|clean|cleanly|successful(?:ly)?|succeeds?|succeeded|good|great|"
     r"perfect|ok|okay|everything|failures?|errors?|warnings?|issues?|no|again|out|in|total)\b\W{0,6}){1,24}"
 )
-CHECK: Final = re.compile(
+CHECK: Final = compiled(
     rf"\W{{0,6}}{_CHECKS}|\W{{0,4}}(?:现在|已经?|都|均|全部|所有|单元|集成){{0,4}}"
     r"(?:测试|构建|编译|检查)(?:现在|已经?|都|均|全部){0,3}(?:通过|成功)了?\W{0,4}"
 )
 """A sentence of nothing but how checks went: "All 12 tests pass, lint is clean.\""""
 
-FAILING: Final = re.compile(
+FAILING: Final = compiled(
     r"\b(?:is|are|'s|'re)(?: \w+){0,2} (?:failing|broken|crashing|hanging)\b|\b(?:fails|crashes|hangs|breaks|"
     r"times out|errors out)\b|\bstill (?:fail\w*|broken|crash\w*|hang\w*)|仍然?|还是|依然|目前|现在"
 )
 """What says of a failure that it is so now. The next statement may have mended it."""
-ATTEMPT: Final = re.compile(
+ATTEMPT: Final = compiled(
     r"\b(?:tried|attempted|didn't|did not|couldn't|could not|failed|crashed|hung|timed out|broke|reverted|"
     r"rolled back|backed out|ruled out|dead end|no luck)\b|试过|尝试了"
 )

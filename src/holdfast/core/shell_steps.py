@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 
@@ -69,8 +70,8 @@ def read(command: str) -> CommandLine:
     return CommandLine(text, bodies, tuple(_steps_of(text, bodies)))
 
 
-_HEREDOC: Final = re.compile(r"(?<!<)<<(-?)[ \t]*+['\"\\]?([A-Za-z_]\w*+)['\"]?")
-BODY: Final = re.compile("\0([0-9]+)")
+_HEREDOC: Final = compiled(r"(?<!<)<<(-?)[ \t]*+['\"\\]?([A-Za-z_]\w*+)['\"]?")
+BODY: Final = compiled("\0([0-9]+)")
 
 
 def _without_bodies(command: str) -> tuple[str, tuple[str, ...]]:
@@ -101,8 +102,8 @@ def _without_bodies(command: str) -> tuple[str, tuple[str, ...]]:
     return "\n".join(kept), tuple(bodies)
 
 
-_GAP: Final = re.compile(r"[ \t\r]++")
-_SIGN: Final = re.compile(
+_GAP: Final = compiled(r"[ \t\r]++")
+_SIGN: Final = compiled(
     r"(?P<comment>\#[^\n]*)"
     r"|[0-9]*+(?P<redirection>&>>?|>>|>\||>&|<<<|<<-?|<>|<&|[<>](?!\())"
     r"|(?P<operator>&&|\|\||\|&|;;&?|[|;&()\n])"
@@ -175,17 +176,17 @@ def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
 
 
 # Most words are like this, and need no second look.
-_PLAIN: Final = re.compile(r"[^\s'\"\\$`<>|&;()*?{\[]++(?!\S)")
-_PIECE: Final = re.compile(
+_PLAIN: Final = compiled(r"[^\s'\"\\$`<>|&;()*?{\[]++(?!\S)")
+_PIECE: Final = compiled(
     # A shell refuses a folder in brackets (`app/(shop)/page.tsx`), but what is in it is no command for that.
     r"(?P<folder>(?<=/)\([\w-]++\)(?=/))"
     r"|(?P<bare>[^\s'\"\\$`<>|&;()]++)|\\(?P<escaped>.)|'(?P<single>[^']*+)'?"
     r"|(?P<double>\")|(?P<unknown>\$[({]|[<>]\(|`)|(?P<other>[$\\])",
     re.DOTALL,
 )
-_PATTERN: Final = re.compile(r"[*?]|\{[^{}]*+\}|(?<!/)\[|\[(?!(?:\.\.\.)?\w{2,40}\][/.])")
-_LIVE: Final = re.compile(r"(?<!\\)[$`]")
-_ESCAPED: Final = re.compile(r"\\([\"\\$`\n])")
+_PATTERN: Final = compiled(r"[*?]|\{[^{}]*+\}|(?<!/)\[|\[(?!(?:\.\.\.)?\w{2,40}\][/.])")
+_LIVE: Final = compiled(r"(?<!\\)[$`]")
+_ESCAPED: Final = compiled(r"\\([\"\\$`\n])")
 
 
 def _word(text: str, position: int) -> tuple[Word, int]:
@@ -212,7 +213,7 @@ def _word(text: str, position: int) -> tuple[Word, int]:
     return (Word(pieces, plain), position) if position > start else (Word(text[start]), start + 1)
 
 
-_NESTING: Final = re.compile(r"\\.|\$[({]|['\"()}`]", re.DOTALL)
+_NESTING: Final = compiled(r"\\.|\$[({]|['\"()}`]", re.DOTALL)
 _CLOSED_BY: Final = {'"': '"', "$(": ")", "${": "}", "(": ")", "`": "`"}
 
 
@@ -233,7 +234,7 @@ def _closing(text: str, position: int) -> int:
     return len(text)
 
 
-_ASSIGNMENT: Final = re.compile(r"\w++\+?=")
+_ASSIGNMENT: Final = compiled(r"\w++\+?=")
 _KEYWORDS: Final = frozenset("if then else elif while until do ! {".split())
 _LOOPS: Final = frozenset("for case select function done fi esac }".split())
 # Programs that run another one, and which of their options have a value.

@@ -13,20 +13,23 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast import config
+from holdfast.core.patterns import compile_patterns
 from holdfast.daemon.door import Door, close_door, open_door, open_tcp_door
 from holdfast.daemon.housekeeping import House
-from holdfast.daemon.http import HttpDoor, open_http_door
-from holdfast.daemon.http import serve as serve_http
 from holdfast.daemon.lock import Lock, take_lock
 from holdfast.daemon.log import open_log
 from holdfast.daemon.mcp import Mcp
 from holdfast.daemon.reception import Reception
-from holdfast.daemon.socket import serve
+from holdfast.daemon.socket import serve as serve_socket
 from holdfast.daemon.watch import Watch
 from holdfast.daemon.worker import Urgency, Worker
 from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.daemon.http import HttpDoor
 
 
 def main(held: Lock | None = None) -> int:
@@ -62,13 +65,16 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     mcp = Mcp(reception, log)
     server = await _listen(door, reception, mcp, log)
     log.info("listening at %s, process %d", door.note, os.getpid())
-    http = _http_door(home, reception, log)
     try:
         await worker.do(Urgency.LETTER, functools.partial(reception.open, time.time_ns() // 1_000_000))
+        # The hook that started us is answered first; what follows would only take its time.
+        await worker.do(Urgency.CONTROL, bool)
+        http = _http_door(home, reception, log)
+        reception.is_ready.set()
         watch = Watch(reception.transcripts_changed, log)
         house = House(home, reception, watch, stop, log)
-        answering = (serve_http(http, mcp, reception, stop, log),) if http else ()
-        await asyncio.gather(house.keep(), watch.run(stop), *answering)
+        answering = (_answer_http(http, mcp, reception, stop, log),) if http else ()
+        await asyncio.gather(house.keep(), watch.run(stop), _compile_patterns(worker), *answering)
     finally:
         server.close()
         close_door(home, door)
@@ -83,7 +89,7 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
 
 async def _listen(door: Door, reception: Reception, mcp: Mcp, log: logging.Logger) -> asyncio.AbstractServer:
     greet = functools.partial(
-        serve, token=door.token, answer=reception.answer, converse=mcp.converse, log=log
+        serve_socket, token=door.token, answer=reception.answer, converse=mcp.converse, log=log
     )
     if door.socket_path is None:
         return await asyncio.start_server(greet, sock=door.listener)
@@ -92,6 +98,8 @@ async def _listen(door: Door, reception: Reception, mcp: Mcp, log: logging.Logge
 
 def _http_door(home: Path, reception: Reception, log: logging.Logger) -> HttpDoor | None:
     """The other door, if it is wanted and can be had: hooks do not need it."""
+    from holdfast.daemon.http import open_http_door
+
     settings = reception.door_settings()
     try:
         door = open_http_door(home, settings, log) if settings.http_port else None
@@ -101,6 +109,21 @@ def _http_door(home: Path, reception: Reception, log: logging.Logger) -> HttpDoo
     if door:
         reception.http, reception.link = f"{door.address}/mcp", door.link
     return door
+
+
+async def _compile_patterns(worker: Worker) -> None:
+    """Compile what the next hooks will need, between whatever is more urgent."""
+    loaded = [module for name, module in sys.modules.items() if name.startswith("holdfast.core.")]
+    for module in loaded:
+        await worker.do(Urgency.HOUSEKEEPING, functools.partial(compile_patterns, module))
+
+
+async def _answer_http(
+    door: HttpDoor, mcp: Mcp, reception: Reception, stop: asyncio.Event, log: logging.Logger
+) -> None:
+    from holdfast.daemon.http import serve
+
+    await serve(door, mcp, reception, stop, log)
 
 
 def _note_interpreter(home: Path) -> None:

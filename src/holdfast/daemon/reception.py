@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast import __version__, config, harnesses, models, settings
 from holdfast.config import Config
@@ -25,7 +25,6 @@ from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.daemon.writing import Writing, is_due
 from holdfast.engine import forget, maintain
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import embed_backlog, index
@@ -39,6 +38,9 @@ from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, ModelErr
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
 from holdfast.stores.sqlite import drop_copies, open_store, set_aside
+
+if TYPE_CHECKING:
+    from holdfast.daemon.writing import Writing
 
 T = TypeVar("T")
 
@@ -63,8 +65,10 @@ class Reception:
         self._desk: Desk | None = None
         self._settings = dict[Project, Config]()
         self._settings_of = 0
-        self._writing = Writing(self.own_desk, log)
+        self._writing: Writing | None = None
         self._opened_at = 0
+        self.is_ready = asyncio.Event()
+        """Set once the daemon can say everything about itself; hooks are answered before that."""
         self.http = ""
         self.link: Callable[[], str] = str
         """Makes an address that lets a browser in; an empty one where there is no HTTP door."""
@@ -114,6 +118,7 @@ class Reception:
     async def answer(self, request: wire.Request) -> bytes:
         """The answer to a request."""
         if request.kind == "control":
+            await self.is_ready.wait()
             return json.dumps(await self._control(request)).encode()
         if request.kind == "status":
             harness = request.fields.get("harness", "")
@@ -188,7 +193,11 @@ class Reception:
 
     async def write_better(self) -> None:
         """Have written what nobody waits for, by a model if one is to, if there is something."""
+        # Loaded here, so that the hook which started the daemon need not wait for it.
+        from holdfast.daemon.writing import Writing, is_due
+
         if await self._worker.do(Urgency.HOUSEKEEPING, lambda: is_due(self.desk)):
+            self._writing = self._writing or Writing(self.own_desk, self._log)
             self._writing.begin()
 
     @contextmanager

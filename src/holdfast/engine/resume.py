@@ -63,8 +63,10 @@ def _composed(desk: Desk, session: Session, harness: Harness, told: Told) -> str
     budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
     if told.reason is Reason.SUMMARY:
         budget = min(budget, SUMMARY_CHARS)
-    told = with_offers(desk, told, written(told, budget))
     brief = written(told, budget)
+    offering = with_offers(desk, told, brief)
+    if offering.offers:
+        told, brief = offering, written(offering, budget)
     # The harness may count bytes or units of which a character takes several: leave items out until it fits.
     while (size := harness.answer_size(brief.text)) > harness.answer_limit:
         budget = budget * harness.answer_limit // size
