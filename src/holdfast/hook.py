@@ -219,7 +219,7 @@ def keep(home: str, name: str, header: bytes, letter: bytes) -> None:
     """Put the letter into the spool, where the daemon finds it, with none but the fields the daemon needs."""
     spool = f"{home}/spool"
     try:
-        if not os.path.isdir(spool):
+        if not os.path.isdir(spool) or os.path.islink(spool):
             os.mkdir(spool, 0o700)
         try:
             kept = restrict(letter)
@@ -269,7 +269,7 @@ def discard(path: str) -> bool:
 def add_to(path: str, number: int) -> None:
     """Add to the number in a file. Two hooks that do so in the same instant may count as one."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_plainly) as file:
             number += int(file.read())
     except (OSError, ValueError):
         pass  # the first time
@@ -280,7 +280,7 @@ def write(path: str, content: bytes) -> None:
     """Write a file that is complete or absent, durable, and for its owner's eyes only."""
     part = f"{path}.{os.getpid()}.part"
     try:
-        with open(part, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        with open(part, "wb", opener=open_plainly) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -288,6 +288,11 @@ def write(path: str, content: bytes) -> None:
     except OSError:
         discard(part)
         raise
+
+
+def open_plainly(path: str, flags: int) -> int:
+    """Open a file for its owner's eyes only; never wait for a FIFO, and never follow a link."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
 
 
 def start_daemon(home: str) -> "Popen[bytes]":

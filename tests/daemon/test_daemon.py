@@ -94,6 +94,19 @@ def test_it_takes_in_what_hooks_left_in_the_spool(lodging: Lodging) -> None:
     assert prompts_kept(lodging) == 3
 
 
+def test_an_absurd_envelope_is_answered_and_keeps_no_other_waiting(lodging: Lodging) -> None:
+    spool = lodging.home / "spool"
+    spool.mkdir()
+    (spool / "1.letter").write_bytes(request(prompt("one"), "id-1", at="²", process=f"{'9' * 23} ²"))
+    (spool / "2.letter").write_bytes(request(prompt("two"), "id-2"))
+    lodging.start()
+    assert lodging.letter(prompt("three"), "id-3", process=f"{'9' * 23} 1") == b""
+    wait_until(lambda: not list(spool.glob("*.letter")))
+    assert prompts_kept(lodging) == 3
+    assert lodging.ask("status")["troubles"] == {}
+    assert "failed" not in lodging.log()
+
+
 @pytest.mark.parametrize(
     "raw",
     [

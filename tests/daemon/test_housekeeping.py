@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import shutil
 from pathlib import Path
 
@@ -9,7 +11,10 @@ import pytest
 
 import holdfast
 from holdfast.daemon import client
-from holdfast.daemon.housekeeping import installed_version, is_idle, is_outdated
+from holdfast.daemon.housekeeping import House, installed_version, is_idle, is_outdated
+from holdfast.daemon.reception import Reception
+from holdfast.daemon.watch import Watch
+from holdfast.daemon.worker import Worker
 from holdfast.errors import DaemonAway
 from tests.daemon.conftest import Lodging, wait_until
 
@@ -57,3 +62,32 @@ def test_a_daemon_older_than_the_package_hands_over_and_loses_nothing(
     wait_until(handed_over)
     assert lodging.ask("status")["pid"] == first.pid
     assert "hands over to version 9.9.9" in lodging.log()
+
+
+def test_a_chore_that_fails_stops_no_other_and_is_logged_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    done: list[str] = []
+
+    async def failing() -> None:
+        done.append("failing")
+        raise ValueError("it cannot")
+
+    async def working() -> None:
+        done.append("working")
+
+    async def kept() -> dict[str, str]:
+        stop, log = asyncio.Event(), logging.getLogger("test")
+        worker = Worker(asyncio.get_running_loop())
+        reception = Reception(tmp_path, worker, stop, log, "")
+        house = House(tmp_path, reception, Watch(reception.transcripts_changed, log), stop, log)
+        for _ in range(100):
+            await house.attempt("a", failing)
+            await house.attempt("b", working)
+        worker.stop()
+        return reception.troubles
+
+    assert asyncio.run(kept()) == {"a": "ValueError"}
+    assert done.count("working") == 100
+    assert done.count("failing") < 100
+    assert caplog.text.count("housekeeping failed: a") == 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -133,6 +133,12 @@ def catch_up(where: Path, *, start: bool) -> None:
             return
         client.start(where)
     client.ask(where, "flush", timeout=FLUSH_TIME)
+
+
+def troubles_of(status: Mapping[str, Any]) -> str:
+    """What of the daemon's housekeeping fails, as it says of itself; empty if nothing does."""
+    troubles: Mapping[str, str] = status.get("troubles") or {}
+    return ", ".join(f"{chore} ({error})" for chore, error in troubles.items())
 
 
 def daemon_status(where: Path) -> dict[str, Any] | None:

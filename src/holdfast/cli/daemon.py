@@ -12,7 +12,7 @@ from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text import elapsed
 from holdfast.daemon import client
-from holdfast.engine.doctor import lock_holder, spooled
+from holdfast.engine.doctor import lock_holder, rejected, spooled
 from holdfast.engine.processes import alive, start_of
 from holdfast.errors import DaemonAway
 
@@ -51,9 +51,10 @@ def restart() -> None:
 def status(*, as_json: bool) -> None:
     """Say whether the daemon runs."""
     where = access.home()
-    answer, waiting = _asked(where), spooled(where)
+    answer, waiting, unreadable = _asked(where), spooled(where), rejected(where)
     if as_json:
-        give_json({"running": answer is not None, "home": str(where), **(answer or {}), "spooled": waiting})
+        known = {"running": answer is not None, "home": str(where), **(answer or {})}
+        give_json({**known, "spooled": waiting, "rejected": unreadable})
         return
     if answer is None and (holder := lock_holder(where)):
         give(f"the daemon (process {holder}) does not answer; `holdfast doctor` says what to do")
@@ -63,7 +64,11 @@ def status(*, as_json: bool) -> None:
         age = elapsed(access.now() - answer["started_at"]) if answer["started_at"] else "a moment"
         give(f"the daemon is running, process {answer['pid']}, version {answer['version']}, for {age}")
         give(f"it listens at {answer['door']}")
+        if troubles := access.troubles_of(answer):
+            give(f"its housekeeping fails: {troubles}; `holdfast logs` says why")
     give(f"its home is {where}; {waiting} letters wait in the spool")
+    if unreadable:
+        give(f"{unreadable} hook events could not be read; `holdfast doctor` says more")
 
 
 def start(where: Path) -> None:

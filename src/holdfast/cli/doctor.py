@@ -155,6 +155,8 @@ def _daemon(home: Path, *, start: bool) -> Finding:
     if answer["version"] != __version__:
         detail = f"version {answer['version']} runs, {__version__} is installed"
         return wrong("daemon", detail, "run `holdfast restart`", Mend.RESTART)
+    if troubles := access.troubles_of(answer):
+        return wrong("daemon", f"its housekeeping fails: {troubles}", "`holdfast logs` says why")
     return fine("daemon", f"process {answer['pid']}, version {answer['version']}")
 
 

@@ -12,6 +12,8 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import holdfast
@@ -23,8 +25,21 @@ BEAT = 1.0
 ORPHANS_EVERY = 15.0
 PRUNE_EVERY = 3_600.0
 EMBED_EVERY = 60.0
+LONGEST_WAIT = 60.0
+"""How long a chore that fails again and again is left alone, at most."""
+LOG_EVERY = 3_600.0
 BACKGROUND_TIME = 0.5
 """How much of a beat may go into what nobody waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """A chore that failed: what was raised, when it is tried again, and when that was last logged."""
+
+    what: str
+    wait: float
+    again_at: float
+    logged_at: float
 
 
 class House:
@@ -39,40 +54,71 @@ class House:
         self._stop = stop
         self._log = log
         self._needed_at = time.monotonic()
+        self._troubles = dict[str, _Trouble]()
         self.handing_over = False
 
     async def keep(self) -> None:
         """One beat after the other."""
         orphans_at = prune_at = embed_at = 0.0
         while not self._stop.is_set():
-            try:
-                await self._beat()
-                if time.monotonic() >= orphans_at:
-                    orphans_at = time.monotonic() + ORPHANS_EVERY
-                    await self._reception.finalise_orphans()
-                    # What was too long to read while a hook waited is read now.
-                    await self._reception.catch_up()
-                # Before anything is pruned: what was said is to be found longer than the session is kept.
-                await self._steps(self._reception.index)
-                if time.monotonic() >= prune_at:
-                    prune_at = time.monotonic() + PRUNE_EVERY
-                    await self._reception.prune()
-                    await self._steps(self._reception.prune_records)
-                await self._steps(self._reception.rewrite)
-                if time.monotonic() >= embed_at and not await self._steps(self._reception.embed):
-                    embed_at = time.monotonic() + EMBED_EVERY
-            except Exception:  # A door: what fails now is tried again at the next beat.
-                self._log.exception("housekeeping failed")
+            await self.attempt("look after sessions", self._beat)
+            if time.monotonic() >= orphans_at:
+                orphans_at = time.monotonic() + ORPHANS_EVERY
+                await self.attempt("close orphaned sessions", self._reception.finalise_orphans)
+                # What was too long to read while a hook waited is read now.
+                await self.attempt("read transcripts", self._reception.catch_up)
+            # Before anything is pruned: what was said is to be found longer than the session is kept.
+            await self.attempt("index", partial(self._steps, self._reception.index))
+            if time.monotonic() >= prune_at:
+                prune_at = time.monotonic() + PRUNE_EVERY
+                await self.attempt("prune", self._reception.prune)
+                await self.attempt("prune records", partial(self._steps, self._reception.prune_records))
+            await self.attempt("rewrite", partial(self._steps, self._reception.rewrite))
+            if time.monotonic() >= embed_at and not await self.attempt("embed", self._embed):
+                embed_at = time.monotonic() + EMBED_EVERY
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), BEAT)
+
+    async def attempt(self, chore: str, work: Callable[[], Awaitable[object]]) -> object:
+        """Do one chore, so that one that fails keeps no other from being done; what it gives back, or None.
+
+        One that failed is tried again at the next beat, and less often the longer it fails.
+        """
+        trouble = self._troubles.get(chore)
+        if trouble and time.monotonic() < trouble.again_at:
+            return None
+        try:
+            result = await work()
+        except Exception as error:  # A door: what fails now is tried again later.
+            self._note_trouble(chore, trouble, error)
+            return None
+        if self._troubles.pop(chore, None):
+            self._log.info("housekeeping works again: %s", chore)
+        self._reception.troubles.pop(chore, None)
+        return result
+
+    def _note_trouble(self, chore: str, before: _Trouble | None, error: Exception) -> None:
+        wait = min(before.wait * 2, LONGEST_WAIT) if before else BEAT
+        now = time.monotonic()
+        what = f"{type(error).__name__}: {error}"
+        # The same again and again fills the log, and pushes out of it what else there was to know.
+        known = before is not None and before.what == what and now < before.logged_at + LOG_EVERY
+        if not known:
+            self._log.error("housekeeping failed: %s", chore, exc_info=error)
+        logged_at = before.logged_at if before and known else now
+        self._troubles[chore] = _Trouble(what, wait, now + wait, logged_at)
+        self._reception.troubles[chore] = type(error).__name__
+
+    async def _embed(self) -> bool:
+        return await self._steps(self._reception.embed)
 
     async def _beat(self) -> None:
         if not (self._home / "run" / "door").exists():
             self._leave("the home is gone")
             return
-        await self._reception.drain()
-        await self._reception.flush(DEBOUNCE_MS)
-        await self._reception.write_better()
+        await self.attempt("take in the spool", self._reception.drain)
+        await self.attempt("take due checkpoints", partial(self._reception.flush, DEBOUNCE_MS))
+        await self.attempt("have checkpoints written", self._reception.write_better)
         live = await self._reception.live_sessions()
         self._watch.follow({Path(session.transcript) for session in live if session.transcript})
         if live:

@@ -6,6 +6,7 @@ It holds the desk, which the worker's thread alone may use.
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
@@ -34,7 +35,7 @@ from holdfast.engine.redactor import FOR_TAGS, Redactor, lists_of
 from holdfast.engine.rewrite import rewrite
 from holdfast.engine.status import show_status
 from holdfast.engine.transcripts import Readable, find, read_on
-from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, ModelError, StoreCorrupt
+from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, ModelError, StoreCorrupt, StoreError
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
 from holdfast.stores.sqlite import drop_copies, open_store, set_aside
@@ -49,6 +50,17 @@ ANSWER_TIME = 0.6
 SETTLING_TIME = 0.18
 """How long an answer may wait for a record that its transcript is about to show; the hook waits 0.3 s."""
 LOOK_AGAIN = 0.03
+LARGEST_PID = (1 << 32) - 1
+LARGEST_START = (1 << 63) - 1
+LATEST = 253_402_300_799_999
+"""The last millisecond of the year 9999, behind which no time can be written."""
+REFUSALS_MOST = 3
+"""A letter that the store refuses so often while it takes others is rejected."""
+REFUSALS_AT_ONCE = 5
+OUT_OF_RESOURCES = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+)
+"""What no letter is to blame for."""
 
 
 class Reception:
@@ -69,6 +81,9 @@ class Reception:
         self._opened_at = 0
         self.is_ready = asyncio.Event()
         """Set once the daemon can say everything about itself; hooks are answered before that."""
+        self._refusals = dict[str, int]()
+        self.troubles = dict[str, str]()
+        """What of the housekeeping fails now, and with which error."""
         self.http = ""
         self.link: Callable[[], str] = str
         """Makes an address that lets a browser in; an empty one where there is no HTTP door."""
@@ -155,15 +170,33 @@ class Reception:
 
     async def drain(self) -> int:
         """Take in the letters that hooks left in the spool; how many."""
-        taken = 0
-        for path, request in spool.letters(self.home):
-            if request is not None:
-                work = partial(self._take_in, envelope_of(request), request.body)
-                await self._worker.do(Urgency.SPOOL, work)
-            path.unlink(missing_ok=True)
+        taken, refused = 0, list[tuple[spool.Spooled, Exception]]()
+        for letter in spool.letters(self.home):
+            try:
+                reason = "not a request" if letter.request is None else await self._take_in(letter.request)
+            except (StoreError, OSError) as error:
+                refused.append((letter, error))
+                if len(refused) == REFUSALS_AT_ONCE:
+                    break
+                continue
+            if reason:
+                self._reject(letter, reason)
+            else:
+                letter.path.unlink(missing_ok=True)
             taken += 1
-        spool.sweep(self.home, _now() - forget.DEAD_AFTER_MS)
+        self._refusals = {letter.path.name: self._refusals.get(letter.path.name, 0) for letter, _ in refused}
+        spool.sweep(self.home, _now() - forget.DEAD_AFTER_MS, _now())
+        for letter, error in refused:
+            if taken:  # The store took others, so the letter may be to blame.
+                self._refusals[letter.path.name] += 1
+            if self._refusals[letter.path.name] < REFUSALS_MOST:
+                raise error
+            self._reject(letter, type(error).__name__)
         return taken
+
+    def _reject(self, letter: spool.Spooled, reason: str) -> None:
+        spool.reject(self.home, letter, reason)
+        self._log.warning("a spooled hook event was rejected: %s", reason)
 
     async def flush(self, waited_ms: int) -> int:
         """Take the checkpoints that have been due that long."""
@@ -240,6 +273,7 @@ class Reception:
                     "http": self.http,
                     "started_at": self._opened_at,
                     "spooled": spool.waiting(self.home),
+                    "troubles": self.troubles,
                 }
             case "flush":
                 drained = await self.drain()
@@ -257,11 +291,27 @@ class Reception:
             case verb:
                 return {"error": f"no such request: {verb}"}
 
-    def _take_in(self, envelope: Envelope, letter: bytes) -> None:
+    async def _take_in(self, request: wire.Request) -> str:
+        """Record a spooled letter; why it cannot be, empty if it was.
+
+        What may keep every letter from being recorded, as a full disk does, is raised: this one can wait.
+        """
+
+        def work() -> None:
+            listen(self.desk, envelope_of(request), request.body, lambda: True)
+
         try:
-            listen(self.desk, envelope, letter, lambda: True)
-        except HarnessUnknown as error:
-            self._log.warning("a spooled letter was left out: %s", error.message)
+            await self._worker.do(Urgency.SPOOL, work)
+        except StoreError:
+            raise
+        except HarnessUnknown:
+            return "no such harness"
+        except Exception as error:  # One letter that cannot be taken in must not keep the others waiting.
+            if isinstance(error, OSError) and error.errno in OUT_OF_RESOURCES:
+                raise
+            self._log.exception("a spooled hook event could not be taken in")
+            return _place_of(error)
+        return ""
 
     def _prune(self) -> maintain.Pruned:
         days = self._loaded(None).continuity.retention_days
@@ -325,7 +375,7 @@ def envelope_of(request: wire.Request) -> Envelope:
     return Envelope(
         id=fields.get("id", ""),
         harness=fields.get("harness", ""),
-        at=int(at) if at.isdigit() else _now(),
+        at=_whole_number(at, LATEST) or _now(),
         process=process_of(pid, start),
         previous=fields.get("previous", ""),
         environment={name[4:]: value for name, value in fields.items() if name.startswith("env.")},
@@ -334,9 +384,27 @@ def envelope_of(request: wire.Request) -> Envelope:
 
 def process_of(pid: str, start: str) -> Process | None:
     """The harness's process; where it was not told when it started, we ask while it still lives."""
-    if not pid.isdigit():
+    number = _whole_number(pid, LARGEST_PID)
+    if not number:
         return None
-    return Process(int(pid), int(start) if start.isdigit() and int(start) else start_of(int(pid)))
+    return Process(number, _whole_number(start, LARGEST_START) or start_of(number))
+
+
+def _whole_number(text: str, most: int) -> int:
+    """The number that is written there; 0 if it is none, or larger than that."""
+    # Not by `isdigit` alone: "²" is a digit, and no number.
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(most))):
+        return 0
+    return int(text) if int(text) <= most else 0
+
+
+def _place_of(error: Exception) -> str:
+    """Which error it is and where it was raised; its message may hold text of the letter."""
+    place = error.__traceback__
+    while place and place.tb_next:
+        place = place.tb_next
+    where = f" in {place.tb_frame.f_code.co_qualname}" if place else ""
+    return f"{type(error).__name__}{where}"
 
 
 def _now() -> int:

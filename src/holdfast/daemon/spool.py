@@ -1,50 +1,134 @@
 """The spool: letters that hooks left while no daemon answered, oldest first.
 
-Hooks write it, the daemon empties it. A letter leaves the spool only after what it says is kept.
+Hooks write it, the daemon empties it. A letter leaves the spool only after what it says is kept, or after it
+was rejected: one that cannot be taken in must not keep the others waiting. Of a rejected letter no text is
+kept, only a report that says why, how large it was and which fields it had.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
+from holdfast import hook
+from holdfast.core.redact import redact
 from holdfast.daemon import wire
 
 ENDING = ".letter"
 HALF_WRITTEN = ".part"
+_PLAINLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+REPORTS_KEPT = 100
+REPORT_AGE_MS = 30 * 86_400_000
+FIELDS_NAMED = 40
+_FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z_.]{0,39}")
+"""Longer names, or with digits in them, may be data."""
 
 
-def letters(home: Path) -> Iterator[tuple[Path, wire.Request | None]]:
-    """Each spooled letter with its file; None for one that cannot be read."""
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """A spooled letter: its file, all that is in it, and the request, None if it is none."""
+
+    path: Path
+    content: bytes
+    request: wire.Request | None
+
+
+def letters(home: Path) -> Iterator[Spooled]:
+    """Each spooled letter; a file that is none is rejected without being opened."""
     spool = home / "spool"
-    if not spool.is_dir():
-        return
-    for path in sorted(spool.glob(f"*{ENDING}")):
+    for path in _letter_files(spool):
         try:
-            received = path.read_bytes()
+            content = _read_regular(path)
         except OSError:
-            continue
-        yield path, wire.parse(received)
+            continue  # its hook has just taken it back
+        if content is None:
+            reject(home, Spooled(path, b"", None), "not a regular file")
+        else:
+            yield Spooled(path, content, wire.parse(content))
 
 
-def sweep(home: Path, before: int) -> None:
-    """Remove what hooks that were killed left half-written, if it is from before then: nobody reads it."""
+def reject(home: Path, letter: Spooled, reason: str) -> None:
+    """Take a letter out of the spool for good, count it, and keep a report of it without its text."""
+    reports = home / "spool" / "rejected"
+    report = {
+        "reason": reason,
+        "bytes": len(letter.content),
+        "sha256": hashlib.sha256(letter.content).hexdigest(),
+        "header_fields": _field_names(letter.request.fields if letter.request else ()),
+        "body_fields": _field_names(_member_names(letter.request.body) if letter.request else ()),
+    }
+    with contextlib.suppress(OSError):  # Without a report, as on a full disk, it goes all the same.
+        reports.mkdir(mode=0o700, exist_ok=True)
+        hook.write(f"{reports / letter.path.stem}.json", json.dumps(report).encode())
+        hook.add_to(str(home / "spool" / "unreadable"), 1)
+    _remove(letter.path)
+
+
+def sweep(home: Path, before: int, now: int) -> None:
+    """Remove what killed hooks left half-written before that moment, and reports that are old or too many."""
     for half in (home / "spool").glob(f"*{HALF_WRITTEN}"):
         with contextlib.suppress(FileNotFoundError):  # its hook has just finished it
-            if half.stat().st_mtime * 1000 < before:
+            if half.lstat().st_mtime * 1000 < before:
                 half.unlink()
+    reports = sorted((home / "spool" / "rejected").glob("*"), key=_modified, reverse=True)
+    for number, report in enumerate(reports):
+        if number >= REPORTS_KEPT or _modified(report) < now - REPORT_AGE_MS:
+            _remove(report)
 
 
 def waiting(home: Path) -> int:
     """How many letters wait."""
-    spool = home / "spool"
-    return sum(1 for _ in spool.glob(f"*{ENDING}")) if spool.is_dir() else 0
+    return len(_letter_files(home / "spool"))
 
 
-def count(home: Path, name: str) -> int:
-    """A number that hooks keep beside the letters: how many were `dropped`, how many `unreadable`."""
+def _letter_files(spool: Path) -> list[Path]:
+    """The letters, oldest first; none where the spool is no folder of its own."""
+    if spool.is_symlink() or not spool.is_dir():
+        return []
+    return sorted(path for path in spool.glob(f"*{ENDING}") if path.is_symlink() or not path.is_dir())
+
+
+def _read_regular(path: Path) -> bytes | None:
+    """The content of a regular file, at most as large as a request; None for anything else, and for a link.
+
+    Opening a FIFO would wait for ever, and a link may lead anywhere.
+    """
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return None
+    descriptor = os.open(path, _PLAINLY)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(wire.BODY_LIMIT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _modified(path: Path) -> float:
     try:
-        return int((home / "spool" / name).read_text(encoding="ascii").strip() or 0)
-    except (OSError, ValueError):
-        return 0
+        return path.lstat().st_mtime * 1000
+    except OSError:
+        return 0.0
+
+
+def _member_names(body: bytes) -> Iterable[str]:
+    """The names of the members of a JSON object; none if it is none."""
+    try:
+        return msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    except (ValueError, RecursionError):
+        return ()
+
+
+def _field_names(names: Iterable[str]) -> list[str]:
+    """Those that look like names of fields: anything else may be text."""
+    return [name for name in names if _FIELD_NAME.fullmatch(name) and redact(name) == name][:FIELDS_NAMED]

@@ -14,6 +14,7 @@ GREETING = f"{PROTOCOL} mcp\n".encode()
 """How a connection begins that stays open, for messages of the tools' protocol in both directions."""
 HEADER_LIMIT = 64 * 1024
 BODY_LIMIT = 17 * 1024 * 1024
+LENGTH_DIGITS = 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +29,20 @@ class Request:
 def parse(received: bytes) -> Request | None:
     """The request, or None if it is not one of ours or not all of it came."""
     request = opening(received)
-    length = request.fields.get("length", "") if request else ""
-    whole = request and length.isascii() and length.isdigit() and int(length) == len(request.body)
-    return request if whole else None
+    return request if request and _body_length(request) == len(request.body) else None
 
 
 def length_of(received: bytes) -> int:
     """How many bytes the whole request has, as its head says; 0 as long as that is not there."""
     request = opening(received)
-    length = request.fields.get("length", "") if request else ""
-    if request is None or not (length.isascii() and length.isdigit() and len(length) < 19):
-        return 0
-    return len(received) - len(request.body) + int(length)
+    length = _body_length(request) if request else None
+    return 0 if request is None or length is None else len(received) - len(request.body) + length
+
+
+def _body_length(request: Request) -> int | None:
+    """How long the body is, as the head says; None where it says no number that could be one."""
+    length = request.fields.get("length", "")
+    return int(length) if length.isascii() and length.isdigit() and len(length) < LENGTH_DIGITS else None
 
 
 def opening(received: bytes) -> Request | None:
@@ -73,6 +76,8 @@ def answered(received: bytes) -> bytes | None:
     """The body of a complete answer, or None."""
     status, newline, body = received.partition(b"\n")
     words = status.split(b" ")
-    if not newline or len(words) != 3 or words[:2] != [PROTOCOL.encode(), b"ok"] or not words[2].isdigit():
+    if not newline or len(words) != 3 or words[:2] != [PROTOCOL.encode(), b"ok"]:
+        return None
+    if not words[2].isdigit() or len(words[2]) >= LENGTH_DIGITS:
         return None
     return body if len(body) == int(words[2]) else None

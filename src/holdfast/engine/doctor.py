@@ -6,11 +6,14 @@ how the harnesses are connected is for `connections` to say.
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
@@ -148,12 +151,18 @@ def check_set_aside(home: Path) -> Finding:
 
 def check_spool(home: Path) -> Finding:
     """No letter was lost."""
-    dropped, unreadable = _count(home, "dropped"), _count(home, "unreadable")
+    dropped, unreadable = _count(home, "dropped"), rejected(home)
     detail = f"{spooled(home)} letters wait, {dropped} were dropped, {unreadable} could not be read"
     if dropped or unreadable:
-        fix = f"once seen, remove `dropped` and `unreadable` from {home / 'spool'}"
-        return wrong("spool", detail, fix, Mend.COUNT)
+        reasons = ", ".join(f"{reason} ({times})" for reason, times in _reasons(home).most_common(3))
+        fix = f"once seen, remove `dropped`, `unreadable` and `rejected` from {home / 'spool'}"
+        return wrong("spool", f"{detail}: {reasons}" if reasons else detail, fix, Mend.COUNT)
     return fine("spool", detail)
+
+
+def rejected(home: Path) -> int:
+    """How many letters could not be read or taken in since somebody began to count."""
+    return _count(home, "unreadable")
 
 
 def spooled(home: Path) -> int:
@@ -181,7 +190,8 @@ def leftovers(home: Path, daemon_pid: int) -> list[int]:
 def lock_holder(home: Path) -> int:
     """The daemon that holds the home's lock, as its file says; 0 if there is none."""
     try:
-        pid = int((home / "run" / "lock").read_text(encoding="ascii"))
+        lock = home / "run" / "lock"
+        pid = int(lock.read_text(encoding="ascii")) if _is_plain_file(lock) else 0
     except (OSError, ValueError):
         return 0
     # The file outlives its daemon, and a pid is used again.
@@ -220,9 +230,9 @@ def close(home: Path) -> None:
 
 
 def count_anew(home: Path) -> None:
-    """Forget how many letters were lost."""
-    for name in ("dropped", "unreadable"):
-        (home / "spool" / name).unlink(missing_ok=True)
+    """Forget how many letters were lost, and why."""
+    for path in (home / "spool" / "dropped", home / "spool" / "unreadable", *_reports(home)):
+        path.unlink(missing_ok=True)
 
 
 def _inside(home: Path) -> Iterator[Path]:
@@ -247,7 +257,30 @@ def _is_exposed(path: Path) -> bool:
 
 def _count(home: Path, name: str) -> int:
     """A number that hooks keep beside their letters."""
+    path = home / "spool" / name
     try:
-        return int((home / "spool" / name).read_text(encoding="ascii"))
+        return int(path.read_text(encoding="ascii")) if _is_plain_file(path) else 0
     except (OSError, ValueError):
         return 0
+
+
+def _reports(home: Path) -> list[Path]:
+    """What the daemon says of the letters that it rejected, one file for each of the last ones."""
+    return [path for path in (home / "spool" / "rejected").glob("*.json") if _is_plain_file(path)]
+
+
+def _reasons(home: Path) -> Counter[str]:
+    """Why the last letters were rejected, and how many for each reason."""
+    found = Counter[str]()
+    for path in _reports(home):
+        with suppress(OSError, ValueError):
+            found[str(json.loads(path.read_bytes())["reason"])] += 1
+    return found
+
+
+def _is_plain_file(path: Path) -> bool:
+    """Whether it is a regular file and no link; opening a FIFO would wait for ever."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -315,7 +316,8 @@ def _is_of(letter: _Letter, choice: Choice, keys: frozenset[str]) -> bool:
 def _spooled(home: Path) -> Iterator[tuple[Path, _Letter | None]]:
     for file in sorted((home / "spool").glob("*.letter")):
         with contextlib.suppress(FileNotFoundError):  # the daemon has taken it in
-            yield file, _read(file.read_bytes())
+            # Opening a FIFO would wait for ever, and a link may lead anywhere.
+            yield file, _read(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
 
 
 def _read(content: bytes) -> _Letter | None:
@@ -323,11 +325,11 @@ def _read(content: bytes) -> _Letter | None:
     at = _AT.search(head)
     try:
         fields = msgspec.json.decode(body, type=dict[str, object])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     names = frozenset(value for value in fields.values() if isinstance(value, str))
     cwd = fields.get("cwd")
     return _Letter(int(at[1]) if at else 0, cwd if isinstance(cwd, str) else "", names)
 
 
-_AT = re.compile(rb"^at: (\d+)$", re.MULTILINE)
+_AT = re.compile(rb"^at: (\d{1,15})$", re.MULTILINE)
