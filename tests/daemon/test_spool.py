@@ -10,7 +10,7 @@ import stat
 from collections.abc import Awaitable, Callable
 from itertools import product
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import pytest
 
@@ -85,7 +85,7 @@ BAD = {
     "not a request": b"\x00 nothing of ours",
     "empty": b"",
 }
-WRONG = (None, True, -1, 1e308, [], {}, [[]], "x" * 70_000)
+WRONG: Final[tuple[object, ...]] = (None, True, -1, 1e308, [], {}, [[]], "x" * 70_000)
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)

@@ -9,7 +9,10 @@ from dataclasses import replace
 import pytest
 
 from holdfast.core.brief import Reason
+from holdfast.core.events import Prompt
 from holdfast.core.session import Phase, Process, Trigger
+from holdfast.engine.forget import OneSession, forget
+from holdfast.engine.maintain import redate
 from holdfast.engine.processes import start_of
 from holdfast.settings import Brief, Config, Continuity
 from tests.engine.stage import HOUR, MINUTE, Stage
@@ -172,6 +175,76 @@ class TestStartup:
         main, tree = _worktrees(stage)
         play(stage, "there", cwd=tree)
         assert "task of there" in stage.letter("b", "start", source="startup", cwd=main)
+
+    def test_a_session_resumed_in_another_worktree_is_the_newest_there(self, stage: Stage) -> None:
+        main, tree = _worktrees(stage)
+        play(stage, "moved", cwd=main)
+        stage.letter("moved", "end", reason="other", cwd=main, process=GONE)
+        stage.now += MINUTE
+        play(stage, "older", cwd=tree)
+        stage.letter("older", "end", reason="other", cwd=tree, process=GONE)
+        stage.now += MINUTE
+        stage.letter("moved", "start", source="resume", cwd=tree, process=GONE)
+        stage.letter("moved", "end", reason="other", cwd=tree, process=GONE)
+        stage.now += MINUTE
+        assert "task of moved" in stage.letter("new", "start", source="startup", cwd=tree)
+
+    def test_a_session_that_only_enters_another_worktree_stays_where_it_is(self, stage: Stage) -> None:
+        main, tree = _worktrees(stage)
+        play(stage, "a", cwd=main)
+        stage.letter("a", "prompt", text="look over there", cwd=tree, process=GONE)
+        kept = stage.store.session("a")
+        assert kept is not None
+        assert kept.project.root == main
+
+    @pytest.mark.parametrize("days", [2, 36_500])
+    def test_a_session_dated_in_the_future_does_not_win_over_later_work(
+        self, stage: Stage, days: int
+    ) -> None:
+        now = stage.now
+        stage.now += days * 24 * HOUR
+        lines = stage.write("ahead", ("prompt", "task of ahead"), ("edits", "/src/ahead.c"))
+        stage.now = now
+        stage.letter("ahead", "start", source="startup", process=GONE, transcript=str(lines))
+        stage.letter("ahead", "end", reason="other", process=GONE, transcript=str(lines))
+        kept = stage.store.session("ahead")
+        assert kept is not None
+        assert kept.last_event_at == now
+        stage.now += MINUTE
+        play(stage, "real")
+        stage.letter("real", "end", reason="other", process=GONE)
+        stage.now += MINUTE
+        assert "task of real" in stage.letter("new", "start", source="startup")
+
+    def test_sessions_kept_with_a_wrong_clock_come_in_the_order_in_which_they_were_received(
+        self, stage: Stage
+    ) -> None:
+        play(stage, "first")
+        stage.letter("first", "end", reason="other", process=GONE)
+        stage.now += 365 * 24 * HOUR
+        play(stage, "ahead")
+        stage.letter("ahead", "end", reason="other", process=GONE)
+        stage.now -= 365 * 24 * HOUR
+        assert redate(stage.desk()) == 1
+        assert [session.key for session in stage.store.sessions(9)] == ["ahead", "first"]
+        stage.now += MINUTE
+        play(stage, "real")
+        stage.letter("real", "end", reason="other", process=GONE)
+        assert "task of real" in stage.letter("new", "start", source="startup")
+
+    def test_what_is_forgotten_does_not_come_back_because_it_is_dated_in_the_future(
+        self, stage: Stage
+    ) -> None:
+        now = stage.now
+        stage.now += 48 * HOUR
+        path = stage.write("ahead", ("prompt", "task of ahead"))
+        stage.now = now
+        stage.letter("ahead", "start", source="startup", process=GONE, transcript=str(path))
+        forget(stage.store, stage.home / "holdfast", OneSession("ahead"), now)
+        stage.now += MINUTE
+        moved = path.rename(path.with_stem("moved"))
+        stage.letter("ahead", "stop", process=GONE, transcript=str(moved))
+        assert not any(isinstance(event, Prompt) for event in stage.store.events("ahead", 99))
 
     def test_a_start_that_came_by_the_spool_is_answered_with_the_first_prompt(self, stage: Stage) -> None:
         play(stage, "a")

@@ -31,6 +31,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.index import embed_backlog, index
 from holdfast.engine.processes import start_of
 from holdfast.engine.receive import listen, receive_if_settled
+from holdfast.engine.record import CLOCK_SKEW_MS
 from holdfast.engine.redactor import FOR_TAGS, Redactor, lists_of
 from holdfast.engine.rewrite import rewrite
 from holdfast.engine.status import show_status
@@ -142,7 +143,7 @@ class Reception:
             )
         self.last_letter_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
-        envelope = envelope_of(request)
+        envelope = _received_now(envelope_of(request))
 
         def work() -> bytes | None:
             return receive_if_settled(self.desk, envelope, request.body, lambda: time.monotonic() < until)
@@ -186,12 +187,12 @@ class Reception:
             taken += 1
         self._refusals = {letter.path.name: self._refusals.get(letter.path.name, 0) for letter, _ in refused}
         spool.sweep(self.home, _now() - forget.DEAD_AFTER_MS, _now())
-        for letter, error in refused:
+        for letter, refusal in refused:
             if taken:  # The store took others, so the letter may be to blame.
                 self._refusals[letter.path.name] += 1
             if self._refusals[letter.path.name] < REFUSALS_MOST:
-                raise error
-            self._reject(letter, type(error).__name__)
+                raise refusal
+            self._reject(letter, type(refusal).__name__)
         return taken
 
     def _reject(self, letter: spool.Spooled, reason: str) -> None:
@@ -316,6 +317,7 @@ class Reception:
     def _prune(self) -> maintain.Pruned:
         days = self._loaded(None).continuity.retention_days
         drop_copies(self.home / "store.db", self.home / "backups", _now() - days * maintain.DAY_MS)
+        maintain.redate(self.desk)
         return maintain.prune(self.desk, days)
 
     def _rewrite(self) -> bool:
@@ -380,6 +382,12 @@ def envelope_of(request: wire.Request) -> Envelope:
         previous=fields.get("previous", ""),
         environment={name[4:]: value for name, value in fields.items() if name.startswith("env.")},
     )
+
+
+def _received_now(envelope: Envelope) -> Envelope:
+    """An envelope that came straight from its hook: one whose clock is off is dated by ours."""
+    now = _now()
+    return envelope if abs(envelope.at - now) <= CLOCK_SKEW_MS else replace(envelope, at=now)
 
 
 def process_of(pid: str, start: str) -> Process | None:

@@ -5,12 +5,14 @@ Checkpoints that are due, sessions whose harness is gone, and rows that have ser
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 from holdfast.core.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
 from holdfast.engine.desk import Desk
 from holdfast.engine.lives import Life, life_of
-from holdfast.engine.record import Arrival, perform, record
+from holdfast.engine.record import CLOCK_SKEW_MS, Arrival, perform, record
 from holdfast.engine.transcripts import Readable, find, read_on
 from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Records
@@ -23,6 +25,7 @@ HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 NEWEST_KEPT_DAYS = 90
 MB = 1_000_000
+SESSIONS_REDATED = 10_000
 PASSAGES_AT_ONCE = 500
 """What one step of pruning takes on: a letter that comes meanwhile waits less than a tenth of a second."""
 
@@ -106,6 +109,34 @@ def finalise(desk: Desk, session: Session) -> Session:
             session = perform(desk, session, TakeCheckpoint(Trigger.ORPHAN), now)
         desk.store.put_session(session)
     return session
+
+
+def redate(desk: Desk) -> int:
+    """Date the sessions that are in the future as the last one that is not; how many.
+
+    They came in while the system's clock was wrong, or before events were dated on arrival. Of equal times
+    the session that was received last is the newest.
+    """
+    latest = desk.clock() + CLOCK_SKEW_MS
+    with desk.store.writing():
+        newest = desk.store.sessions(SESSIONS_REDATED)
+        ahead = list(takewhile(lambda session: session.last_event_at > latest, newest))
+        at = newest[len(ahead)].last_event_at if len(ahead) < len(newest) else desk.clock()
+        for session in ahead:
+            desk.store.put_session(_at_latest(session, at))
+    return len(ahead)
+
+
+def _at_latest(session: Session, at: int) -> Session:
+    return replace(
+        session,
+        started_at=min(session.started_at, at),
+        last_event_at=at,
+        changed_at=min(session.changed_at, at),
+        ended_at=min(session.ended_at, at),
+        last_checkpoint_at=min(session.last_checkpoint_at, at),
+        due=None,
+    )
 
 
 def prune_records(desk: Desk, records: Records, most: int = PASSAGES_AT_ONCE) -> int:

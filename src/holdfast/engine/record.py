@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from holdfast.core.checkpoint import Checkpoint, record_id, take
 from holdfast.core.events import (
@@ -23,7 +23,9 @@ from holdfast.core.events import (
     Prompt,
     Remembered,
     SessionEnded,
+    SessionStarted,
     Skipped,
+    Source,
     Usage,
     map_text,
 )
@@ -55,7 +57,11 @@ from holdfast.stores.base import Novelty
 
 ACCESSED_SHOWN: Final = 5
 
+CLOCK_SKEW_MS: Final = 86_400_000
+"""By so much a session's clock may differ from ours before it is no longer believed."""
+
 _Redact: TypeAlias = Callable[[str], str]
+_E = TypeVar("_E", bound=Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,8 @@ def record_inside(desk: Desk, arrival: Arrival) -> Session:
 
 def _taken_in(desk: Desk, arrival: Arrival, redactor: Redactor) -> Session:
     forgotten_at = desk.store.forgotten_at(arrival.session)
-    arrival = _after(arrival, forgotten_at)
+    latest = desk.clock() + CLOCK_SKEW_MS
+    arrival = _dated(_after(arrival, forgotten_at, latest), latest, desk.clock())
     known = _known(desk, arrival.session)
     session = _placed(known or _begun(desk, arrival), arrival)
     # What was forgotten does not come back because its transcript is read once more.
@@ -170,6 +177,7 @@ def _placed(session: Session, arrival: Arrival) -> Session:
     """The session with what the arrival says about where it lives."""
     return replace(
         session,
+        project=arrival.project if _resumes_elsewhere(session, arrival) else session.project,
         process=arrival.process or session.process,
         transcript=arrival.transcript or session.transcript,
         git=arrival.git or session.git,
@@ -179,6 +187,15 @@ def _placed(session: Session, arrival: Arrival) -> Session:
             told=arrival.window or session.pressure.told,
         ),
     )
+
+
+def _resumes_elsewhere(session: Session, arrival: Arrival) -> bool:
+    """Whether the session is resumed in another worktree of its repository, where it goes on from now."""
+    here, there = session.project, arrival.project
+    if there.project_id != here.project_id or there.worktree_id == here.worktree_id:
+        return False
+    starts = (event for event in arrival.events if isinstance(event, SessionStarted))
+    return any(start.source is Source.RESUME for start in starts)
 
 
 def _advanced(desk: Desk, session: Session, arrival: Arrival, redactor: Redactor) -> Session:
@@ -207,12 +224,31 @@ def _kept(desk: Desk, session: Session, event: Event, policy: Policy, redactor: 
     return session
 
 
-def _after(arrival: Arrival, at: int) -> Arrival:
-    """What of an arrival happened after that time; all of it where there is none."""
+def _after(arrival: Arrival, at: int, latest: int) -> Arrival:
+    """What of an arrival happened after that time; all of it where there is none.
+
+    Of what is dated in the future nobody knows when it happened, so it counts as before.
+    """
     if not at:
         return arrival
-    events = tuple(event for event in arrival.events if event.at > at)
-    return replace(arrival, events=events, waiting=tuple(each for each in arrival.waiting if each.at > at))
+    events = tuple(event for event in arrival.events if at < event.at <= latest)
+    waiting = tuple(prompt for prompt in arrival.waiting if at < prompt.at <= latest)
+    return replace(arrival, events=events, waiting=waiting)
+
+
+def _dated(arrival: Arrival, latest: int, now: int) -> Arrival:
+    """The arrival with what is dated in the future dated now: a wrong clock must not win over real work."""
+    if all(event.at <= latest for event in (*arrival.events, *arrival.waiting)):
+        return arrival
+    return replace(
+        arrival,
+        events=tuple(_at_most(event, latest, now) for event in arrival.events),
+        waiting=tuple(_at_most(prompt, latest, now) for prompt in arrival.waiting),
+    )
+
+
+def _at_most(event: _E, latest: int, now: int) -> _E:
+    return event if event.at <= latest else replace(event, at=now)
 
 
 def _joined(arrival: Arrival, redactor: Redactor) -> Arrival:
