@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 from collections.abc import Callable
 
 import pytest
@@ -188,3 +189,16 @@ def test_the_trial_is_not_taken_for_work_of_the_session_it_is_called_in(connecte
     inside = Person(connected.root, {"CLAUDE_PROJECT_DIR": str(connected.project)})
     assert failures(inside) == {}
     assert inside.types("checkpoints", "--json").json == []
+
+
+def test_fix_restores_the_modes_of_everything_in_the_home(connected: Person) -> None:
+    assert connected.types("up").status == 0
+    inside = [path for path in connected.home.rglob("*") if "__pycache__" not in path.parts]
+    meant = {path: stat.S_IMODE(path.lstat().st_mode) for path in inside}
+    for path in inside:
+        path.chmod(0o777 if path.is_dir() else 0o444)
+    assert connected.types("doctor", "--fix").status == 0
+    there = {path: stat.S_IMODE(path.lstat().st_mode) for path in meant if path.exists()}
+    assert there == {path: mode for path, mode in meant.items() if path in there}
+    assert {mode for path, mode in there.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in there.items() if not path.is_dir()} == {0o600}

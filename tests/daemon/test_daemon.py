@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
+import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import stat
 import tempfile
@@ -157,10 +161,80 @@ class TestDoors:
             assert lodging.letter(prompt("hello"), "1") == b""
             lodging.ask("stop")
             wait_until(lambda: not client.is_up(lodging.home))
-            wait_until(lambda: not list(place.iterdir()))
+            wait_until(lambda: not list(runtime.iterdir()))
         finally:
             lodging.end()
             shutil.rmtree(runtime)
+
+    def test_a_place_that_is_not_private_is_left_for_another(self, tmp_path: Path) -> None:
+        deep = tmp_path / ("d" * 60) / ("e" * 60)
+        deep.mkdir(parents=True)
+        lodging = Lodging(deep)
+        runtime = Path(tempfile.mkdtemp(prefix="hf-"))
+        name = hashlib.sha256(os.fsencode(lodging.home)).hexdigest()[:12]
+        foreign = runtime / f"holdfast-{os.getuid()}-{name}"
+        foreign.mkdir()
+        foreign.chmod(0o777)
+        try:
+            lodging.start(XDG_RUNTIME_DIR=str(runtime))
+            assert lodging.letter(prompt("hello"), "1") == b""
+            assert not list(foreign.iterdir())
+            (place,) = set(runtime.iterdir()) - {foreign}
+            assert stat.S_IMODE(place.stat().st_mode) == 0o700
+            lodging.ask("stop")
+            wait_until(lambda: set(runtime.iterdir()) == {foreign})
+        finally:
+            lodging.end()
+            shutil.rmtree(runtime)
+
+    def test_a_run_folder_that_others_may_enter_is_closed(self, lodging: Lodging) -> None:
+        run = lodging.home / "run"
+        run.mkdir()
+        run.chmod(0o777)
+        lodging.start()
+        assert lodging.letter(prompt("hello"), "1") == b""
+        assert stat.S_IMODE(run.stat().st_mode) == 0o700
+
+    def test_connections_that_send_half_a_header_keep_no_hook_waiting(self, lodging: Lodging) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))
+        number = min(1_200, min(hard, 4_096) - 200)
+        daemon = lodging.start(HOLDFAST_DOOR="tcp")
+        port = int((lodging.home / "run" / "door").read_text().split()[1])
+        token = (lodging.home / "run" / "token").read_text().strip()
+        with contextlib.ExitStack() as opened:
+            opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+            for n in range(number):
+                half = opened.enter_context(socket.create_connection(("127.0.0.1", port), LIMIT_S))
+                half.sendall(b"HOLDFAST/1 letter\nid: ")
+                if n % 300 == 299:
+                    assert lodging.letter(prompt(f"step {n}"), f"id-{n}", token=token) == b""
+            assert len(list(Path(f"/proc/{daemon.pid}/fd").iterdir())) < 400
+        assert prompts_kept(lodging) == number // 300
+
+
+def test_links_in_its_home_are_never_followed(lodging: Lodging) -> None:
+    mine = lodging.root / "mine"
+    mine.write_text("precious")
+    for folder in ("run", "logs"):
+        (lodging.home / folder).mkdir(mode=0o700)
+    (lodging.home / "run" / "lock").symlink_to(mine)
+    (lodging.home / "logs" / "daemon.log").symlink_to(mine)
+    daemon = lodging.start()
+    assert lodging.letter(prompt("hello"), "1") == b""
+    assert mine.read_text() == "precious"
+    assert "listening" in lodging.log()
+    assert (lodging.home / "run" / "lock").read_text() == f"{daemon.pid}\n"
+
+
+def test_pipes_in_its_home_keep_it_from_nothing(lodging: Lodging) -> None:
+    for folder in ("run", "logs"):
+        (lodging.home / folder).mkdir(mode=0o700)
+    os.mkfifo(lodging.home / "run" / "lock")
+    os.mkfifo(lodging.home / "logs" / "daemon.log")
+    lodging.start()
+    assert lodging.letter(prompt("hello"), "1") == b""
+    assert "listening" in lodging.log()
 
 
 def test_only_its_owner_can_read_what_it_writes(lodging: Lodging) -> None:

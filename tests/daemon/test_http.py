@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import socket
@@ -200,6 +201,24 @@ class TestDoor:
             for connection in silent:
                 connection.close()
 
+    def test_half_requests_are_closed_to_let_others_in(self, standing: Lodging) -> None:
+        with contextlib.ExitStack() as opened:
+            halves = [
+                opened.enter_context(socket.create_connection((HOST, port_of(standing)), LIMIT_S))
+                for _ in range(300)
+            ]
+            for half in halves:
+                with contextlib.suppress(ConnectionError):
+                    half.sendall(b"POST /mcp HTTP/1.1\r\nHost: x")
+            assert post(standing, LIST)[0] == 200
+            # The first ones made room for the last.
+            assert hung_up(halves[0])
+
+    def test_half_a_request_behind_a_whole_one_is_not_waited_for(self, standing: Lodging) -> None:
+        with socket.create_connection((HOST, port_of(standing)), LIMIT_S) as connection:
+            connection.sendall(b"GET /mcp HTTP/1.1\r\nHost: x\r\n\r\nGET /mcp HTTP/1.1\r\nHo")
+            assert hung_up(connection)
+
     def test_a_project_must_be_known(self, standing: Lodging) -> None:
         call = {**LIST, "method": "tools/call", "params": {"name": "session_recover", "arguments": {}}}
         _, nowhere = post(standing, call)
@@ -208,6 +227,14 @@ class TestDoor:
         told = [one["result"]["isError"] for one in (nowhere, relative, here)]
         assert told == [True, True, False]
         assert "which project" in nowhere["result"]["content"][0]["text"]
+
+
+def hung_up(connection: socket.socket) -> bool:
+    """Whether the other side closes the connection, whatever it said before; TimeoutError if it does not."""
+    with contextlib.suppress(ConnectionError):
+        while connection.recv(65_536):
+            pass
+    return True
 
 
 def test_a_daemon_that_is_not_to_listen_does_not(lodging: Lodging) -> None:

@@ -31,7 +31,7 @@ PAUSE = 0.25
 def logs(*, lines: int, follow: bool) -> None:
     """Print the end of the daemon's log."""
     log = access.home() / "logs" / "daemon.log"
-    if not log.exists():
+    if log.is_symlink() or not log.is_file():
         say(f"there is no log yet at {log}")
         return
     shown: int | None = lines

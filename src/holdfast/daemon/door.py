@@ -6,6 +6,7 @@ TCP with a token where there are no Unix sockets.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -18,6 +19,7 @@ from holdfast.lazy_dataclass import dataclass
 
 LONGEST_SOCKET_PATH = 100
 """A socket's path has room for 104 bytes on macOS and 108 on Linux."""
+BACKLOG = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,9 @@ def close_door(home: Path, door: Door) -> None:
     door.listener.close()
     if door.socket_path is not None:
         door.socket_path.unlink(missing_ok=True)
+        if door.socket_path.parent != home / "run":
+            with contextlib.suppress(OSError):
+                door.socket_path.parent.rmdir()
 
 
 def _noted(home: Path, door: Door) -> Door:
@@ -58,10 +63,21 @@ def _socket_path(home: Path) -> Path | None:
     """Where the socket fits: in the home, else in a private directory of ours; None if nowhere."""
     inside = home / "run" / "daemon.sock"
     if _fits(inside):
-        return inside
+        return inside if _made_private(inside.parent) else _elsewhere(home)
+    return _elsewhere(home)
+
+
+def _elsewhere(home: Path) -> Path | None:
+    """In a directory for runtime files, by our usual name; by a new one if that is not ours alone."""
     for base in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
-        if base and _fits(path := _private_directory(base, home) / "daemon.sock"):
-            return path
+        if not base or not _fits(Path(base) / (_name(home) + "-12345678") / "daemon.sock"):
+            continue
+        directory = Path(base) / _name(home)
+        with contextlib.suppress(OSError):
+            if not _made_private(directory):
+                # Someone else made it first, to listen in our place or to keep us from it.
+                directory = Path(tempfile.mkdtemp(prefix=f"{_name(home)}-", dir=base))
+            return directory / "daemon.sock"
     return None
 
 
@@ -70,14 +86,12 @@ def _fits(path: Path) -> bool:
 
 
 def _unix(path: Path) -> Door:
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    _refuse_if_shared(path.parent)
     # Whoever left this socket is gone: we hold the lock.
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
     path.chmod(0o600)
-    listener.listen(128)
+    listener.listen(BACKLOG)
     return Door(listener, f"unix {path}", "", path)
 
 
@@ -86,21 +100,20 @@ def _tcp(run: Path) -> Door:
     write_note(run / "token", token)
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind(("127.0.0.1", 0))
-    listener.listen(128)
+    listener.listen(BACKLOG)
     return Door(listener, f"tcp {listener.getsockname()[1]}", token, None)
 
 
-def _private_directory(base: str, home: Path) -> Path:
-    """A directory with a short path, the same for the same home."""
-    name = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
-    return Path(base) / f"holdfast-{os.getuid()}-{name}"
+def _name(home: Path) -> str:
+    """A short name, the same for the same home."""
+    return f"holdfast-{os.getuid()}-{hashlib.sha256(os.fsencode(home)).hexdigest()[:12]}"
 
 
-def _refuse_if_shared(directory: Path) -> None:
-    """Someone else may have made the directory first, to listen in our place."""
+def _made_private(directory: Path) -> bool:
+    """Have the directory there; whether it is ours alone."""
+    directory.mkdir(mode=0o700, exist_ok=True)
     found = directory.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{directory} is not ours alone")
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
 def write_note(path: Path, text: str) -> None:

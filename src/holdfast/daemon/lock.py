@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -22,7 +24,10 @@ def take_lock(home: Path) -> Lock | None:
     """The home's lock, or None if a daemon has it."""
     run = home / "run"
     run.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(run / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    found = run.lstat()
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+        run.chmod(0o700)  # or nobody could listen in it, for ever
+    descriptor = _open(run / "lock")
     try:
         _lock(descriptor)
     except OSError:
@@ -31,6 +36,14 @@ def take_lock(home: Path) -> Lock | None:
     os.ftruncate(descriptor, 0)
     os.write(descriptor, f"{os.getpid()}\n".encode())
     return Lock(descriptor)
+
+
+def _open(path: Path) -> int:
+    """Open the lock file; what is no regular file is replaced, and never followed or waited for."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def _lock(descriptor: int) -> None:

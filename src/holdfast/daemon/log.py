@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import stat
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -34,11 +36,24 @@ class _Redacting(logging.Formatter):
         return redact(printable(super().format(record)), lists=self._lists).replace("\n", "\n  ")
 
 
+class _OwnFile(RotatingFileHandler):
+    """Writes to a regular file of its own: what else stands in its place is replaced, never followed."""
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                path.unlink()
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(path, flags, 0o600)
+        return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
+
+
 def open_log(home: Path) -> logging.Logger:
     """The daemon's logger, writing to the home."""
     directory = home / "logs"
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    keeper = RotatingFileHandler(
+    keeper = _OwnFile(
         directory / "daemon.log",
         maxBytes=LOG_BYTES,
         backupCount=LOGS_KEPT,

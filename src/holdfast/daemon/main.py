@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 
 from holdfast import config
 from holdfast.core.patterns import compile_patterns
-from holdfast.daemon.door import Door, close_door, open_door, open_tcp_door
+from holdfast.daemon.door import BACKLOG, Door, close_door, open_door, open_tcp_door
 from holdfast.daemon.housekeeping import House
 from holdfast.daemon.lock import Lock, take_lock
 from holdfast.daemon.log import open_log
 from holdfast.daemon.mcp import Mcp
 from holdfast.daemon.reception import Reception
+from holdfast.daemon.socket import Connections
 from holdfast.daemon.socket import serve as serve_socket
 from holdfast.daemon.watch import Watch
 from holdfast.daemon.worker import Urgency, Worker
@@ -30,6 +31,12 @@ from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
     from holdfast.daemon.http import HttpDoor
+
+UNREAD_MOST = 256
+CONVERSING_MOST = 256
+ACCEPTED_AT_ONCE = 32
+DESCRIPTORS = 1_024
+"""Enough for these, for what HTTP takes (`http_app.CONNECTIONS`), and a reserve for files."""
 
 
 def main(held: Lock | None = None) -> int:
@@ -44,6 +51,7 @@ def main(held: Lock | None = None) -> int:
     if lock is None:
         return 0
     log = open_log(home)
+    _raise_descriptor_limit()
     try:
         return asyncio.run(_live(home, lock, log))
     except HoldfastError as error:
@@ -89,11 +97,30 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
 
 async def _listen(door: Door, reception: Reception, mcp: Mcp, log: logging.Logger) -> asyncio.AbstractServer:
     greet = functools.partial(
-        serve_socket, token=door.token, answer=reception.answer, converse=mcp.converse, log=log
+        serve_socket,
+        token=door.token,
+        connections=Connections(UNREAD_MOST, CONVERSING_MOST),
+        answer=reception.answer,
+        converse=mcp.converse,
+        log=log,
     )
-    if door.socket_path is None:
-        return await asyncio.start_server(greet, sock=door.listener)
-    return await asyncio.start_unix_server(greet, sock=door.listener)
+    # So many are accepted before one of them is looked at; more may wait in the kernel.
+    listen = asyncio.start_server if door.socket_path is None else asyncio.start_unix_server
+    server = await listen(greet, sock=door.listener, backlog=ACCEPTED_AT_ONCE)
+    door.listener.listen(BACKLOG)
+    return server
+
+
+def _raise_descriptor_limit() -> None:
+    """Have descriptors for all connections that the listeners take, and for the store and transcripts."""
+    if sys.platform == "win32":
+        return
+    import resource  # not on Windows
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _http_door(home: Path, reception: Reception, log: logging.Logger) -> HttpDoor | None:

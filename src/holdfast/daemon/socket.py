@@ -1,7 +1,8 @@
 """The socket: one request, one answer, then the connection closes; only an agent's tools stay on the line.
 
 Nothing that a letter holds or that goes wrong with it may stop the daemon; a request that cannot be answered
-is closed without an answer, and the hook keeps its letter in the spool.
+is closed without an answer, and the hook keeps its letter in the spool. Connections are bounded: of too many
+that have not sent a whole request, the one that waited longest is closed, so that a hook always gets in.
 """
 
 from __future__ import annotations
@@ -9,14 +10,50 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 
 from holdfast.daemon import wire
 
+HEAD_TIME = 2.0
+"""Seconds in which the head of a request must be there; a hook sends it with its first bytes."""
 READ_TIME = 5.0
 
 Answer = Callable[[wire.Request], Awaitable[bytes]]
 Converse = Callable[[wire.Request, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Connections:
+    """The open connections of one listener, bounded."""
+
+    def __init__(self, most_unread: int, most_conversing: int) -> None:
+        """At most so many that have not sent a whole request, and so many that stay on the line."""
+        self._most_unread = most_unread
+        self._most_conversing = most_conversing
+        self._unread: dict[asyncio.StreamWriter, None] = {}
+        self._conversing = 0
+
+    @contextmanager
+    def reading(self, writer: asyncio.StreamWriter) -> Generator[None]:
+        """While its request is read; the connection that waited longest makes room."""
+        self._unread[writer] = None
+        if len(self._unread) > self._most_unread:
+            oldest = next(iter(self._unread))
+            del self._unread[oldest]
+            oldest.transport.abort()
+        try:
+            yield
+        finally:
+            self._unread.pop(writer, None)
+
+    @contextmanager
+    def conversing(self) -> Generator[bool]:
+        """While a connection stays on the line; false if there are too many, and it has to go."""
+        self._conversing += 1
+        try:
+            yield self._conversing <= self._most_conversing
+        finally:
+            self._conversing -= 1
 
 
 async def serve(
@@ -24,22 +61,28 @@ async def serve(
     writer: asyncio.StreamWriter,
     *,
     token: str,
+    connections: Connections,
     answer: Answer,
     converse: Converse,
     log: logging.Logger,
 ) -> None:
     """Answer one connection."""
     try:
-        request = await asyncio.wait_for(_read(reader), READ_TIME)
+        with connections.reading(writer):
+            request = await asyncio.wait_for(_read(reader), READ_TIME)
         if request is None or not _allowed(request, token):
             return
         if request.kind == "mcp":
-            await converse(request, reader, writer)
+            with connections.conversing() as has_room:
+                if has_room:
+                    await converse(request, reader, writer)
+                else:
+                    log.warning("too many agents' tools are connected; one more was refused")
             return
         writer.write(wire.answer(await answer(request)))
         await writer.drain()
     except (ConnectionError, TimeoutError):
-        log.info("a connection was dropped")
+        pass  # Whoever it was is gone or said nothing; to log each would let anybody fill the log.
     except Exception:  # A door: one bad request must not take the daemon down with it.
         log.exception("a request could not be answered")
     finally:
@@ -49,7 +92,12 @@ async def serve(
 async def _read(reader: asyncio.StreamReader) -> wire.Request | None:
     """The request, as soon as all of it came; whoever sent it may wait with its end of the line open."""
     received, whole = bytearray(), 0
-    while (not whole or len(received) < whole) and (chunk := await reader.read(1 << 16)):
+    head_until = asyncio.get_running_loop().time() + HEAD_TIME
+    while not whole or len(received) < whole:
+        async with asyncio.timeout_at(None if whole else head_until):
+            chunk = await reader.read(1 << 16)
+        if not chunk:
+            break
         received += chunk
         if len(received) > wire.BODY_LIMIT:
             return None

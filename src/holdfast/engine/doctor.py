@@ -26,7 +26,6 @@ from holdfast.models.base import Count
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
 
-FILES_LOOKED_AT = 5_000
 LEAST_FREE = 1 << 20
 PROC = Path("/proc")
 
@@ -70,10 +69,13 @@ def check_home(home: Path) -> Finding:
     """The home is there, can be written, and is for its owner's eyes only."""
     if not home.is_dir():
         return wrong("home", f"there is no home at {home}", "run `holdfast setup`")
-    exposed = [path for path in (home, *_inside(home)) if _is_exposed(path)] if os.name != "nt" else []
-    if exposed:
-        detail = f"others may look into {exposed[0]}, one of {len(exposed)}"
-        return wrong("home", detail, f"run `chmod -R go= {shlex.quote(str(home))}`", Mend.CLOSE)
+    wrong_modes = [path for path in _inside(home) if _wrong_mode(path)] if os.name != "nt" else []
+    if wrong_modes:
+        exposed = [path for path in wrong_modes if path.lstat().st_mode & 0o077]
+        what = "others may look into" if exposed else "the mode is wrong of"
+        detail = f"{what} {(exposed or wrong_modes)[0]}, one of {len(wrong_modes)}"
+        fix = f"run `chmod -R u=rwX,go= {shlex.quote(str(home))}`"
+        return wrong("home", detail, fix, Mend.CLOSE)
     if not os.access(home, os.W_OK):
         return wrong(
             "home", f"{home} cannot be written", "make it writable, or name another in HOLDFAST_HOME"
@@ -223,10 +225,11 @@ def _runs_daemon(pid: int) -> bool:
 
 
 def close(home: Path) -> None:
-    """Let nobody but the owner look into the home."""
-    for path in (home, *_inside(home)):
-        if _is_exposed(path):
-            path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~0o077)
+    """Give everything in the home the mode that it should have: for its owner, and for nobody else."""
+    for path in _inside(home):
+        if mode := _wrong_mode(path):
+            with suppress(PermissionError):  # It is somebody else's, and is found again.
+                path.chmod(mode)
 
 
 def count_anew(home: Path) -> None:
@@ -236,23 +239,27 @@ def count_anew(home: Path) -> None:
 
 
 def _inside(home: Path) -> Iterator[Path]:
-    """What lies in the home, but for `bin`: what Python keeps compiled there is as public as its source."""
-    looked_at = 0
+    """The home and all that lies in it, but what Python keeps compiled: that is as public as its source.
+
+    A folder comes before what is in it, so that one which cannot be read is looked into once it was mended.
+    """
+    yield home
     for folder, folders, files in os.walk(home):
-        folders[:] = [name for name in folders if Path(folder, name) != home / "bin"]
-        for name in (*folders, *files):
-            looked_at += 1
-            if looked_at > FILES_LOOKED_AT:
-                return
-            yield Path(folder, name)
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        yield from (Path(folder, name) for name in (*folders, *files))
 
 
-def _is_exposed(path: Path) -> bool:
+def _wrong_mode(path: Path) -> int:
+    """The mode that a file should have where it has another one; 0 where all is well."""
     try:
         found = path.lstat()
     except OSError:
-        return False
-    return not stat.S_ISLNK(found.st_mode) and bool(found.st_mode & 0o077)
+        return 0
+    if stat.S_ISLNK(found.st_mode):
+        return 0
+    # A file that its owner may execute stays so.
+    wanted = 0o700 if stat.S_ISDIR(found.st_mode) else 0o600 | found.st_mode & stat.S_IXUSR
+    return 0 if stat.S_IMODE(found.st_mode) == wanted else wanted
 
 
 def _count(home: Path, name: str) -> int:
