@@ -189,6 +189,7 @@ def _told(fields: Mapping[str, str], envelope: Envelope) -> tuple[Event, ...]:
                     origin=Origin.HARNESS,
                     trigger="auto",
                     instructions=words,
+                    session_context=fields.get("context", ""),
                 ),
             )
         case "stop":

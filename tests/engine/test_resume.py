@@ -56,6 +56,18 @@ class TestCompaction:
         stage.now += 5 * MINUTE
         assert "task of a" in stage.letter("a", "start", source="compact")
 
+    def test_the_session_context_given_before_it_comes_with_the_brief(self, stage: Stage) -> None:
+        play(stage, "a")
+        stage.letter("a", "compaction", context="half of the parser is ported")
+        brief = stage.letter("a", "start", source="compact")
+        assert "half of the parser is ported" in brief
+        stage.write("a", ("boundary", ""), ("brief", ""))
+        stage.now += 5 * MINUTE
+        stage.letter("a", "compaction", text="keep the table")
+        later = stage.letter("a", "start", source="compact")
+        assert "half of the parser is ported" not in later
+        assert "keep the table" not in later
+
     def test_behind_a_tool_if_it_came_in_mid_turn_and_nothing_told_of_it(self, stage: Stage) -> None:
         play(stage, "a")
         stage.write("a", ("boundary", ""))

@@ -9,14 +9,15 @@ from dataclasses import replace
 import pytest
 
 from holdfast.core.checkpoint import take
-from holdfast.core.context import NO_RESULT, Answered, Asked, Call, Result, Text
+from holdfast.core.context import Answered, Asked, Call, Result, Text
 from holdfast.core.events import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
 from holdfast.core.records import OWN
 from holdfast.core.session import Trigger, begin
 from holdfast.core.summary import Failed, Written
 from holdfast.engine.git import identity
+from holdfast.engine.meter import day_of
 from holdfast.engine.summarize import Means
-from holdfast.engine.write_better import NEWS_MS, due, turns_told, write
+from holdfast.engine.write_better import NEWS_MS, NOT_RECORDED, QUIET_MS, due, turns_told, write
 from holdfast.settings import Checkpoint as CheckpointSettings
 from holdfast.settings import Config, Models
 from tests.engine.stage import NOON, Stage
@@ -39,10 +40,19 @@ def stage(stage: Stage, server: ApiServer) -> Stage:
     return stage
 
 
-def taken(stage: Stage, id: str, trigger: Trigger = Trigger.THRESHOLD, harness: str = "playhouse") -> None:
+def taken(
+    stage: Stage,
+    id: str,
+    trigger: Trigger = Trigger.THRESHOLD,
+    harness: str = "playhouse",
+    *,
+    key: str = "s",
+    turn_open: bool = False,
+) -> None:
     """A session with a prompt, and a checkpoint of it, now."""
-    session = begin("s", harness, identity(stage.project("app")), stage.now)
-    asked = Prompt(session="s", record=f"r-{id}", at=stage.now, origin=Origin.HUMAN, text="Fix the parser.")
+    session = begin(key, harness, identity(stage.project("app")), stage.now)
+    session = replace(session, turn_open=turn_open)
+    asked = Prompt(session=key, record=f"r-{id}", at=stage.now, origin=Origin.HUMAN, text="Fix the parser.")
     with stage.store.writing():
         stage.store.put_session(session)
         stage.store.add_event(asked)
@@ -98,6 +108,90 @@ def test_nobody_is_asked_where_no_model_is_set(stage: Stage) -> None:
     assert due(stage.desk()) is None
 
 
+def turn_ended(stage: Stage, key: str = "s") -> None:
+    session = stage.store.session(key)
+    assert session is not None
+    with stage.store.writing():
+        stage.store.put_session(replace(session, turn_open=False, last_event_at=stage.now))
+
+
+def test_nobody_is_asked_in_the_middle_of_a_turn_however_long_it_takes(stage: Stage) -> None:
+    taken(stage, "c1", turn_open=True)
+    assert due(stage.desk()) is None
+    stage.now += NEWS_MS * 4
+    turn_ended(stage)
+    checkpoint = due(stage.desk())
+    assert checkpoint is not None
+    assert checkpoint.id == "c1"
+
+
+def test_of_several_that_one_turn_left_the_newest_alone_is_written(stage: Stage, server: ApiServer) -> None:
+    for id in ("c1", "c2", "c3"):
+        stage.now += 1_000
+        taken(stage, id, turn_open=True)
+        assert due(stage.desk()) is None
+    turn_ended(stage)
+    checkpoint = due(stage.desk())
+    assert checkpoint is not None
+    assert checkpoint.id == "c3"
+    server.script(anthropic(GOOD))
+    write(stage.desk(), checkpoint, MEANS)
+    assert due(stage.desk()) is None
+
+
+def test_a_session_in_its_turn_is_not_passed_over_for_a_later_one_of_another(
+    stage: Stage, server: ApiServer
+) -> None:
+    taken(stage, "c1", key="busy", turn_open=True)
+    assert due(stage.desk()) is None
+    stage.now += 1_000
+    taken(stage, "c2", key="other")
+    checkpoint = due(stage.desk())
+    assert checkpoint is not None
+    assert checkpoint.session == "other"
+    server.script(anthropic(GOOD))
+    write(stage.desk(), checkpoint, MEANS)
+    assert due(stage.desk()) is None
+    turn_ended(stage, "busy")
+    waited = due(stage.desk())
+    assert waited is not None
+    assert waited.session == "busy"
+
+
+def test_where_no_end_of_a_turn_is_told_a_long_silence_is_one(stage: Stage) -> None:
+    taken(stage, "c1", turn_open=True)
+    assert due(stage.desk()) is None
+    stage.now += QUIET_MS
+    assert due(stage.desk()) is not None
+
+
+def test_what_an_earlier_version_noted_is_understood(stage: Stage) -> None:
+    taken(stage, "c1")
+    with stage.store.writing():
+        stage.store.put_fact("written_until", str(stage.now))
+    assert due(stage.desk()) is None
+
+
+@pytest.mark.parametrize(
+    "answer", ["no JSON at all", json.dumps({"summary": "x" * 10}), json.dumps({"summary": ""})]
+)
+def test_an_answer_that_is_rejected_is_counted_and_reported_with_its_reason(
+    stage: Stage, server: ApiServer, answer: str
+) -> None:
+    taken(stage, "c1")
+    checkpoint = due(stage.desk())
+    assert checkpoint is not None
+    server.script(anthropic(answer))
+    reports: list[str] = []
+    failed = write(stage.desk(), checkpoint, replace(MEANS, report=reports.append))
+    assert isinstance(failed, Failed)
+    (report,) = reports
+    assert report == f"the answer of anthropic/small was rejected: {failed.reason.partition(': ')[2]}"
+    (spent,) = day_of(stage.store, stage.now).models.values()
+    assert (spent.asked, spent.failed) == (1, 1)
+    assert stage.store.skipped() == {"an answer of a model was rejected": 1}
+
+
 def test_a_secret_that_a_model_repeats_is_not_kept(stage: Stage, server: ApiServer) -> None:
     key = "ghp_" + "aB3dE6" * 6
     taken(stage, "c1")
@@ -128,5 +222,5 @@ def test_events_are_told_as_turns_and_every_call_has_its_result() -> None:
     assert list(turns_told(events)) == [
         Asked((Text("go"),)),
         Answered((Call("c1", "bash", given),), (Result("c1", (Text("(no output)"),), ok=True),)),
-        Answered((Call("c2", "bash", given),), (Result("c2", (Text(NO_RESULT),), ok=False),)),
+        Answered((Call("c2", "bash", given),), (Result("c2", (Text(NOT_RECORDED),), ok=False),)),
     ]

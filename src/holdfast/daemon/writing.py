@@ -45,22 +45,21 @@ class Writing:
 
     def _write_checkpoints(self, desk: Desk) -> None:
         while (checkpoint := write_better.due(desk)) is not None:
-            answer = write_better.write(desk, checkpoint, _means())
+            answer = write_better.write(desk, checkpoint, self._means())
             if isinstance(answer, Failed):
                 self._log.warning("no model wrote a checkpoint: %s", answer.reason)
 
     def _save_continuity(self, desk: Desk) -> None:
         while (session := auto_save.due(desk)) is not None:
             try:
-                auto_save.save(desk, session, _means())
+                auto_save.save(desk, session, self._means())
             except HoldfastError as error:
                 self._log.warning("the continuity was not saved: %s", error.message)
+
+    def _means(self) -> Means:
+        return Means(os.environ, time.sleep, self._log.warning)
 
 
 def is_due(desk: Desk) -> bool:
     """Whether there is something to write that nobody waits for."""
     return write_better.due(desk) is not None or auto_save.due(desk) is not None
-
-
-def _means() -> Means:
-    return Means(os.environ, time.sleep)

@@ -84,6 +84,16 @@ def note(store: Store, at: int, model: str, answer: Answer | None, prices: Model
         store.put_fact(_NAME.format(day.date), noted)
 
 
+def note_rejected(store: Store, at: int, model: str) -> None:
+    """Count an answer that was noted already as one that failed: nothing could be made of it."""
+    with store.writing():
+        day = day_of(store, at)
+        before = day.models.get(model, Spent())
+        after = msgspec.structs.replace(before, failed=before.failed + 1)
+        store.put_fact(_NAME.format(day.date), msgspec.json.encode({**day.models, model: after}).decode())
+        store.count_skipped("an answer of a model was rejected", 1)
+
+
 def reached(day: Day, limits: Models, wanted_tokens: int) -> str:
     """Which limit of a day so many tokens more would exceed; empty if none."""
     if day.tokens + wanted_tokens > limits.daily_tokens:

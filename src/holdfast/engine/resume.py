@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from holdfast.core.brief import Brief, Reason, Receipt, Told
 from holdfast.core.brief_beside import narrowed, written
-from holdfast.core.events import Sign, Source
+from holdfast.core.events import CompactionImminent, Sign, Source
 from holdfast.core.session import Phase, Process, Session, Trigger, begin, brief_owed
 from holdfast.core.text import elapsed
 from holdfast.core.trail import Said
@@ -27,6 +27,8 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
 
 SESSIONS_LOOKED_AT = 50
+EVENTS_LOOKED_AT = 500
+SESSION_CONTEXT = "Session context given before the compaction: "
 SUMMARY_CHARS = 1_500
 """What a harness's own summary is asked to keep must leave it room for its own words."""
 
@@ -194,7 +196,19 @@ def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
     if given and not lost:
         return None
     told = Told(reason, session, desk.clock(), kept=desk.harness(session.harness).kept)
-    return _with_words(desk, _checked(desk, told))
+    told = _with_words(desk, _checked(desk, told))
+    return replace(told, words=(*_given_at_compaction(desk, session), *told.words)[:2])
+
+
+def _given_at_compaction(desk: Desk, session: Session) -> tuple[Said, ...]:
+    """What the runtime said of the session when the compaction that ended its last window was announced."""
+    compacted = [one.at for one in session.compactions[-2:]] or [session.last_event_at]
+    before = compacted[0] if len(compacted) == 2 else 0
+    for event in reversed(desk.store.events(session.key, EVENTS_LOOKED_AT)):
+        if isinstance(event, CompactionImminent) and before < event.at <= compacted[-1]:
+            text = event.session_context
+            return (Said(f"{SESSION_CONTEXT}{text}", event.at, event.record),) if text else ()
+    return ()
 
 
 def _given(desk: Desk, session: Session) -> list[Reason]:

@@ -42,6 +42,8 @@ class Means:
 
     environment: Mapping[str, str]
     pause: Callable[[float], None]
+    report: Callable[[str], object] = str
+    """Is told of each answer that was rejected, and why; whoever asked may still get another one."""
 
 
 def is_configured(config: Config) -> bool:
@@ -91,6 +93,8 @@ def ask(
         written = read(found, writer.name)
         if not isinstance(written, Failed):
             return written
+        meter.note_rejected(desk.store, desk.clock(), writer.name)
+        means.report(f"the answer of {name} was rejected: {written.reason}")
         reasons.append(f"{name}: {written.reason}")
     return Failed("; ".join(reasons) or "no model is set")
 

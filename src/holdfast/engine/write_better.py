@@ -1,22 +1,23 @@
 """Write better: have a model write once more what a checkpoint on the way says by rule.
 
 The checkpoint itself stays as it was taken; what the model writes is one more beside it. Each is tried once,
-the newest first, and only while it is news. It takes as long as a model does: never where somebody waits.
+the newest first, after the turn in which it was taken: while the agent is at work, calls are still without
+their results. It takes as long as a model does: never where somebody waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
 
 from holdfast.core.checkpoint import Checkpoint, record_id
-from holdfast.core.context import NO_OUTPUT, NO_RESULT, Answered, Asked, Call, Result, Text, Turn
+from holdfast.core.context import NO_OUTPUT, Answered, Asked, Call, Result, Text, Turn
 from holdfast.core.events import MAIN, AssistantText, Event, Prompt, Replied, ToolCalled, ToolReturned
 from holdfast.core.records import OWN
-from holdfast.core.session import Session, Trigger
+from holdfast.core.session import Phase, Session, Trigger
 from holdfast.core.summary import Failed, Material, Written
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import findable
@@ -24,30 +25,30 @@ from holdfast.engine.summarize import Means, is_configured, summarize
 
 LOOKED_AT: Final = 20
 EVENTS: Final = 600
+QUIET_MS: Final = 120_000
+NOT_RECORDED: Final = "No result of this call is recorded."
 NEWS_MS: Final = 900_000
-"""How old a checkpoint may be to be worth a model's while."""
+"""How long nothing may have happened in a session for its checkpoint to be worth a model's while."""
 UNTIL: Final = "written_until"
-"""Under this name the store notes of which time the last checkpoint was that a model was asked for."""
+"""Under this name the store notes which checkpoints a model was asked for."""
 
 
 def due(desk: Desk) -> Checkpoint | None:
-    """The newest checkpoint that a model is to write better, if there is one."""
-    until = max(int(desk.store.fact(UNTIL) or 0), desk.clock() - NEWS_MS)
-    for checkpoint in desk.store.checkpoints(LOOKED_AT):
-        if checkpoint.created_at <= until:
-            return None
-        # A session whose log is ours has whoever holds it do this.
-        if checkpoint.trigger is Trigger.THRESHOLD and checkpoint.harness != OWN:
-            session = desk.store.session(checkpoint.session)
-            if session is not None and is_configured(desk.config(session.project)):
-                return checkpoint
-    return None
+    """The newest checkpoint that a model is to write better now, if there is one."""
+    progress = _progress(desk)
+    wanted = list(_wanted(desk, progress))
+    ready = next((one for one in wanted if _is_between_turns(desk, one.session)), None)
+    waiting = tuple(one.id for one in wanted)
+    if ready is None and waiting != progress.waiting:
+        with desk.store.writing():
+            _put_progress(desk, replace(progress, waiting=waiting))
+    return ready
 
 
 def write(desk: Desk, checkpoint: Checkpoint, means: Means) -> Written | Failed:
     """Ask a model, and keep what it writes as one more checkpoint; why not, if it does not."""
     with desk.store.writing():
-        desk.store.put_fact(UNTIL, str(checkpoint.created_at))
+        _note_asked(desk, checkpoint, checkpoint.created_at)
     session = desk.store.session(checkpoint.session)
     if session is None:
         return Failed("the session is gone")
@@ -55,6 +56,62 @@ def write(desk: Desk, checkpoint: Checkpoint, means: Means) -> Written | Failed:
     if isinstance(answer, Written):
         _keep(desk, checkpoint, session, answer)
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """Up to which time checkpoints were looked after, and which earlier ones wait for their turn to end."""
+
+    until: int = 0
+    waiting: tuple[str, ...] = ()
+
+
+def _progress(desk: Desk) -> _Progress:
+    noted = desk.store.fact(UNTIL)
+    try:
+        return msgspec.json.decode(noted, type=_Progress) if noted else _Progress()
+    except msgspec.ValidationError:
+        return _Progress(int(noted))  # as earlier versions wrote it
+
+
+def _put_progress(desk: Desk, progress: _Progress) -> None:
+    desk.store.put_fact(UNTIL, msgspec.json.encode(progress).decode())
+
+
+def _wanted(desk: Desk, progress: _Progress) -> Iterator[Checkpoint]:
+    """The checkpoints that no model was asked for yet, the newest first."""
+    news_since = desk.clock() - NEWS_MS
+    for checkpoint in desk.store.checkpoints(LOOKED_AT):
+        # A session whose log is ours has whoever holds it do this.
+        if checkpoint.trigger is not Trigger.THRESHOLD or checkpoint.harness == OWN:
+            continue
+        waits = checkpoint.id in progress.waiting
+        if not waits and checkpoint.created_at <= max(progress.until, news_since):
+            continue
+        session = desk.store.session(checkpoint.session)
+        if session is None or not is_configured(desk.config(session.project)):
+            continue
+        if max(checkpoint.created_at, session.last_event_at) > news_since:
+            yield checkpoint
+
+
+def _is_between_turns(desk: Desk, key: str) -> bool:
+    """Whether the agent is not at work; where no end of its turn is told, it has been quiet for long."""
+    session = desk.store.session(key)
+    if session is None or session.phase is not Phase.LIVE or not session.turn_open:
+        return True
+    return not session.trail.open_calls and desk.clock() - session.last_event_at >= QUIET_MS
+
+
+def _note_asked(desk: Desk, asked: Checkpoint, until: int) -> None:
+    """Have nobody ask for this one again, or for an older one of its session; others wait on."""
+    progress = _progress(desk)
+    waiting = tuple(
+        one.id
+        for one in _wanted(desk, progress)
+        if one.created_at <= until and (one.session != asked.session or one.created_at > asked.created_at)
+    )
+    _put_progress(desk, _Progress(max(progress.until, until), waiting))
 
 
 def _material(desk: Desk, session: Session) -> Material:
@@ -79,7 +136,7 @@ def turns_told(events: Sequence[Event]) -> Iterator[Turn]:
 
 def _called(called: ToolCalled, returned: ToolReturned | None) -> Answered:
     given = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
-    text = (returned.text or NO_OUTPUT) if returned else NO_RESULT
+    text = (returned.text or NO_OUTPUT) if returned else NOT_RECORDED
     result = Result(called.call, (Text(text),), ok=returned is not None and returned.ok)
     return Answered((Call(called.call, called.tool, given),), (result,))
 
@@ -99,6 +156,6 @@ def _keep(desk: Desk, checkpoint: Checkpoint, session: Session, answer: Written)
     written = replace(checkpoint, id=own, digest=outline.summary, outline=outline, created_at=at)
     with desk.store.writing():
         # Ours is not one that a model has to write better.
-        desk.store.put_fact(UNTIL, str(at))
+        _note_asked(desk, checkpoint, at)
         desk.store.add_checkpoint(written, redactor.mark)
         desk.store.add_document(findable(written), redactor.mark)

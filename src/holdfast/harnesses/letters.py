@@ -14,6 +14,7 @@ import msgspec
 from holdfast.core.events import (
     AssistantText,
     Compacted,
+    CompactionImminent,
     Event,
     ModelChanged,
     Origin,
@@ -158,6 +159,16 @@ def turn_ended(letter: Letter) -> Said:
     words = without_ours(letter.text("last_assistant_message")).strip()
     said = (AssistantText(**letter.common("letter", Origin.ASSISTANT), text=words),) if words else ()
     return Said(ask, events=(TurnEnded(**letter.common("stop")),), stand_ins=said)
+
+
+def imminent(letter: Letter, trigger: str = "") -> CompactionImminent:
+    """A compaction is about to come; the letter may bring what the runtime or the user has to say to it."""
+    return CompactionImminent(
+        **letter.common("imminent"),
+        trigger=letter.text("trigger") or trigger,
+        instructions=without_ours(letter.text("custom_instructions", "customInstructions")),
+        session_context=without_ours(letter.text("sessionContext", "session_context")),
+    )
 
 
 def session_ended(letter: Letter) -> Said:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from holdfast.core.events import (
     Compacted,
-    CompactionImminent,
     Event,
     Origin,
     Prompt,
@@ -74,7 +73,7 @@ def _said(letter: Letter) -> Said:
         case "PostToolBatch" if not letter.text("agent_id"):
             return Said(Ask.TOOLS, stand_ins=tuple(_outputs(letter)))
         case "PreCompact":
-            return Said(Ask.COMPACTION, (_imminent(letter),))
+            return Said(Ask.COMPACTION, (letters.imminent(letter, "auto"),))
         case "PostCompact":
             summary = summary_of(letter.text("compact_summary"))
             return Said(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK, summary=summary),))
@@ -92,15 +91,6 @@ def _prompt(letter: Letter) -> tuple[Event, ...]:
         return ()
     turn = letter.text("prompt_id", "promptId")
     return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt, turn=turn),)
-
-
-def _imminent(letter: Letter) -> CompactionImminent:
-    return CompactionImminent(
-        **letter.common("imminent"),
-        trigger=letter.text("trigger") or "auto",
-        instructions=without_ours(letter.text("custom_instructions", "customInstructions")),
-        session_context=without_ours(letter.text("sessionContext", "session_context")),
-    )
 
 
 def _outputs(letter: Letter) -> Iterator[ToolReturned]:

@@ -11,7 +11,6 @@ from pathlib import PurePath
 
 from holdfast.core.events import (
     Compacted,
-    CompactionImminent,
     Event,
     Origin,
     Prompt,
@@ -70,8 +69,7 @@ def _said(letter: Letter) -> Said:
         case "Interrupt":
             return Said(events=(TurnEnded(**letter.common("stop")),))
         case "PreCompact":
-            trigger = letter.text("trigger") or "auto"
-            return Said(events=(CompactionImminent(**letter.common("imminent"), trigger=trigger),))
+            return Said(events=(letters.imminent(letter, "auto"),))
         case "PostCompact":
             return Said(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK),))
         case "SessionEnd":

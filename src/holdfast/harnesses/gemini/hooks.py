@@ -13,7 +13,6 @@ from typing import Final
 
 from holdfast.core.events import (
     AssistantText,
-    CompactionImminent,
     Event,
     Origin,
     Prompt,
@@ -67,7 +66,7 @@ def _said(letter: Letter) -> Said:
         case "AfterAgent":
             return Said(events=(TurnEnded(**letter.common("stop")),), stand_ins=_last_words(letter))
         case "PreCompress" if letter.text("trigger") == "manual":
-            return Said(events=(CompactionImminent(**letter.common("imminent"), trigger="manual"),))
+            return Said(events=(letters.imminent(letter),))
         case "SessionEnd":
             return letters.session_ended(letter)
         case _:

@@ -8,6 +8,8 @@ file.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from holdfast.core.events import (
     Action,
     CompactionImminent,
@@ -22,7 +24,6 @@ from holdfast.core.fence import is_own_tool
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.fields import tokens
-from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.letters import Letter, Said
 from holdfast.harnesses.openclaw import prompts
 
@@ -65,9 +66,8 @@ def _said(letter: Letter) -> Said:
 def _imminent(letter: Letter) -> CompactionImminent:
     """A compaction is announced twice where OpenClaw compacts by itself; its size makes it one."""
     size = letter.text("prompt_id")
-    frame = Frame(letter.session, letter.envelope.id, letter.envelope.at)
-    common = frame.told(Origin.HARNESS, f"imminent:{size}") if size else letter.common("imminent")
-    return CompactionImminent(**common, trigger=letter.text("trigger"))
+    announced = letters.imminent(letter)
+    return replace(announced, record=f"imminent:{size}") if size else announced
 
 
 def _prompt(letter: Letter) -> tuple[Event, ...]:

@@ -8,7 +8,7 @@ file.
 
 from __future__ import annotations
 
-from holdfast.core.events import CompactionImminent, Event, Origin, Prompt, Skipped, TurnEnded
+from holdfast.core.events import Event, Origin, Prompt, Skipped, TurnEnded
 from holdfast.core.fence import is_own_tool, without_ours
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Ask, Envelope, Heard
@@ -41,8 +41,7 @@ def _said(letter: Letter) -> Said:
         case "Request":
             return Said(Ask.REQUEST, events=letters.model_at_work(letter, window(letter.fields.get("limit"))))
         case "PreCompact":
-            imminent = CompactionImminent(**letter.common("imminent"), trigger=letter.text("trigger"))
-            return Said(Ask.COMPACTION, events=(imminent,))
+            return Said(Ask.COMPACTION, events=(letters.imminent(letter),))
         case "PreToolUse":
             return Said(events=_calling(letter))
         case "Stop":
