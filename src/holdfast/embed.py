@@ -33,9 +33,11 @@ from holdfast.core import records
 from holdfast.core.answers import Call, calls_of, message_of
 from holdfast.core.context import Turn, turns_of, without_past
 from holdfast.core.records import Log, Record, path_to, record_id
+from holdfast.core.rolling import Outline
 from holdfast.core.session import Process
 from holdfast.core.shapes import Json, anthropic, openai
 from holdfast.core.summary import Failed, Material, Written
+from holdfast.core.text import shortened
 from holdfast.core.world import Project
 from holdfast.engine.append import Owner, append
 from holdfast.engine.compact import Summarize
@@ -47,7 +49,7 @@ from holdfast.engine.processes import start_of
 from holdfast.engine.summarize import Means, is_configured
 from holdfast.engine.summarize import summarize as summarize_by_model
 from holdfast.engine.warn import Fill
-from holdfast.errors import HoldfastError, StoreReadOnly
+from holdfast.errors import AnswerUnreadable, HoldfastError, NotThere, StoreReadOnly
 from holdfast.harnesses.base import FoundLog
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
@@ -58,6 +60,7 @@ __all__ = [
     "Failed",
     "Fill",
     "Material",
+    "Outline",
     "Record",
     "Request",
     "Session",
@@ -205,18 +208,26 @@ class Session:
             return Request("\n\n".join(filter(None, (system, line))), self.messages(shape), fill)
 
     def answer(self, response: object) -> tuple[Call, ...]:
-        """The model's answer, as its SDK or its JSON gives it, with what it took; the tools to call."""
-        return calls_of(self._say(message_of(_as_mapping(response), _now())))
+        """The model's answer, as its SDK or its JSON gives it, with what it took; the tools to call.
+
+        `AnswerUnreadable` if it is no answer, as where a provider returned an error; then nothing is kept.
+        """
+        message = message_of(_as_mapping(response), _now())
+        if isinstance(message, Failed):
+            raise AnswerUnreadable(f"that is no answer of a model: {message.reason}", _ANSWERS)
+        return calls_of(self._say(message))
 
     def returned(
         self, call: str, content: str | Sequence[Mapping[str, object]], *, ok: bool = True
     ) -> Record:
-        """What a tool that was called returned."""
-        names = (
-            each.name for record in reversed(self.records) for each in calls_of(record) if each.id == call
-        )
+        """What a tool that was called returned; `NotThere` if no answer of the session called it."""
+        with self._lock:
+            called = self._open.called(call)
+        if called is None:
+            hint = "give the `id` of a call that `answer` returned"
+            raise NotThere(f"no answer in the session `{self.key}` made a call `{shortened(call, 80)}`", hint)
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        said = {"role": "toolResult", "toolCallId": call, "toolName": next(names, ""), "content": blocks}
+        said = {"role": "toolResult", "toolCallId": call, "toolName": called.name, "content": blocks}
         return self._say({**said, "isError": not ok, "timestamp": _now()})
 
     def note(self, kind: str, data: object) -> Record:
@@ -236,9 +247,22 @@ class Session:
         return self._add(records.RESET, {"reason": "new"})
 
     def go_back(self, id: str) -> None:
-        """Go on from an earlier record; what came behind it stays in the log, on a branch of its own."""
+        """Go on from an earlier record; what came behind it stays in the log, on a branch of its own.
+
+        `NotThere` if the session has no such record.
+        """
         with self._lock:
             self._open.go_back(id)
+
+    def should_compact(self) -> bool:
+        """Whether the window is so full that `request` would make room first."""
+        with self._lock:
+            return bool(self._open.path) and self._open.is_full
+
+    def latest_checkpoint(self) -> Outline | None:
+        """What the last checkpoint says, its summary and its lists; None if there is none yet."""
+        with self._lock:
+            return self._open.latest_checkpoint()
 
     def compact(self) -> None:
         """Make room now, however full the window is."""
@@ -269,6 +293,7 @@ class Session:
 
 
 _TAKE_IT: Final = "`save` it in a store of yours, and go on with what that loads"
+_ANSWERS: Final = "give what the SDK of Anthropic or OpenAI returns, or the JSON of its API"
 _MOST_SESSIONS: Final = 100_000
 
 
@@ -387,7 +412,7 @@ def _as_mapping(response: object) -> Mapping[str, object]:
     for name in ("to_dict", "model_dump"):
         if callable(give := getattr(response, name, None)):
             return cast("Mapping[str, object]", give())
-    raise TypeError(f"an answer is a mapping or what an SDK returns, not {type(response).__name__}")
+    raise AnswerUnreadable(f"that is no answer of a model, but of type `{type(response).__name__}`", _ANSWERS)
 
 
 def _config(home: Path, project: Project) -> config.Config:

@@ -9,6 +9,7 @@ HoldfastError
 │   └── StoreReadOnly      it belongs to another program
 ├── HarnessUnknown         no such harness; lists those there are
 ├── NotThere               what was named is not kept, or not any more
+├── AnswerUnreadable       a model's answer, as a program gave it to us, is none
 ├── TranscriptUnreadable   a transcript named by a person cannot be read
 ├── SettingsUnreadable     a harness's settings file is not valid; it was left alone
 ├── ManifestUnreadable     our record of what setup did cannot be read
@@ -58,6 +59,10 @@ class HarnessUnknown(HoldfastError):
 
 class NotThere(HoldfastError):
     """What was named is not kept, or not any more."""
+
+
+class AnswerUnreadable(HoldfastError):
+    """What a program gave us as a model's answer is none; nothing of it was kept."""
 
 
 class TranscriptUnreadable(HoldfastError):

@@ -146,9 +146,11 @@ def test_asking_again_asks_for_something_new() -> None:
     assert not asked(done, DEFAULT, THRESHOLDS[1], NOON + 9).actioned
 
 
-def test_a_compaction_resets_all_of_it() -> None:
+def test_a_compaction_resets_what_was_asked_and_not_whether_it_was_done() -> None:
     boundary = Compacted(session=KEY, record="b", at=NOON + 9, origin=Origin.HARNESS, sign=Sign.BOUNDARY)
-    assert after(was_asked(), *wrote("memory/a.md"), boundary).flush == Flush()
+    done = after(was_asked(), *wrote("memory/a.md")).flush
+    assert done.actioned
+    assert after(was_asked(), *wrote("memory/a.md"), boundary).flush == replace(done, asked=())
 
 
 @pytest.mark.parametrize("text", ["NO_REPLY", " NO_REPLY\n", "`NO_REPLY`", "**NO_REPLY**."])

@@ -11,10 +11,10 @@ import pytest
 from holdfast import embed
 from holdfast.core.records import made
 from holdfast.embed import Call, Session, SessionStore
-from holdfast.errors import HoldfastError, StoreError, StoreReadOnly
+from holdfast.errors import AnswerUnreadable, HoldfastError, NotThere, StoreError, StoreReadOnly
 from tests.core.logs import NOON
 from tests.core.providers import refused_by_anthropic, refused_by_openai
-from tests.embed.loop import said, texts, turns, write_settings
+from tests.embed.loop import kinds, said, texts, turns, write_settings
 
 MAIN = "agent:main:main"
 OURS = "holdfast:main:main"
@@ -133,8 +133,10 @@ def test_one_may_go_back_and_on_from_there(store: SessionStore) -> None:
     session.answer(said("right"))
     assert texts(session.messages()) == ["one", "right"]
     assert texts(store.load("k").messages()) == ["one", "right"]
-    with pytest.raises(KeyError):
-        session.go_back("nothing")
+    for id in ("nothing", ""):
+        with pytest.raises(NotThere, match=f"the session `k` has no record `{id}`") as refused:
+            session.go_back(id)
+        assert refused.value.hint
 
 
 def test_a_tool_that_failed_says_so(store: SessionStore) -> None:
@@ -160,8 +162,117 @@ def test_a_secret_does_not_reach_the_disk(home: Path, project: Path) -> None:
 
 
 def test_an_answer_of_something_else_is_refused(store: SessionStore) -> None:
-    with pytest.raises(TypeError, match="not int"):
-        store.load("k").answer(5)
+    session = store.load("k")
+    session.ask("go")
+    for answer, why in (
+        (5, "of type `int`"),
+        ({}, "nothing at all"),
+        ({"error": {"message": "overloaded"}}, "but `error`"),
+        ({"content": "text"}, "but `content`"),
+        ({"content": [5]}, "Expected `object`"),
+        ({"choices": [{"message": 5}]}, "Expected `object`"),
+    ):
+        with pytest.raises(AnswerUnreadable, match=why) as refused:
+            session.answer(answer)
+        assert refused.value.hint
+    assert kinds(session) == ["message"], "nothing of them is kept"
+
+
+def test_a_result_of_a_call_that_nobody_made_is_refused(store: SessionStore) -> None:
+    session = store.load("k")
+    session.ask("go")
+    session.answer(said("", 100, ("t1", "bash", {})))
+    with pytest.raises(NotThere, match="no answer in the session `k` made a call `unknown`") as refused:
+        session.returned("unknown", "a.py")
+    assert refused.value.hint
+    session.start_anew()
+    assert session.returned("t1", "late, but it was called").type == "message"
+
+
+def test_it_says_whether_room_is_made_before_the_next_request(store: SessionStore) -> None:
+    session = store.load("k", window=10_000)
+    assert not session.should_compact()
+    turns(session, 8, 4_000)
+    assert not session.should_compact()
+    session.ask("more")
+    session.answer(said("much more", 9_000))
+    assert session.should_compact()
+    session.request()
+    assert not session.should_compact()
+
+
+def test_the_latest_checkpoint_can_be_looked_at(store: SessionStore) -> None:
+    session = store.load("k", window=100_000)
+    assert session.latest_checkpoint() is None
+    session.ask("Port the parser to Rust.")
+    session.answer(said("We decided to keep the old lexer, because the tests cover it.", 30_000))
+    found = session.latest_checkpoint()
+    assert found is not None
+    assert found.tokens == 30_000
+    assert "Port the parser to Rust." in found.summary
+    session.start_anew()
+    earlier = session.latest_checkpoint()
+    assert earlier is not None, "one of an earlier window where this one has none"
+    assert "Port the parser to Rust." in earlier.summary
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "actioned"),
+    [
+        ("write", {"path": "memory/2026-02-01.md", "content": "x"}, True),
+        ("Write", {"file_path": "memory/a.md", "content": "x"}, True),
+        ("create_file", {"filename": "memory/a.md", "content": "x"}, True),
+        ("saveNote", {"file": "memory/a.md", "text": "x"}, True),
+        ("str_replace_based_edit_tool", {"command": "create", "path": "memory/a.md", "file_text": "x"}, True),
+        ("str_replace_based_edit_tool", {"command": "view", "path": "memory/a.md"}, False),
+        ("memory", {"command": "create", "path": "/memories/a.md", "file_text": "x"}, True),
+        ("bash", {"command": "echo x >> memory/a.md"}, True),
+        ("write", {"path": "src/memory.py", "content": "x"}, False),
+        ("read", {"path": "memory/a.md"}, False),
+    ],
+)
+def test_it_says_whether_the_agent_wrote_down_what_it_was_asked_to(
+    home: Path, project: Path, tool: str, given: dict[str, object], *, actioned: bool
+) -> None:
+    write_settings(home, memory_flush={"enabled": True})
+    store = embed.open_store(home, project=project)
+    session = store.load("k", window=100_000)
+    turns(session, 8, 91_000)
+    session.ask("go on")
+    session.request()
+    assert not session.flush_actioned
+    (call,) = session.answer(said("", 92_000, ("t1", tool, given)))
+    session.returned(call.id, "done")
+    assert session.flush_actioned is actioned
+    session.compact()
+    assert session.flush_actioned is actioned, "a compaction does not undo it"
+    store.close()
+
+
+def gauges(session: Session) -> list[str]:
+    return [text for text in texts(session.messages()) if text.startswith("[Context: ")]
+
+
+def test_the_gauge_is_renewed_when_room_was_made(home: Path, project: Path) -> None:
+    write_settings(home, pressure={"show_in_context": True, "show_from_percent": 0})
+    store = embed.open_store(home, project=project)
+    session = store.load("k", window=100_000)
+    for number in range(12):
+        session.ask(f"question {number}")
+        session.request()
+        session.answer(said(f"answer {number}", 42_000 + number * 5_000))
+    session.ask("the last question")
+    request = session.request()
+    (now,) = gauges(session)
+    assert now == f"[Context: {request.fill.used}/100k tokens ({request.fill.percent}%)]"
+    assert request.fill.percent < 40
+    before = session.messages()
+    session.answer(said("fine", 30_000))
+    session.ask("one more")
+    session.request()
+    assert len(gauges(session)) == 2
+    assert session.messages()[: len(before) - 1] == before[:-1], "what was sent stays as it is"
+    store.close()
 
 
 def test_several_threads_may_share_a_store(store: SessionStore) -> None:

@@ -306,7 +306,7 @@ def test_the_agent_is_asked_to_write_down_what_must_last(stage: Stage) -> None:
     assert not session.state.flush.actioned
 
 
-def test_whether_it_did_is_remembered_and_forgotten_with_the_window(stage: Stage) -> None:
+def test_whether_it_did_is_remembered_until_it_is_asked_again(stage: Stage) -> None:
     session = opened(stage, config=replace(QUIET, memory_flush=MemoryFlush()))
     filled(session, 91_000)
     session.make_ready()
@@ -321,6 +321,9 @@ def test_whether_it_did_is_remembered_and_forgotten_with_the_window(stage: Stage
     session.add("message", {"message": result})
     assert session.state.flush.actioned
     filled(session, 97_000)
+    session.make_ready()
+    assert (session.state.flush.asked, session.state.flush.actioned) == ((), True)
+    filled(session, 91_000)
     session.make_ready()
     assert not session.state.flush.actioned
 

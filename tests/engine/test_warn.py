@@ -93,7 +93,7 @@ class TestThePrompt:
         quiet.write("a", ("boundary", ""), ("brief", ""))
         assert kept_flush(quiet) == Flush((50,), kept(quiet).flush.asked_at)
         assert answered(quiet, 20_000) == ""
-        assert kept_flush(quiet) == Flush()
+        assert kept_flush(quiet).asked == ()
         assert answered(quiet, 110_000) == FIFTY
 
     def test_asks_only_the_most_pressing_of_what_is_due(self, quiet: Stage) -> None:

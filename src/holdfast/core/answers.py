@@ -1,7 +1,7 @@
 """Answers: what a provider's API returned, as the message of a record.
 
-The other direction is `shapes`. What cannot be read of an answer is left out; an answer is never refused,
-because it was paid for.
+The other direction is `shapes`. What cannot be read of an answer is left out; what is an answer is never
+refused, because it was paid for.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import msgspec
 from holdfast.core.bodies import Message, body
 from holdfast.core.records import MESSAGE, Record
 from holdfast.core.shapes import ANTHROPIC_API
+from holdfast.core.summary import Failed
 from holdfast.lazy_dataclass import dataclass
 
 Json: TypeAlias = dict[str, object]
 
 OPENAI_API: Final = "openai-completions"
+_FIELDS_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,15 @@ class Call:
     arguments: dict[str, Any]
 
 
-def message_of(answer: Mapping[str, object], at: int) -> Json:
-    """The message of an answer, whichever of the two APIs gave it."""
-    return from_openai(answer, at) if "choices" in answer else from_anthropic(answer, at)
+def message_of(answer: Mapping[str, object], at: int) -> Json | Failed:
+    """The message of an answer, whichever of the two APIs gave it; why not, if it is no answer of theirs."""
+    if not any(isinstance(answer.get(name), list) for name in ("choices", "content")):
+        fields = ", ".join(f"`{name}`" for name in list(answer)[:_FIELDS_NAMED])
+        return Failed(f"it has no list `content` or `choices`, but {fields or 'nothing at all'}")
+    try:
+        return from_openai(answer, at) if "choices" in answer else from_anthropic(answer, at)
+    except (msgspec.ValidationError, OverflowError) as error:
+        return Failed(str(error))
 
 
 def calls_of(record: Record) -> tuple[Call, ...]:

@@ -23,6 +23,7 @@ from holdfast.core.records import (
     Record,
     made,
 )
+from holdfast.core.rolling import Outline
 from holdfast.core.summary import ByRule, Written
 from holdfast.lazy_dataclass import dataclass
 
@@ -104,6 +105,26 @@ def old_checkpoint(path: Sequence[Record]) -> str:
     """What the last checkpoint of a path says, however little it covers; empty if there is none."""
     found = _latest_checkpoint(path)
     return told(found[1]) if found is not None else ""
+
+
+def latest_checkpoint(path: Sequence[Record]) -> Outline | None:
+    """What the last checkpoint in the last window of a path says; None if there is none."""
+    found = _latest_checkpoint(path)
+    if found is None:
+        return None
+    rolling = found[1]
+    return Outline(
+        summary=rolling.summary or "",
+        tokens=_whole(rolling.tokens),
+        messages=_whole(rolling.messages),
+        topics=tuple(rolling.topics or ()),
+        open_questions=tuple(rolling.questions or ()),
+        key_decisions=tuple(rolling.decisions or ()),
+    )
+
+
+def _whole(number: float | None) -> int:
+    return int(number) if number and 0 < number < 1 << 53 else 0
 
 
 def told(rolling: Rolling) -> str:

@@ -26,11 +26,13 @@ from holdfast.core.bodies import (
     body,
 )
 from holdfast.core.flush import says_nothing
-from holdfast.core.records import COMPACTION, CONTEXT_EDIT, MESSAGE, RESET, Record
+from holdfast.core.records import COMPACTION, CONTEXT_EDIT, CUSTOM_MESSAGE, MESSAGE, RESET, Record
 from holdfast.lazy_dataclass import dataclass
 
 FLUSH: Final = "holdfast.memory_flush"
 """The kind of message in which we ask an agent to write down what must last."""
+GAUGE: Final = "holdfast.gauge"
+"""The kind of message in which the model is told how full its window is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +132,10 @@ def turns_of(path: Sequence[Record]) -> tuple[Turn, ...]:
     telling = _Telling(_edits(window.records))
     if window.summary:
         telling.ask((Text(SUMMARY.format(window.summary.strip())),))
+    stale = _stale_gauges(path)
     for record in window.records:
-        telling.tell(record)
+        if record.id not in stale:
+            telling.tell(record)
     turns = tuple(telling.turns())
     return (Asked((Text(UNKNOWN_BEFORE),)), *turns) if turns and isinstance(turns[0], Answered) else turns
 
@@ -159,6 +163,21 @@ def _last_compaction(path: Sequence[Record], reset: int) -> tuple[int, Compactio
         if path[place].type == COMPACTION and isinstance(compaction := body(path[place]), Compaction):
             return place, compaction
     return None
+
+
+def _stale_gauges(path: Sequence[Record]) -> frozenset[str]:
+    """The ids of gauges that a compaction kept: they say how full the window was before it."""
+    for place in range(len(path) - 1, -1, -1):
+        said = body(path[place]) if path[place].type == COMPACTION else None
+        if isinstance(said, Compaction) and not said.owed.retells:
+            return frozenset(record.id for record in path[:place] if is_gauge(record))
+    return frozenset()
+
+
+def is_gauge(record: Record) -> bool:
+    """Whether a record only tells the model how full its window is."""
+    said = body(record) if record.type == CUSTOM_MESSAGE else None
+    return isinstance(said, CustomMessage) and said.custom_type == GAUGE
 
 
 def _kept_from(path: Sequence[Record], start: int, end: int, first_kept: str) -> int:

@@ -16,7 +16,7 @@ from holdfast.core.trail import Trail
 from holdfast.lazy_dataclass import dataclass
 
 MARKER: Final = "[SYSTEM: memory flush]"
-MEMORY_FOLDER: Final = "memory"
+MEMORY_FOLDERS: Final = frozenset({"memory", "memories"})
 
 
 class Delivery(StrEnum):
@@ -138,4 +138,4 @@ def _keeps(trail: Trail, event: Event) -> bool:
 
 def _is_memory(path: str) -> bool:
     """Whether a file lies in a folder of memories, the project's own or one that a harness keeps."""
-    return MEMORY_FOLDER in path.replace("\\", "/").lower().split("/")[:-1]
+    return not MEMORY_FOLDERS.isdisjoint(path.replace("\\", "/").lower().split("/")[:-1])

@@ -374,12 +374,15 @@ def _compacted(session: Session, event: Compacted) -> tuple[Session, tuple[Effec
 
 
 def _emptied(session: Session) -> Session:
-    """The session at the start of a window: nothing of what was counted, asked or saved in the last holds."""
+    """The session at the start of a window: nothing of what was counted, asked or saved in the last holds.
+
+    Whether the agent did as it was last asked is still to be seen.
+    """
     return renewed(
         session,
         pressure=emptied(session.pressure),
         rolling=Rolling(prompts=session.prompts_told),
-        flush=Flush(),
+        flush=replace(session.flush, asked=()),
     )
 
 

@@ -10,24 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import Final
 
-from holdfast.core.compaction import Covered, FromModel, checkpoint_written, is_full, owing
+from holdfast.core.answers import Call, calls_of
+from holdfast.core.compaction import (
+    Covered,
+    FromModel,
+    checkpoint_written,
+    is_full,
+    latest_checkpoint,
+    owing,
+)
 from holdfast.core.context import window_of, without_past
 from holdfast.core.records import CHECKPOINT, CUSTOM, Record, header, made, path_to
+from holdfast.core.rolling import Outline
 from holdfast.core.session import Session
 from holdfast.core.summary import Failed, Material, Written
+from holdfast.core.text import shortened
 from holdfast.engine import turn
 from holdfast.engine.append import Appended, Owner, append, path_at, path_of, state_of
 from holdfast.engine.compact import Full, Summarize, compact, material, owed_material, policy_of, retell
 from holdfast.engine.desk import Desk
 from holdfast.engine.warn import Fill
+from holdfast.errors import NotThere
 from holdfast.lazy_dataclass import dataclass
 
 COMPACTIONS_AT_ONCE: Final = 3
 """A window may still be full after one: its last message alone can fill it."""
 RETRY_MS: Final = 60_000
 """How long a model that could not sum up is left alone."""
+WHOLE_LOG: Final = 1 << 40
 NO_SUMMARY: Final = "holdfast.no_summary"
 """The kind of note that says why a model's summary is missing."""
 
@@ -74,10 +87,32 @@ class OpenSession:
 
     def go_back(self, id: str) -> None:
         """Go on from an earlier record; what came behind it stays in the log, on a branch of its own."""
-        found = path_at(self._desk.store, self._owner.key, id)
+        found = path_at(self._desk.store, self._owner.key, id) if id else ()
         if not found:
-            raise KeyError(id)
+            hint = "name one by its `id`; `records` has those of this window"
+            raise NotThere(f"the session `{self._owner.key}` has no record `{shortened(id, 80)}`", hint)
         self.path = found
+
+    def called(self, id: str) -> Call | None:
+        """The call of that id that an answer made, the last one of several; None if there is none."""
+        for records in (self.path, self._desk.store.log(self._owner.key, "", WHOLE_LOG)):
+            calls = (call for record in reversed(records) for call in calls_of(record))
+            if found := next((call for call in calls if call.id == id), None):
+                return found
+        return None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next request would not leave the reserve free, so that room is made before it."""
+        fill = self.fill
+        return is_full(fill.used, fill.capacity, policy_of(self._desk, self._owner.project))
+
+    def latest_checkpoint(self) -> Outline | None:
+        """What the last checkpoint says; one of an earlier window where this one has none yet."""
+        if found := latest_checkpoint(self.path):
+            return found
+        taken = self._desk.store.checkpoints_of_session(self._owner.key, 1)
+        return replace(taken[0].outline, summary=taken[0].digest) if taken else None
 
     @property
     def fill(self) -> Fill:

@@ -22,7 +22,7 @@ from holdfast.core.bodies import (
     body,
     text_of,
 )
-from holdfast.core.context import FLUSH, window_of
+from holdfast.core.context import FLUSH, GAUGE, is_gauge, window_of
 from holdfast.core.flush import FlushPolicy, Threshold
 from holdfast.core.pressure import capacity, factor_of, gauge
 from holdfast.core.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Record, made
@@ -31,8 +31,6 @@ from holdfast.engine.append import Appended, Owner, append
 from holdfast.engine.desk import Desk
 from holdfast.engine.warn import Fill, is_shown
 
-GAUGE: Final = "holdfast.gauge"
-"""The kind of message in which the model is told how full its window is."""
 IMAGE_TOKENS: Final = 1_500
 """About what a provider counts for an image of the usual size."""
 
@@ -64,9 +62,11 @@ def gauge_record(desk: Desk, owner: Owner, path: Sequence[Record], fill: Fill, i
     """The line behind a prompt by which the model sees how full its window is, if it is to.
 
     It stays in the log: what stands in the system prompt must not change with every request, or no provider's
-    cache would ever hold.
+    cache would ever hold. After a compaction it is said anew, because what was said before is told no more.
     """
-    if not path or not _is_prompt(path[-1]) or not is_shown(fill, desk.config(owner.project).pressure):
+    if not path or not (_is_prompt(path[-1]) or (_compacts(path[-1]) and any(map(is_gauge, path)))):
+        return None
+    if not is_shown(fill, desk.config(owner.project).pressure):
         return None
     said = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
     return made(CUSTOM_MESSAGE, id, path[-1].id, desk.clock(), said)
@@ -113,6 +113,12 @@ def _counted(path: Sequence[Record]) -> tuple[int, Sequence[Record]]:
         if isinstance(said, Reset) or (isinstance(said, Compaction) and not said.owed.retells):
             break
     return 0, window_of(path).records
+
+
+def _compacts(record: Record) -> bool:
+    """Whether a record makes room; one that only has a better summary does not."""
+    said = body(record) if record.type == COMPACTION else None
+    return isinstance(said, Compaction) and not said.owed.retells
 
 
 def _is_prompt(record: Record) -> bool:

@@ -64,11 +64,16 @@ _ACTIONS: Final[Mapping[str, Action]] = {
     "memory_search": Action.SEARCH,
     "sessions_spawn": Action.DELEGATE,
 }
+_FILE_ARGUMENTS: Final = ("path", "file_path", "filePath", "filename", "file", "target_file")
+_NEW_TEXT: Final = ("newText", "new_string", "new_str", "content", "file_text", "insert_text", "input")
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WRITING: Final = frozenset({"write", "create", "save"})
+_EDITING: Final = frozenset({"edit", "append", "insert", "replace", "update", "patch", "memory"})
 _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.RUN: ("command",),
-    Action.READ: ("path", "file_path"),
-    Action.WRITE: ("path", "file_path"),
-    Action.EDIT: ("path", "file_path"),
+    Action.READ: _FILE_ARGUMENTS,
+    Action.WRITE: _FILE_ARGUMENTS,
+    Action.EDIT: _FILE_ARGUMENTS,
     Action.SEARCH: ("pattern", "query", "url", "path"),
     Action.DELEGATE: ("label", "task"),
     Action.OTHER: ("path", "file_path", "command", "query", "url"),
@@ -186,8 +191,24 @@ def content_text(content: str | list[Block] | None) -> str:
     return "\n".join([block.text for block in content or () if block.type == "text" and block.text])
 
 
+def _action(tool: str, given: Mapping[str, object]) -> Action:
+    """What a tool does, by its name; of one that nobody knows, by the words of its name and its arguments.
+
+    Agents that keep their log in this format bring tools of their own.
+    """
+    known = _ACTIONS.get(tool.lower())
+    if known is not None or not text(given, *_FILE_ARGUMENTS):
+        return known or Action.OTHER
+    if text(given, "command") == "view":
+        return Action.READ
+    words = frozenset(word.lower() for word in _WORD.findall(tool))
+    if not words.isdisjoint(_WRITING):
+        return Action.WRITE
+    return Action.OTHER if words.isdisjoint(_EDITING) else Action.EDIT
+
+
 def _asked(tool: str, call: str, given: Mapping[str, object], frame: Frame) -> ToolCalled:
-    action = _ACTIONS.get(tool, Action.OTHER)
+    action = _action(tool, given)
     return ToolCalled(
         **frame.told(Origin.ASSISTANT),
         call=call,
@@ -210,10 +231,10 @@ def _detail(action: Action, given: Mapping[str, object]) -> str:
         case Action.DELEGATE:
             return text(given, "task")
         case Action.WRITE:
-            return text(given, "content")
+            return text(given, "content", "file_text", "text")
         case Action.EDIT:
             edits = [given, *map(mapping, items(given.get("edits")))]
-            news = (text(edit, "newText", "new_string", "content", "input") for edit in edits)
+            news = (text(edit, *_NEW_TEXT) for edit in edits)
             return "\n".join(filter(None, news))
         case Action.OTHER:
             return msgspec.json.encode(given).decode() if given else ""
