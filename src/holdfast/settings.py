@@ -166,7 +166,9 @@ class Inherit:
     """Sessions that another program kept, as the beginning of one whose log is kept here."""
 
     enabled: bool = _setting(
-        default=False, doc="Whether a new session begins with the log of the one it is named after."
+        default=False,
+        doc="Whether `holdfast setup`, `holdfast up` and a new session take over the sessions that "
+        "another program keeps; its own are only read.",
     )
     source: str = _setting(
         "", "The folder, file or database that holds these logs; empty: where that program keeps them."

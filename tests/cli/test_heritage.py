@@ -1,4 +1,4 @@
-"""Whoever wants old sessions inherited is told what there is and how to take it, until one is taken."""
+"""The sessions that OpenClaw keeps are offered until they are taken over or refused, and only ever read."""
 
 from __future__ import annotations
 
@@ -26,45 +26,73 @@ def wants(person: Person, settings: str = WANTED) -> None:
 
 
 @pytest.mark.parametrize("words", [("up",), ("setup", HARNESS, "--yes")])
-def test_the_first_run_says_what_it_found_and_how_to_take_it(person: Person, words: tuple[str, ...]) -> None:
+def test_they_are_offered_with_how_to_take_them(person: Person, words: tuple[str, ...]) -> None:
     whole = keeps(person)
-    wants(person)
-    said = person.types(*words).err
-    assert f"OpenClaw: 1 session that could be inherited, the newest of 2026-03-01 in `{whole}`" in said
-    assert f"`{MAIN}`: your agent's first `load()` begins with it and goes on as `holdfast:main:main`" in said
-    assert "`holdfast import openclaw` makes what was said in all of them findable" in said
+    told = person.types(*words).err
+    assert (
+        f"OpenClaw: 1 session that your own agent could go on with, the newest of 2026-03-01 in `{whole}`"
+        in told
+    )
+    assert "`holdfast up --inherit` takes them over" in told
+    assert "`session.inherit.enabled = true`" in told
+    assert "`holdfast import openclaw` makes what was said in them findable" in told
 
 
-def test_a_session_of_another_name_is_not_taken_by_itself(person: Person) -> None:
-    keeps(person, "agent:main:laptop")
-    wants(person)
-    assert f"`{MAIN}`: not among them" in person.types("up").err
-
-
-@pytest.mark.parametrize("settings", ["", "[session.inherit]\nenabled = false\n"])
-def test_nobody_else_is_told_anything(person: Person, settings: str) -> None:
-    keeps(person)
-    wants(person, settings)
-    assert "inherited" not in person.types("up").err
-
-
-def test_where_there_is_nothing_nothing_is_said(person: Person) -> None:
-    wants(person)
-    assert "inherited" not in person.types("up").err
-
-
-def test_once_it_is_taken_it_is_not_offered_and_the_original_stays(
-    person: Person, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("words", [("up",), ("setup", HARNESS, "--yes")])
+@pytest.mark.parametrize("by_setting", [True, False])
+def test_one_word_or_one_setting_takes_them_and_the_originals_stay(
+    person: Person, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], *, by_setting: bool
 ) -> None:
     whole = keeps(person)
     content = whole.read_bytes()
-    wants(person)
+    if by_setting:
+        wants(person)
+    told = person.types(*words, *(() if by_setting else ("--inherit",))).err
+    assert "OpenClaw: 1 session taken over, " in told
+    assert f"`{MAIN}`: your agent's first `load()` goes on with it as `holdfast:main:main`" in told
+    assert whole.read_bytes() == content
     monkeypatch.setenv("HOME", str(person.user_home))
     store = embed.open_store(person.home, project=person.project)
     session = store.load()
     assert session.key == "holdfast:main:main"
-    assert session.inherited is not None
-    session.ask("Go on.")
+    assert session.records
     store.close()
-    assert "inherited" not in person.types("up").err
-    assert whole.read_bytes() == content
+    again = person.types("up").err
+    assert "taken over" not in again
+    assert "could go on with" not in again
+
+
+def test_a_session_of_another_name_is_taken_under_its_own(person: Person) -> None:
+    keeps(person, "agent:main:laptop")
+    told = person.types("up", "--inherit").err
+    assert "1 session taken over" in told
+    assert "your agent's first" not in told
+    assert [row["session_key"] for row in person.types("sessions", "--json").json] == ["holdfast:main:laptop"]
+
+
+def test_what_was_forgotten_is_neither_offered_nor_taken_again(person: Person) -> None:
+    keeps(person)
+    assert person.types("up", "--inherit").status == 0
+    assert person.types("forget", "--session", "holdfast:main:main", "--yes").status == 0
+    told = person.types("up", "--inherit").err
+    assert "taken over" not in told
+    assert person.types("sessions", "--json").json == []
+
+
+def test_a_project_that_is_excluded_is_left_out(person: Person) -> None:
+    keeps(person)
+    wants(person, '[capture]\nexclude = ["/**"]\n')
+    told = person.types("up", "--inherit").err
+    assert "1 session left out" in told
+    assert person.types("sessions", "--json").json == []
+
+
+def test_who_refused_them_is_told_nothing(person: Person) -> None:
+    keeps(person)
+    wants(person, "[session.inherit]\nenabled = false\n")
+    assert "OpenClaw" not in person.types("up").err
+
+
+@pytest.mark.parametrize("words", [("up",), ("up", "--inherit")])
+def test_where_there_is_nothing_nothing_is_said(person: Person, words: tuple[str, ...]) -> None:
+    assert "OpenClaw" not in person.types(*words).err

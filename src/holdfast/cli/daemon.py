@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.cli import access
-from holdfast.cli.heritage import say_what_could_be_inherited
+from holdfast.cli.heritage import inherit_option, inherit_or_offer
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.core.text import elapsed
@@ -19,14 +19,15 @@ from holdfast.errors import DaemonAway
 STOP_TIME = 10.0
 
 
-@command("holdfast up")
-def up() -> None:
+@command("holdfast up", "holdfast up --inherit")
+@inherit_option
+def up(*, take: bool) -> None:
     """Start the daemon.
 
     Hooks start it by themselves when it is away; this is for those who want to see it.
     """
     start(access.home())
-    say_what_could_be_inherited()
+    inherit_or_offer(take=take)
 
 
 @command("holdfast down")

@@ -1,37 +1,69 @@
-"""Heritage: whoever wants old sessions inherited is told on the first run what there is, and how to take it.
+"""Heritage: `setup` and `up` offer the sessions that another program keeps, and take them over if wanted.
 
-Nothing is taken here: an agent's first session begins with it, and `holdfast import` makes it findable.
+They are wanted if the settings or an option say so. Whoever kept them keeps them: they are only read.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+
+import click
 
 from holdfast import config, harnesses
 from holdfast.cli import access
-from holdfast.cli.printing import say
-from holdfast.engine.inherit import own_key, to_inherit
+from holdfast.cli.printing import say, working
+from holdfast.core.world import Project
+from holdfast.engine.inherit import inherit_all, not_inherited, own_key
+from holdfast.harnesses.base import FoundLog
 from holdfast.stores.codec import to_iso
 
+SETTING = "session.inherit.enabled"
 
-def say_what_could_be_inherited() -> None:
-    """Say it where the settings want sessions inherited and none was yet; nothing otherwise."""
+inherit_option = click.option(
+    "--inherit",
+    "take",
+    is_flag=True,
+    help="Take over the sessions that another program keeps here; its own stay as they are.",
+)
+
+
+def inherit_or_offer(*, take: bool) -> None:
+    """Take over what was not yet, if it is wanted; say what there is, unless the settings say no."""
     project = access.project_at(None)
-    settings = config.load(access.home(), Path(project.root), project.project_id, os.environ).config.session
-    if not settings.inherit.enabled:
-        return
-    key = settings.default_key
-    with access.stored_desk() as desk:
-        found = to_inherit(desk, project, os.environ)
-    if not found:
-        return
+    loaded = config.load(access.home(), Path(project.root), project.project_id, os.environ)
+    if take or loaded.config.session.inherit.enabled:
+        _take(project, loaded.config.session.default_key)
+    elif SETTING not in loaded.sources:
+        with access.stored_desk() as desk:
+            found = not_inherited(desk, project, os.environ)
+        if found:
+            _offer(found)
+
+
+def _take(project: Project, default_key: str) -> None:
+    with working("taking sessions over"), access.writing_desk() as desk:
+        taken, left = inherit_all(desk, project, os.environ)
+        goes_on = bool(desk.store.log(own_key(default_key), "", 1))
+    title = harnesses.log_reader().title
+    if taken:
+        records = sum(one.records for one in taken)
+        say(f"\n{title}: {_sessions(len(taken))} taken over, {records:,} records; its own stay as they are")
+        if goes_on:
+            say(f"`{default_key}`: your agent's first `load()` goes on with it as `{own_key(default_key)}`")
+    if left:
+        say(f"{title}: {_sessions(len(left))} left out, empty, unreadable or of a project that is excluded")
+
+
+def _offer(found: Sequence[FoundLog]) -> None:
     reader, newest = harnesses.log_reader(), found[0]
-    count = f"{len(found)} session{'s' if len(found) > 1 else ''} that could be inherited"
     where = f"the newest of {to_iso(newest.updated_at)[:10]} in `{newest.path}`"
-    say(f"\n{reader.title}: {count}, {where}; they are only ever read")
-    if any(log.key == key for log in found):
-        say(f"`{key}`: your agent's first `load()` begins with it and goes on as `{own_key(key)}`")
-    else:
-        say(f"`{key}`: not among them; `session.default_key` says which one is inherited")
-    say(f"`holdfast import {reader.name}` makes what was said in all of them findable")
+    say(f"\n{reader.title}: {_sessions(len(found))} that your own agent could go on with, {where}")
+    say("`holdfast up --inherit` takes them over, and leaves them where they are as they are;")
+    say(f"so does `{SETTING} = true` in your settings, and with `false` this is not said again")
+    say(f"`holdfast import {reader.name}` makes what was said in them findable instead")
+
+
+def _sessions(count: int) -> str:
+    return f"{count:,} session{'s' if count > 1 else ''}"

@@ -16,7 +16,7 @@ import click
 from holdfast import config, harnesses, relay, skills
 from holdfast import hook as carrier
 from holdfast.cli import access, project_scope
-from holdfast.cli.heritage import say_what_could_be_inherited
+from holdfast.cli.heritage import inherit_option, inherit_or_offer
 from holdfast.cli.hook import command_for, status_command_for
 from holdfast.cli.mcp import relay_command, relay_path
 from holdfast.cli.options import command
@@ -51,6 +51,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
     "holdfast setup --dry-run", "holdfast setup", "holdfast setup HARNESS --yes", "holdfast setup --project"
 )
 @click.option("--no-mcp", is_flag=True, help="Only the hooks: no tools for agents, and no word of them.")
+@inherit_option
 @_options
 def setup(
     *,
@@ -60,6 +61,7 @@ def setup(
     dry_run: bool,
     yes: bool,
     no_mcp: bool,
+    take: bool,
 ) -> None:
     """Connect the harnesses on this machine to Holdfast.
 
@@ -85,7 +87,7 @@ def setup(
     _agree(plan, "setup", beforehand=yes)
     _tell(install.apply(plan))
     _say_what_holds_now(chosen, home, theirs, root)
-    say_what_could_be_inherited()
+    inherit_or_offer(take=take)
     option = " --project" if root else ""
     say(f"next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup{option}` undoes it")
 

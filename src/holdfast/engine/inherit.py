@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.records import OWN, Log
+from holdfast.config import excluded
+from holdfast.core.bodies import Header, body
+from holdfast.core.records import OWN, SESSION, Log
 from holdfast.core.world import Project
 from holdfast.engine.append import Owner, append, take_over
 from holdfast.engine.desk import Desk
-from holdfast.errors import StoreError
+from holdfast.engine.git import identity
+from holdfast.errors import HoldfastError, StoreError
 from holdfast.harnesses.base import FoundLog
 from holdfast.lazy_dataclass import dataclass
 
@@ -35,12 +38,12 @@ def own_key(key: str) -> str:
 def inherit(desk: Desk, owner: Owner, environment: Mapping[str, str]) -> Inherited | None:
     """Begin a session that has no log yet with the one it is named after, if the settings want that.
 
-    None if they do not, if there is no such log, or if the session has one of its own.
+    None if they do not, if there is no such log, or if the session has one of its own or was forgotten.
     """
     settings = desk.config(owner.project).session
     if not settings.inherit.enabled or owner.key != own_key(settings.default_key):
         return None
-    if desk.store.log(owner.key, "", 1):
+    if desk.store.log(owner.key, "", 1) or desk.store.forgotten_at(owner.key):
         return None
     found = next(
         (log for log in logs(desk, owner.project, environment) if log.key == settings.default_key), None
@@ -54,12 +57,46 @@ def inherit(desk: Desk, owner: Owner, environment: Mapping[str, str]) -> Inherit
     return Inherited(found, len(log.records))
 
 
-def to_inherit(desk: Desk, project: Project, environment: Mapping[str, str]) -> tuple[FoundLog, ...]:
-    """The logs that could be inherited here, the newest first; none if nobody wants it, or it was done."""
-    settings = desk.config(project).session
-    if not settings.inherit.enabled or desk.store.log(own_key(settings.default_key), "", 1):
-        return ()
-    return tuple(sorted(logs(desk, project, environment), key=lambda log: -log.updated_at))
+def not_inherited(desk: Desk, project: Project, environment: Mapping[str, str]) -> tuple[FoundLog, ...]:
+    """The logs that could be inherited here and were not, the newest first; of one name the newest alone."""
+    found: dict[str, FoundLog] = {}
+    for log in sorted(logs(desk, project, environment), key=lambda log: -log.updated_at):
+        key = own_key(log.key)
+        if key not in found and not desk.store.log(key, "", 1) and not desk.store.forgotten_at(key):
+            found[key] = log
+    return tuple(found.values())
+
+
+def inherit_all(
+    desk: Desk, project: Project, environment: Mapping[str, str]
+) -> tuple[tuple[Inherited, ...], tuple[FoundLog, ...]]:
+    """Begin a session of ours with each log that was not inherited yet; those taken, and those left out.
+
+    Left out are those in which nothing can be read, and those of projects that are not to be captured. One
+    that says where it was held belongs to the project there.
+    """
+    taken: list[Inherited] = []
+    left: list[FoundLog] = []
+    for found in not_inherited(desk, project, environment):
+        try:
+            log = harnesses.log_reader().read_log(found)
+        except (HoldfastError, OSError):
+            log = Log(())
+        owner = Owner(own_key(found.key), _project_of(log, project))
+        config = desk.config(owner.project)
+        is_captured = config.continuity.enabled and not excluded(config, owner.project.normalized)
+        if log.records and is_captured:
+            take_over(desk, owner, log)
+            taken.append(Inherited(found, len(log.records)))
+        else:
+            left.append(found)
+    return tuple(taken), tuple(left)
+
+
+def _project_of(log: Log, otherwise: Project) -> Project:
+    heads = (body(record) for record in log.records if record.type == SESSION)
+    cwd = next((head.cwd for head in heads if isinstance(head, Header) and head.cwd), "")
+    return identity(cwd) if cwd.startswith("/") else otherwise
 
 
 def bring_in(desk: Desk, owner: Owner, log: Log) -> None:
