@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,30 @@ def test_a_refresh_of_other_layers_does_not_take_their_source(person: Person, tr
     saved(person, transcript)
     done = person.types("session", "refresh", "--scope", "project", "--json")
     assert (done.status, "no session of this project is known" in done.err) == (1, True)
+
+
+def kept_by_claude_code(person: Person, name: str, lines: list[dict[str, object]], at: int) -> Path:
+    """A transcript where Claude Code keeps it, last written then."""
+    folder = person.user_home / ".claude" / "projects" / "-some-project"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = written(folder / f"{name}.jsonl", lines)
+    os.utime(path, (at, at))
+    return path
+
+
+def test_the_newest_transcript_of_the_project_is_found_though_no_hook_ever_fired(
+    person: Person, transcript: Path
+) -> None:
+    del transcript  # It only makes the project a repository.
+    elsewhere = [{**line, "cwd": "/somewhere/else"} for line in work(person)]
+    kept_by_claude_code(person, "aaaaaaaa-0000-4000-8000-000000000001", work(person), 1_700_000_000)
+    newest = kept_by_claude_code(person, "aaaaaaaa-0000-4000-8000-000000000002", work(person), 1_700_000_100)
+    kept_by_claude_code(person, "aaaaaaaa-0000-4000-8000-000000000003", elsewhere, 1_700_000_200)
+    done = person.types("session", "save", "--json")
+    assert done.status == 0, done.err
+    assert done.json["rolloutSelection"]["kind"] == "latest-primary-rollout"
+    assert done.json["rolloutSelection"]["rolloutPath"] == str(newest)
+    assert "make the lexer skip comments" in local(person).read_text()
 
 
 def test_a_source_that_is_noted_and_gone_is_an_error(person: Person, transcript: Path) -> None:

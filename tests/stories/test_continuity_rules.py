@@ -131,7 +131,9 @@ def test_a_refresh_takes_the_noted_source_of_exactly_these_layers(bench: Bench, 
 
     def chosen(scope: Scope) -> tuple[Choice, str]:
         room = bench.room
-        found = continuity_source.trusted(bench.desk, bench.project, scope, room.markers(), room.entries())
+        found = continuity_source.trusted(
+            bench.desk, bench.project, scope, room.markers(), room.entries(), {}
+        )
         return found.choice, found.session
 
     assert chosen(Scope.BOTH) == (Choice.AUDIT, "both")
@@ -149,7 +151,9 @@ def test_a_noted_source_that_is_gone_is_an_error_and_nothing_is_written(bench: B
     outcome.source.transcript.unlink()
     before = bench.file(LayerName.LOCAL).read_bytes()
     room = bench.room
-    source = continuity_source.trusted(bench.desk, bench.project, Scope.BOTH, room.markers(), room.entries())
+    source = continuity_source.trusted(
+        bench.desk, bench.project, Scope.BOTH, room.markers(), room.entries(), {}
+    )
     with pytest.raises(TranscriptUnreadable, match="the latest-audit-entry names it"):
         bench.refresh(source)
     assert bench.file(LayerName.LOCAL).read_bytes() == before

@@ -8,22 +8,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
 from holdfast import harnesses
+from holdfast.config import excluded
 from holdfast.core.continuity_audit import AuditEntry, Scope, entry_of, latest
 from holdfast.core.session import Session
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
+from holdfast.engine.git import identity
 from holdfast.engine.preview import preview, regular
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
+from holdfast.harnesses.base import KeptInRows, Reader, file_extent
 from holdfast.lazy_dataclass import dataclass
 
 SESSIONS_SEARCHED = 200
+TRANSCRIPTS_LOOKED_AT = 500
+HEAD_BYTES = 1 << 16
+"""So much of a transcript is looked at to say in which project it was written."""
 
 
 class Choice(StrEnum):
@@ -72,12 +78,61 @@ def named(transcript: Path, harness: str) -> Source:
     )
 
 
-def latest_primary(desk: Desk, project: Project) -> Source:
-    """The transcript of the project's latest session of its own."""
-    found = primary(desk, project)
+def latest_primary(desk: Desk, project: Project, environment: Mapping[str, str]) -> Source:
+    """The transcript of the project's latest session of its own, also where no hook ever told of it."""
+    known = primary(desk, project)
+    source = Source(Choice.PRIMARY, known.harness, Path(known.transcript), known.key) if known else None
+    since = _changed_at(harnesses.reader(source.harness), source.transcript) if source else 0
+    found = _on_disk(desk, project, environment, since) or source
     if found is None:
         raise HoldfastError("no session of this project is known", "name a transcript with --transcript FILE")
-    return Source(Choice.PRIMARY, found.harness, Path(found.transcript), found.key)
+    return found
+
+
+def _on_disk(desk: Desk, project: Project, environment: Mapping[str, str], since: int) -> Source | None:
+    """The newest transcript that a harness keeps of a session in this worktree, else in this project.
+
+    Only those that changed after that time, of sessions that nobody told us of and nobody had forgotten.
+    """
+    config = desk.config(project)
+    if not config.continuity.enabled or excluded(config, project.normalized):
+        return None
+    elsewhere: Source | None = None
+    for harness, path in _newest_transcripts(desk.user_home, environment, since)[:TRANSCRIPTS_LOOKED_AT]:
+        key = harness.session_of(path)
+        # One whose beginning stands in another is a fork.
+        if not key or desk.store.session(key) or desk.store.forgotten_at(key):
+            continue
+        if harness.earlier_transcripts(path):
+            continue
+        there = identity(harness.read_transcript(path, key, "", HEAD_BYTES).cwd)
+        if there.project_id != project.project_id:
+            continue
+        source = Source(Choice.PRIMARY, harness.name, path, key)
+        if there.worktree_id == project.worktree_id:
+            return source
+        elsewhere = elsewhere or source
+    return elsewhere
+
+
+def _newest_transcripts(
+    user_home: Path, environment: Mapping[str, str], since: int
+) -> list[tuple[Reader, Path]]:
+    """The transcripts of this user's harnesses that changed after that time, the newest first."""
+    found = [
+        (changed_at, harness, path)
+        for harness in map(harnesses.reader, harnesses.readable())
+        for root in harness.transcript_roots(user_home, environment)
+        for path in harness.transcripts(root)
+        if (changed_at := _changed_at(harness, path)) > since
+    ]
+    return [(harness, path) for _, harness, path in sorted(found, key=lambda one: one[0], reverse=True)]
+
+
+def _changed_at(harness: Reader, path: Path) -> int:
+    """When a transcript was last written; 0 if it is gone."""
+    extent = harness.extent(path) if isinstance(harness, KeptInRows) else file_extent(path)
+    return extent.changed_at if extent else 0
 
 
 def primary(desk: Desk, project: Project) -> Session | None:
@@ -95,7 +150,12 @@ def is_primary(desk: Desk, session: Session) -> bool:
 
 
 def trusted(
-    desk: Desk, project: Project, scope: Scope, markers: Iterable[Marker], log: Iterable[AuditEntry]
+    desk: Desk,
+    project: Project,
+    scope: Scope,
+    markers: Iterable[Marker],
+    log: Iterable[AuditEntry],
+    environment: Mapping[str, str],
 ) -> Source:
     """Where the continuity that is there came from, by what is noted of exactly these layers."""
     pending = [marker for marker in markers if marker.entry.scope is scope]
@@ -103,7 +163,7 @@ def trusted(
         newest = max(pending, key=lambda marker: marker.entry.at)
         return _noted(Choice.MARKER, newest.entry)
     entry = latest(log, scope)
-    return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project)
+    return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project, environment)
 
 
 def read(source: Source, project: Project) -> Session:
