@@ -56,6 +56,12 @@ def prompt(lodging: Lodging, path: Path, number: int) -> bytes | None:
     return lodging.letter(json.dumps(letter), str(number))
 
 
+def stop(lodging: Lodging, path: Path) -> None:
+    """The turn is over: only then a model is asked."""
+    letter = {"session_id": "s1", "transcript_path": str(path), "cwd": str(lodging.root)}
+    lodging.letter(json.dumps({**letter, "hook_event_name": "Stop"}), "stop")
+
+
 def digests(lodging: Lodging) -> list[str]:
     store = open_store(lodging.home / "store.db", lodging.home / "backups", AT)
     found = [checkpoint.digest for checkpoint in store.checkpoints(9)]
@@ -67,7 +73,9 @@ def test_what_a_model_writes_stands_beside_what_is_known_by_rule(lodging: Lodgin
     settings(lodging, server)
     server.script(anthropic(json.dumps({"summary": SUMMARY})))
     lodging.start()
-    prompt(lodging, transcript(lodging), 1)
+    path = transcript(lodging)
+    prompt(lodging, path, 1)
+    stop(lodging, path)
     wait_until(lambda: len(digests(lodging)) == 2)
     assert digests(lodging)[0] == SUMMARY
     assert digests(lodging)[1].startswith("## Session Checkpoint")
@@ -79,6 +87,7 @@ def test_no_letter_waits_for_a_model_and_neither_does_the_end(lodging: Lodging, 
     daemon = lodging.start()
     path = transcript(lodging)
     prompt(lodging, path, 1)
+    stop(lodging, path)
     wait_until(lambda: len(server.seen) == 1)
     assert prompt(lodging, path, 2) is not None, "while the model is still thinking"
     daemon.terminate()

@@ -163,7 +163,7 @@ def test_forks_are_left_out_unless_they_are_named(bench: Bench, harness: str) ->
     bench.knows(harness, "main", bench.transcript(harness, GOAL, FAILED, name="main"))
     fork = bench.transcript(harness, Asks("Review the parser of dates"), PASSED, name="fork")
     bench.knows(harness, "fork", fork, fork_of="main")
-    assert continuity_source.latest_primary(bench.desk, bench.project).session == "main"
+    assert continuity_source.latest_primary(bench.desk, bench.project, {}).session == "main"
     outcome = bench.refresh(Source(Choice.EXPLICIT, harness, fork, "fork"))
     assert outcome.entry.session == "fork"
     assert bench.said(LayerName.LOCAL).goal.startswith("Review the parser")

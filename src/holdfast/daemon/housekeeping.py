@@ -12,7 +12,6 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import holdfast
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.watch import Watch
 from holdfast.engine.maintain import DEBOUNCE_MS
+from holdfast.lazy_dataclass import dataclass
 
 BEAT = 1.0
 ORPHANS_EVERY = 15.0

@@ -14,7 +14,6 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -22,6 +21,7 @@ import msgspec
 from holdfast import hook
 from holdfast.core.redact import redact
 from holdfast.daemon import wire
+from holdfast.lazy_dataclass import dataclass
 
 ENDING = ".letter"
 HALF_WRITTEN = ".part"

@@ -8,7 +8,7 @@ their results. It takes as long as a model does: never where somebody waits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -22,6 +22,7 @@ from holdfast.core.summary import Failed, Material, Written
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import findable
 from holdfast.engine.summarize import Means, is_configured, summarize
+from holdfast.lazy_dataclass import dataclass
 
 LOOKED_AT: Final = 20
 EVENTS: Final = 600
