@@ -47,6 +47,14 @@ def pretty(raw: str) -> str:
     return json.dumps(json.loads(raw), indent=1, ensure_ascii=False) + "\n"
 
 
+def test_the_style_of_a_harness_without_dated_files_is_the_default(bench: Bench) -> None:
+    default = [bench.file(layer) for layer in LayerName]
+    bench.config = Config(continuity=Continuity(local_path_style="codex"))
+    assert [bench.file(layer) for layer in LayerName] == default
+    bench.save("codex", *STORY)
+    assert default[1].is_file()
+
+
 @pytest.mark.parametrize("harness", HARNESSES)
 @pytest.mark.parametrize("layer", LayerName)
 def test_a_layer(bench: Bench, harness: str, layer: LayerName) -> None:

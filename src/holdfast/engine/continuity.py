@@ -84,8 +84,8 @@ def room(desk: Desk, home: Path, project: Project) -> Room:
     """The room of a project."""
     folder = home / "projects" / project.project_id
     style = desk.config(project).continuity.local_path_style
-    dated = harnesses.dated_sessions(style)
-    if not dated and style != ONE_FILE:
+    dated = "" if style == ONE_FILE else harnesses.dated_sessions(style)
+    if dated is None:
         raise HoldfastError(
             f"`continuity.local_path_style` is `{style}`, which is no style", f'set it to "{ONE_FILE}"'
         )

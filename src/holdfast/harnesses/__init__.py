@@ -65,13 +65,13 @@ def instruction_files() -> tuple[str, ...]:
     return tuple(dict.fromkeys(file for name in readable() for file in reader(name).instruction_files))
 
 
-def dated_sessions(style: str) -> str:
-    """The folder of the session files that people keep by the habits of this harness; empty if there is none.
+def dated_sessions(style: str) -> str | None:
+    """The folder of session files that people keep by the habits of this harness; empty if they keep none.
 
-    A harness is known here by the first word of its name, too.
+    None if there is no such harness, which is known here by the first word of its name, too.
     """
     found = (name for name in readable() if style in (name, name.split("-", 1)[0]))
-    return next((reader(name).dated_sessions for name in found), "")
+    return next((reader(name).dated_sessions for name in found), None)
 
 
 def readable() -> tuple[str, ...]:
