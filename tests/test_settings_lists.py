@@ -15,7 +15,6 @@ import pytest
 from holdfast.config import Config, load
 from holdfast.core.flush import THRESHOLDS, Delivery, Threshold
 from holdfast.core.pressure import KnownModel
-from holdfast.errors import ConfigError
 from holdfast.settings import TABLE, Inherit
 from holdfast.settings_lists import toml_list
 
@@ -171,15 +170,23 @@ def test_the_environment_sets_them_too(
         "[memory_flush]\nthresholds = [50]",
     ],
 )
-def test_a_wrong_list_is_an_error_that_names_the_setting(text: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"`(checkpoint|pressure|memory_flush)\."):
-        loaded(tmp_path, text)
+def test_a_wrong_list_is_ignored_with_a_warning_that_names_the_setting(text: str, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(text)
+    found = load(tmp_path, None, None, {})
+    assert found.config == Config()
+    (warning,) = found.warnings
+    assert re.search(r"`(checkpoint|pressure|memory_flush)\.\w+` must be .*; it is ignored$", warning)
 
 
 @pytest.mark.parametrize("variable", ["HOLDFAST_PRESSURE_WINDOWS", "HOLDFAST_MEMORY_FLUSH_THRESHOLDS"])
-def test_a_variable_that_is_no_json_is_an_error(variable: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=variable):
-        loaded(tmp_path, "", {variable: "{"})
+@pytest.mark.parametrize("text", ["{", "[" * 100_000])
+def test_a_variable_that_is_no_json_is_ignored_with_a_warning(
+    variable: str, text: str, tmp_path: Path
+) -> None:
+    found = load(tmp_path, None, None, {variable: text})
+    assert found.config == Config()
+    (warning,) = found.warnings
+    assert warning.startswith(f"${variable}: ")
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import stat
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar, cast
 
-from holdfast.errors import ConfigError
+from holdfast.core.text import shortened
+from holdfast.errors import ProtectionUnreadable
 from holdfast.lazy_dataclass import dataclass
-from holdfast.settings import TABLE, Config, Setting, Value
+from holdfast.settings import TABLE, Config, Setting, Unreadable, Value
 from holdfast.settings_lists import checked_list, list_in_text, quoted, toml_list
 
-__all__ = ["Config", "Loaded", "excluded", "home", "load", "reference"]
+__all__ = ["Config", "Loaded", "Unreadable", "excluded", "home", "load", "reference", "require_protection"]
 
 _Table = TypeVar("_Table")
 _VARIABLES: Final[Mapping[str, Setting]] = {setting.variable: setting for setting in TABLE.values()}
@@ -29,7 +32,10 @@ _VARIABLES: Final[Mapping[str, Setting]] = {setting.variable: setting for settin
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings in effect, which file or variable set each that is no default, and what was ignored."""
+    """The settings in effect, which file or variable set each that is no default, and what was not used.
+
+    Where a setting that protects cannot be read, `config.unreadable` says so.
+    """
 
     config: Config
     sources: Mapping[str, str]
@@ -43,8 +49,8 @@ def load(
     environment: Mapping[str, str],
     managed: Path = Path("/etc/holdfast/config.toml"),
 ) -> Loaded:
-    """The settings for a project, or for none. Raises ConfigError for what its owner must mend."""
-    loading = _Loading({}, {}, [])
+    """The settings for a project, or for none. It never fails; see `Loaded` for what cannot be read."""
+    loading = _Loading()
     loading.read_own(managed)
     loading.read_own(home / "config.toml")
     if project_root is not None:
@@ -52,7 +58,8 @@ def load(
     if project_id is not None:
         loading.read_of_project(home / "projects" / project_id / "config.toml")
     loading.read_environment(environment)
-    return Loaded(_with_values(loading.values, environment), loading.sources, tuple(loading.warnings))
+    config = replace(_with_values(loading.values, environment), unreadable=loading.unreadable)
+    return Loaded(config, loading.sources, tuple(loading.warnings))
 
 
 def home(environment: Mapping[str, str]) -> Path:
@@ -61,14 +68,26 @@ def home(environment: Mapping[str, str]) -> Path:
     return Path(_at_home(environment.get("HOLDFAST_HOME") or "~/.holdfast", user)).absolute()
 
 
+def require_protection(config: Config) -> None:
+    """Raise ProtectionUnreadable where a setting that protects cannot be read."""
+    if config.unreadable is not None:
+        raise ProtectionUnreadable(config.unreadable.consequence, config.unreadable.fix)
+
+
 def excluded(config: Config, path: str | Path) -> bool:
-    """Whether the project at this path is not to be captured: it, or a directory above, matches a pattern."""
+    """Whether the project at this path is not to be captured: it, or a directory above, matches a pattern.
+
+    Raises ProtectionUnreadable where no pattern that can be read matches, and others cannot be read.
+    """
     whole = PurePosixPath(Path(path).as_posix())
-    return any(
+    if any(
         fnmatch.fnmatchcase(above.name if "/" not in pattern else str(above), pattern)
         for pattern in config.capture.exclude
         for above in (whole, *whole.parents)
-    )
+    ):
+        return True
+    require_protection(config)
+    return False
 
 
 def reference() -> str:
@@ -76,89 +95,181 @@ def reference() -> str:
     return _INTRODUCTION + "".join(_described(setting) for setting in TABLE.values())
 
 
-@dataclass(frozen=True, slots=True)
 class _Loading:
     """The layers read so far."""
 
-    values: dict[str, Value]
-    sources: dict[str, str]
-    warnings: list[str]
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.sources: dict[str, str] = {}
+        self.warnings: list[str] = []
+        self.unreadable: Unreadable | None = None
 
     def read_own(self, path: Path) -> None:
-        """A file of the user's or the administrator's: what is wrong there must be mended, not guessed."""
-        for key, raw in _keys_of(path, os.O_RDONLY):
-            self._take(path, key, raw)
+        """A file of the user's or the administrator's, for all projects."""
+        for entry in self._entries(path, everywhere=True):
+            self._take(entry)
 
     def read_of_project(self, path: Path) -> None:
         """A file of the user's for one project. What is stored is redacted in one way, whosever it is."""
-        for key, raw in _keys_of(path, os.O_RDONLY):
-            if key in TABLE and TABLE[key].private:
-                self.warnings.append(f"{path}: `{key}` counts for all projects or for none; it is ignored")
+        for entry in self._entries(path, everywhere=False):
+            setting = TABLE.get(entry.key)
+            if setting is None or not setting.private:
+                self._take(entry)
+            elif setting.protects:
+                self._stop(entry, "counts for all projects or for none", "move it to the settings for all")
             else:
-                self._take(path, key, raw)
-
-    def _take(self, path: Path, key: str, raw: object) -> None:
-        if key not in TABLE:
-            self.warnings.append(f"{path}: `{key}` is not a setting; it is ignored")
-            return
-        value = _checked(TABLE[key], raw)
-        if value is None:
-            raise _out_of_bounds(path, TABLE[key], raw)
-        self.values[key] = value
-        self.sources[key] = str(path)
+                self._warn(entry, "counts for all projects or for none; it is ignored")
 
     def read_shared(self, path: Path) -> None:
-        """A file that came with a repository: a stranger's, so nothing in it stops or endangers anyone."""
-        try:
-            keys = list(_keys_of(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)))
-        except ConfigError as error:
-            self.warnings.append(f"{error.message}; it is ignored")
-            return
-        for key, raw in keys:
-            setting = TABLE.get(key)
-            value = _checked(setting, raw) if setting and setting.shared else None
-            if setting is None or not setting.shared:
-                self.warnings.append(f"{path}: a repository may not set `{key}`; it is ignored")
-            elif value is None:
-                self.warnings.append(f"{path}: `{key}` must be {setting.allowed}; it is ignored")
-            elif isinstance(value, tuple):
-                self._add(key, cast("tuple[str, ...]", value), str(path))
+        """A file that came with a repository: a stranger's, so it can stop nothing but its own project."""
+        for entry in self._entries(path, everywhere=False, strangers=True):
+            setting = TABLE.get(entry.key)
+            if setting is None and _resembles_protection(entry.key, shared=True):
+                # Agents are told why a project is stopped: no word of a stranger's may be in that.
+                problem = "this key is not a setting, but looks like one that protects"
+                self._stop_file(f"{entry.place}: {problem}", "correct or remove it", everywhere=False)
+            elif setting is None or not setting.shared:
+                self.warnings.append(f"{entry.place}: a repository may not set `{entry.key}`; it is ignored")
             else:
-                self.values[key] = value
-                self.sources[key] = str(path)
-
-    def _add(self, key: str, more: tuple[str, ...], source: str) -> None:
-        present = self.values.get(key, ())
-        self.values[key] = (*cast("tuple[str, ...]", present), *more)
-        self.sources[key] = f"{self.sources[key]}, {source}" if key in self.sources else source
+                self._take(entry, add=True)
 
     def read_environment(self, environment: Mapping[str, str]) -> None:
         # There are fewer variables than settings, and to ask for one that is not there costs an exception.
-        for variable in [name for name in environment if name in _VARIABLES]:
-            setting, text = _VARIABLES[variable], environment[variable]
-            value = _checked(setting, _raw_of_text(setting, text))
+        for variable in [name for name in environment if name.startswith("HOLDFAST_")]:
+            setting = _VARIABLES.get(variable)
+            if setting is not None:
+                raw = _raw_of_text(setting, environment[variable])
+                self._take(_Entry(setting.key, raw, f"${variable}", "", everywhere=True))
+            elif variable.startswith(_PROTECTING_VARIABLES):
+                self.unreadable = self.unreadable or Unreadable(
+                    f"${variable} is not a setting", f"unset it, then {_RESTART}", everywhere=True
+                )
+
+    def _entries(self, path: Path, *, everywhere: bool, strangers: bool = False) -> Iterator[_Entry]:
+        """What a file sets; nothing where there is no file, or where it cannot be read, which is noted.
+
+        No link leads from a `strangers` file to another, and nothing of what is in it is repeated.
+        """
+        try:
+            text = _text_of(path, os.O_RDONLY | (getattr(os, "O_NOFOLLOW", 0) if strangers else 0))
+            document = tomllib.loads(text) if text else {}
+        except tomllib.TOMLDecodeError as error:
+            problem = "".join(_POSITION.findall(str(error))) if strangers else f": {error}"
+            self._stop_file(f"{path} is not valid TOML{problem}", "correct that file", everywhere=everywhere)
+        # A number of thousands of digits is a ValueError of its own.
+        except (OSError, ValueError, RecursionError) as error:
+            problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            problem = f"{path} cannot be read: {problem}"
+            self._stop_file(problem, "correct or remove that file", everywhere=everywhere)
+        else:
+            for key, raw in _flat("", document):
+                yield _Entry(key, raw, str(path), text, everywhere=everywhere)
+
+    def _take(self, entry: _Entry, *, add: bool = False) -> None:
+        """Use what an entry says; with `add`, a list joins those of the layers below."""
+        setting = TABLE.get(entry.key)
+        if setting is None:
+            if _resembles_protection(entry.key, shared=False):
+                self._stop(entry, "is not a setting", "correct its name or remove it")
+            else:
+                self._warn(entry, "is not a setting; it is ignored")
+            return
+        value = _checked(setting, entry.raw)
+        if value is None and setting.protects:
+            self._stop(entry, f"must be {setting.allowed}", "correct or remove it")
+            return
+        if value is None:
+            value = _instead(setting, entry.raw)
+            used = "it is ignored" if value is None else f"{value:_} is used"
+            self._warn(entry, f"must be {setting.allowed}{_shown(setting, entry.raw)}; {used}")
             if value is None:
-                raise _out_of_bounds(f"${variable}", setting, text)
-            self.values[setting.key] = value
-            self.sources[setting.key] = f"${variable}"
+                return
+        present = self.sources.get(entry.key)
+        if add and isinstance(value, tuple):
+            below = cast("tuple[str, ...]", self.values.get(entry.key, ()))
+            value = (*below, *cast("tuple[str, ...]", value))
+        self.values[entry.key] = value
+        self.sources[entry.key] = f"{present}, {entry.source}" if add and present else entry.source
+
+    def _warn(self, entry: _Entry, problem: str) -> None:
+        self.warnings.append(f"{entry.place}: `{entry.key}` {problem}")
+
+    def _stop(self, entry: _Entry, problem: str, fix: str) -> None:
+        fix = f"{fix}, then {_RESTART}" if entry.source.startswith("$") else fix
+        self._stop_file(f"{entry.place}: `{entry.key}` {problem}", fix, everywhere=entry.everywhere)
+
+    def _stop_file(self, problem: str, fix: str, *, everywhere: bool) -> None:
+        # What stops everything is said before what stops one project; otherwise the first found.
+        if self.unreadable is None or (everywhere and not self.unreadable.everywhere):
+            self.unreadable = Unreadable(problem, fix, everywhere=everywhere)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What a file or variable sets a key to."""
+
+    key: str
+    raw: object
+    source: str
+    text: str
+    """All that the file holds."""
+    everywhere: bool
+
+    @property
+    def place(self) -> str:
+        """The file and the line in it, or the variable."""
+        line = _line_of(self.text, self.key)
+        return f"{self.source}, line {line}" if line else self.source
 
 
 _LARGEST_FILE: Final = 1 << 20
+_RESTART: Final = "run `holdfast restart`"
+_PROTECTING: Final = tuple(setting for setting in TABLE.values() if setting.protects)
+_PROTECTING_TABLES: Final = {setting.table for setting in _PROTECTING} - {
+    setting.table for setting in TABLE.values() if not setting.protects
+}
+_PROTECTING_VARIABLES: Final = tuple(f"HOLDFAST_{table.upper()}_" for table in sorted(_PROTECTING_TABLES))
+_ALIKE: Final = 0.85
+_POSITION: Final = re.compile(r" \(at [^()]*\)$")
 
 
-def _keys_of(path: Path, flags: int) -> Iterator[tuple[str, object]]:
-    """The full keys of a file and what they are set to; none where there is no file."""
-    try:
-        text = _text_of(path, flags)
-    except FileNotFoundError:
-        return
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", "mend or remove the file") from error
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}", "mend the line that is named") from error
-    yield from _flat("", document)
+def _resembles_protection(key: str, *, shared: bool) -> bool:
+    """Whether a key that is no setting may be meant for one that protects.
+
+    It stands in a table of nothing but such settings, has the last name of one in there, is such a table
+    itself, or is all but spelled like one. With `shared`, only what a repository may set counts.
+    """
+    key = key.casefold()
+    table, _, name = key.rpartition(".")
+    for setting in _PROTECTING:
+        if shared and not setting.shared:
+            continue
+        own = setting.table in _PROTECTING_TABLES
+        named_alike = own and (table == setting.table or name == setting.key.rpartition(".")[2])
+        if named_alike or key == setting.table:
+            return True
+        if SequenceMatcher(None, key, setting.key).ratio() >= _ALIKE:
+            return True
+    return False
+
+
+def _line_of(text: str, key: str) -> int:
+    """The line that sets a key, as far as a plain look at the text tells; 0 if it doesn't."""
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped.startswith("["):
+            table = _plain_key(stripped.partition("]")[0].lstrip("[")) + "."
+            if table == f"{key}.":
+                return number
+        elif "=" in stripped and f"{table}{_plain_key(stripped.partition('=')[0])}" == key:
+            return number
+    return 0
+
+
+def _plain_key(written: str) -> str:
+    """A dotted key without quotes and spaces."""
+    return ".".join(part.strip().strip("'\"") for part in written.split("."))
 
 
 def _flat(above: str, table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
@@ -172,8 +283,14 @@ def _flat(above: str, table: Mapping[str, object]) -> Iterator[tuple[str, object
 
 
 def _text_of(path: Path, flags: int) -> str:
+    """What a file holds; nothing where there is none."""
     # Without O_NONBLOCK, a FIFO of that name would hold us for ever.
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    try:
+        descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise OSError("it is a link to a file that is not there") from None
+        return ""
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -201,18 +318,24 @@ def _raw_of_text(setting: Setting, text: str) -> object:
     if isinstance(setting.default, bool):
         return {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
     if isinstance(setting.default, int):
-        return int(text) if text.removeprefix("-").isdecimal() else None
+        return int(text) if len(text) <= 20 and text.removeprefix("-").isdecimal() else None
     if isinstance(setting.default, str):
         return text
     return list_in_text(setting, text)
 
 
-def _out_of_bounds(where: Path | str, setting: Setting, raw: object) -> ConfigError:
-    found = "" if setting.private else f", not {raw!r}"
-    return ConfigError(
-        f"{where}: `{setting.key}` must be {setting.allowed}{found}",
-        f"set it to {_toml(setting)}, the default, or leave it out",
-    )
+def _instead(setting: Setting, raw: object) -> Value | None:
+    """The value to use in place of one that the setting may not have; None for that of the layers below."""
+    if not isinstance(setting.default, int) or isinstance(setting.default, bool):
+        return None
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return min(max(raw, setting.low), setting.high)
+    return setting.high if setting.deletes else None
+
+
+def _shown(setting: Setting, raw: object) -> str:
+    """The value that was found, where a message may repeat it."""
+    return "" if setting.private else f", not {shortened(repr(raw), 40)}"
 
 
 def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) -> Config:
@@ -252,9 +375,7 @@ Settings are read from these places; a later one wins.
 4. `$HOLDFAST_HOME/projects/<id>/config.toml`: yours, for one project
 5. environment variables, as named below; a list is separated by commas, what holds tables is JSON
 
-A value of the wrong type or out of bounds in 1, 2, 4 or 5 is an error that names the place and the setting. A
-key that is no setting is ignored and named by `holdfast doctor`. `holdfast config` shows what is in effect,
-and what set it.
+`holdfast config` shows what is in effect, and what set it.
 
 ```toml
 [continuity]
@@ -263,17 +384,38 @@ prompt_interval = 10
 [capture]
 exclude = ["~/private", "*/scratch-*"]
 ```
+
+## Mistakes in these files
+
+**Privacy fails closed.** Settings marked *protects* keep something from being captured, stored or shared.
+While one of them cannot be read, nothing is captured, stored or shared. In 1, 2 or 5 this stops all projects;
+in 3 or 4 it stops that project. A setting that protects cannot be read if
+
+- its file is not valid TOML, is not a regular file, is larger than 1 MiB, or may not be read,
+- its value has the wrong type, or
+- a key looks like a misspelling of it: any unknown key in `[capture]` or `[redact]`, an unknown key named
+  `exclude`, `deny` or `allow`, or one that is spelled almost like the setting.
+
+Every command, `holdfast doctor`, the dashboard and `/api/health` then name the file, the line and what to do,
+and each session's agent is told once. Agents get no briefs and no answers from Holdfast's tools; `remember`,
+digests and saves are refused. You can still read what is stored, forget it, and uninstall. The daemon notices
+when you correct the file and goes on: transcripts are read from where it stopped, so nothing in them is lost.
+
+**Any other mistake costs that value only.** A number out of bounds becomes the nearest bound. Another
+unusable value is ignored; if that setting deletes old data, the largest value is used instead. A key that is
+no setting is ignored. `holdfast doctor` and `holdfast config` list these mistakes.
 """
 
 
 def _described(setting: Setting) -> str:
-    shared = ", *shared*" if setting.shared else ""
+    marks = [name for name, has in (("shared", setting.shared), ("protects", setting.protects)) if has]
+    marked = "".join(f", *{mark}*" for mark in marks)
     return f"""
 ## `{setting.key}`
 
 {setting.doc}
 
-- default `{_toml(setting)}`; {setting.allowed}{shared}
+- default `{_toml(setting)}`; {setting.allowed}{marked}
 - environment: `{setting.variable}`
 """
 

@@ -396,7 +396,7 @@ def _desk(where: Path, store: Store) -> Desk:
     return Desk(
         store=store,
         harness=harnesses.get,
-        config=cache(partial(_config, where)),
+        config=partial(_config, where),
         user_home=Path.home(),
         clock=_now,
         new_id=lambda: record_id(_now(), secrets.token_bytes(4)),

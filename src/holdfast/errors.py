@@ -2,6 +2,7 @@
 
 HoldfastError
 ├── ConfigError            the settings cannot be used; says which file and key
+│   └── ProtectionUnreadable  a setting that protects cannot be read, so nothing is captured, stored or shared
 ├── StoreError             the store refused
 │   ├── StoreLocked        someone else is writing; try again
 │   ├── StoreTooNew        written by a later version
@@ -31,6 +32,10 @@ class HoldfastError(Exception):
 
 class ConfigError(HoldfastError):
     """The settings cannot be used; the message names file and key."""
+
+
+class ProtectionUnreadable(ConfigError):
+    """A setting that protects cannot be read: nothing is captured, stored or shared until it can."""
 
 
 class StoreError(HoldfastError):

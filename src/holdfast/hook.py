@@ -25,6 +25,8 @@ STARTING_TIME = 2.0
 SPOOL_FILES = 2_000
 SPOOL_BYTES = 32 * 1024 * 1024
 
+STOPPED = "run/stopped"
+"""In the home while the daemon keeps nothing, because it cannot read the settings that protect."""
 KEPT_FIELDS = frozenset(
     "hook_event_name session_id sessionId session_key sessionKey previousSessionKey previous_session_key"
     " transcript_path cwd source trigger reason model prompt_id agent_id agent_type stop_hook_active".split()
@@ -222,7 +224,9 @@ def keep(home: str, name: str, header: bytes, letter: bytes) -> None:
         if not os.path.isdir(spool) or os.path.islink(spool):
             os.mkdir(spool, 0o700)
         try:
-            kept = restrict(letter)
+            # Settings that protect cannot be read: nothing that somebody wrote may be kept.
+            stopped = os.path.lexists(f"{home}/{STOPPED}")
+            kept = without_words(letter) if stopped else restrict(letter)
         except (ValueError, TypeError, RecursionError):
             return add_to(f"{spool}/unreadable", 1)
         write(f"{spool}/{name}.letter", b"%blength: %d\n\n%b" % (header, len(kept), kept))
@@ -240,6 +244,19 @@ def restrict(letter: bytes) -> bytes:
     # The path of a session in a database leads on behind the file.
     files = [one for one in (path, os.path.dirname(path)) if os.path.isfile(one) and not os.path.islink(one)]
     allowed = KEPT_FIELDS if any(os.access(one, os.R_OK) for one in files) else KEPT_FIELDS | USERS_WORDS
+    return chosen(fields, allowed)
+
+
+def without_words(letter: bytes) -> bytes:
+    """The letter's allowed fields, without anything that the user wrote."""
+    import json
+
+    return chosen({**json.loads(letter)}, KEPT_FIELDS)
+
+
+def chosen(fields: "dict[str, object]", allowed: "frozenset[str]") -> bytes:
+    import json
+
     names = [key for key in fields if key in allowed and isinstance(fields[key], str | int | None)]
     return json.dumps({key: fields[key] for key in names}).encode()
 

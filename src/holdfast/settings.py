@@ -18,6 +18,7 @@ Value: TypeAlias = (
 )
 _Default = TypeVar("_Default", bool, int, str, tuple[str, ...])
 _Item = TypeVar("_Item")
+_UNMARKED: Final = dict.fromkeys(("shared", "private", "protects", "deletes"), False)
 
 
 def _setting(
@@ -27,14 +28,15 @@ def _setting(
     high: int = 0,
     *,
     choices: tuple[str, ...] = (),
-    shared: bool = False,
-    private: bool = False,
+    **marks: bool,
 ) -> _Default:
     """One row of the table.
 
-    `choices`: the only texts that a text may be, if there are any. `shared`: a file that came with a
+    `choices`: the only texts that a text may be, if there are any. Marks: `shared`: a file that came with a
     repository may set it too. `private`: it holds words of the user's that no message repeats, and it counts
-    for all projects or for none.
+    for all projects or for none. `protects`: it keeps something from being captured, stored or shared; while
+    it cannot be read, nothing is. `deletes`: what exceeds it is deleted, so an unusable value counts as the
+    largest one.
     """
     described: _Default = field(
         default=default,
@@ -44,8 +46,8 @@ def _setting(
             "high": high,
             "of": str,
             "choices": choices,
-            "shared": shared,
-            "private": private,
+            **_UNMARKED,
+            **marks,
         },
     )
     return described
@@ -53,9 +55,8 @@ def _setting(
 
 def _list(default: tuple[_Item, ...], of: type[_Item], doc: str, low: int, high: int) -> tuple[_Item, ...]:
     """One row of the table whose value is a list of something else than texts."""
-    marks: dict[str, object] = {"choices": (), "shared": False, "private": False}
     described: tuple[_Item, ...] = field(
-        default=default, metadata={"doc": doc, "low": low, "high": high, "of": of, **marks}
+        default=default, metadata={"doc": doc, "low": low, "high": high, "of": of, "choices": (), **_UNMARKED}
     )
     return described
 
@@ -64,25 +65,25 @@ def _list(default: tuple[_Item, ...], of: type[_Item], doc: str, low: int, high:
 class Continuity:
     """Checkpoints and recovery."""
 
-    enabled: bool = _setting(default=True, doc="Whether sessions are watched at all.")
-    prompt_interval: int = _setting(10, "Prompts between two periodic checkpoints.", 1, 1_000, shared=True)
+    enabled: bool = _setting(default=True, doc="Whether sessions are watched at all.", protects=True)
+    prompt_interval: int = _setting(10, "Prompts between two periodic checkpoints.", 1, 1_000)
     time_interval_ms: int = _setting(
-        900_000, "Milliseconds between two periodic checkpoints.", 1_000, 86_400_000, shared=True
+        900_000, "Milliseconds between two periodic checkpoints.", 1_000, 86_400_000
     )
-    max_checkpoints_per_session: int = _setting(50, "Checkpoints kept of one session.", 1, 1_000)
+    max_checkpoints_per_session: int = _setting(
+        50, "Checkpoints kept of one session.", 1, 1_000, deletes=True
+    )
     retention_days: int = _setting(
-        7, "Days a checkpoint is kept; the newest of each session stays longer.", 1, 3_650
+        7, "Days a checkpoint is kept; the newest of each session stays longer.", 1, 3_650, deletes=True
     )
-    recovery_budget_chars: int = _setting(
-        2_000, "Characters that recovery may take of a brief.", 200, 20_000, shared=True
-    )
+    recovery_budget_chars: int = _setting(2_000, "Characters that recovery may take of a brief.", 200, 20_000)
     recovery_window_hours: int = _setting(
         4, "Hours in which another session's work is still picked up.", 1, 720
     )
     local_path_style: str = _setting(
         "holdfast",
         "How a worktree's own continuity is kept: `holdfast` for one file in `.holdfast/sessions/`, or the "
-        "name of a harness whose users keep a file for each day.",
+        "name of a harness for the same, unless its users keep a file for each day.",
     )
     extractor: str = _setting(
         "heuristic",
@@ -116,6 +117,7 @@ class Capture:
         (),
         "Project paths never to capture: globs, or names of directories on the way. A shared file only adds.",
         shared=True,
+        protects=True,
     )
 
 
@@ -155,9 +157,14 @@ class Brief:
 class Redact:
     """What is taken for a secret."""
 
-    allow: tuple[str, ...] = _setting((), "Texts never taken for a secret, in any project.", private=True)
+    allow: tuple[str, ...] = _setting(
+        (), "Texts never taken for a secret, in any project.", private=True, protects=True
+    )
     deny: tuple[str, ...] = _setting(
-        (), "Texts always taken for a secret, in all projects and in what is stored already.", private=True
+        (),
+        "Texts always taken for a secret, in all projects and in what is stored already.",
+        private=True,
+        protects=True,
     )
 
 
@@ -202,9 +209,9 @@ class Session:
 class Records:
     """What was said in past sessions, for recall."""
 
-    retention_days: int = _setting(365, "Days that what a session said can be found.", 1, 3_650)
+    retention_days: int = _setting(365, "Days that what a session said can be found.", 1, 3_650, deletes=True)
     max_mb: int = _setting(
-        200, "Megabytes of text kept for that; beyond, what is oldest goes first.", 1, 100_000
+        200, "Megabytes of text kept for that; beyond, what is oldest goes first.", 1, 100_000, deletes=True
     )
 
 
@@ -265,7 +272,9 @@ class Checkpoint:
         "empty: none, they are made by rule.",
     )
     fallback_to_main: bool = _setting(
-        default=True, doc="Whether the session's own model is asked where that one cannot answer."
+        default=True,
+        doc="Whether the session's own model is asked where that one cannot answer.",
+        protects=True,
     )
     min_tokens_for_gen: int = _setting(
         10_000, "With fewer tokens in the window none is taken.", 0, 10_000_000
@@ -310,7 +319,9 @@ class Compaction:
 class Models:
     """How a model is asked, where `checkpoint.model` names one."""
 
-    base_url: str = _setting("", "Where its API is; empty: at the vendor's. Any server that speaks like it.")
+    base_url: str = _setting(
+        "", "Where its API is; empty: at the vendor's. Any server that speaks like it.", protects=True
+    )
     key: str = _setting("", "The key to that API.", private=True)
     key_variable: str = _setting(
         "HOLDFAST_MODEL_KEY", "The environment variable that holds the key where `models.key` is empty."
@@ -332,8 +343,33 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A setting that protects cannot be read: what is wrong and where, and what to do about it."""
+
+    problem: str
+    fix: str
+    everywhere: bool
+    """Whether it stands in a file that counts for all projects, so that it stops all of them."""
+
+    @property
+    def consequence(self) -> str:
+        """What follows from it, and why."""
+        where = "" if self.everywhere else " of this project"
+        return f"nothing{where} is captured, stored or shared: {self.problem}"
+
+    @property
+    def notice(self) -> str:
+        """All of it, in one line."""
+        return f"{self.consequence}; to go on, {self.fix}"
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
-    """All settings, each with a value."""
+    """All settings, each with a value.
+
+    While `unreadable` says why those that protect cannot be relied on, the values only serve to show what is
+    stored already.
+    """
 
     continuity: Continuity = Continuity()
     capture: Capture = Capture()
@@ -349,6 +385,7 @@ class Config:
     memory_flush: MemoryFlush = MemoryFlush()
     compaction: Compaction = Compaction()
     models: Models = Models()
+    unreadable: Unreadable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +401,12 @@ class Setting:
     choices: tuple[str, ...]
     shared: bool
     private: bool
+    protects: bool
+    deletes: bool
+
+    @property
+    def table(self) -> str:
+        return self.key.rpartition(".")[0]
 
     @property
     def variable(self) -> str:
@@ -396,7 +439,7 @@ def _rows(table: type, above: str = "") -> Iterator[Setting]:
     for row in fields(table):
         if is_dataclass(row.default):
             yield from _rows(type(row.default), f"{above}{row.name}.")
-        else:
+        elif row.metadata:
             yield Setting(f"{above}{row.name}", cast("Value", row.default), **row.metadata)
 
 

@@ -35,7 +35,7 @@ def list_in_text(setting: Setting, text: str) -> object:
     if setting.of in (KnownModel, Threshold):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     items = [item.strip() for item in text.split(",")] if text else []
     if setting.of is int:

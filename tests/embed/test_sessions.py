@@ -11,7 +11,14 @@ import pytest
 from holdfast import embed
 from holdfast.core.records import made
 from holdfast.embed import Call, Session, SessionStore
-from holdfast.errors import AnswerUnreadable, HoldfastError, NotThere, StoreError, StoreReadOnly
+from holdfast.errors import (
+    AnswerUnreadable,
+    HoldfastError,
+    NotThere,
+    ProtectionUnreadable,
+    StoreError,
+    StoreReadOnly,
+)
 from tests.core.logs import NOON
 from tests.core.providers import refused_by_anthropic, refused_by_openai
 from tests.embed.loop import kinds, said, texts, turns, write_settings
@@ -46,6 +53,22 @@ def inherited(home: Path, source: Path) -> None:
         pressure={"show_in_context": False},
         session={"default_key": MAIN, "inherit": {"enabled": True, "source": str(source), "format": "jsonl"}},
     )
+
+
+def test_nothing_is_kept_while_a_setting_that_protects_cannot_be_read(
+    home: Path, store: SessionStore
+) -> None:
+    session, settings = store.load("k"), home / "config.toml"
+    good = settings.read_text()
+    session.ask("look")
+    settings.write_text(f"{good}\n[redact]\ndenny = ['Xanadu']\n")
+    with pytest.raises(ProtectionUnreadable, match=r"`redact\.denny` is not a setting"):
+        session.answer(said("at Xanadu"))
+    assert b"Xanadu" not in b"".join(path.read_bytes() for path in home.glob("store.db*"))
+    settings.write_text(f"{good}\n[redact]\ndeny = ['Xanadu']\n")
+    session.answer(said("at Xanadu"))
+    assert len(store.load("k").messages()) == 2
+    assert b"Xanadu" not in b"".join(path.read_bytes() for path in home.glob("store.db*"))
 
 
 def test_a_conversation_is_told_as_it_was_held(store: SessionStore) -> None:

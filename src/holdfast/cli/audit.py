@@ -16,7 +16,7 @@ from holdfast.core.redact import redact
 from holdfast.core.text import shortened
 from holdfast.engine.audit import secrets as exposed
 from holdfast.engine.audit_memories import audit as doubtful
-from holdfast.engine.redactor import lists_of
+from holdfast.engine.redactor import readable_lists
 
 
 @group("holdfast audit secrets", "holdfast audit memories")
@@ -33,7 +33,7 @@ def secrets(*, as_json: bool) -> None:
     status is 1 if there is any.
     """
     where = access.home()
-    lists = lists_of(config.load(where, None, None, os.environ).config)
+    lists = readable_lists(config.load(where, None, None, os.environ).config)
     with access.opened_store(where) as store, working("reading everything"):
         found = exposed(store, where, lists, lambda: True)
     if as_json:

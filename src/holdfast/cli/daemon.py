@@ -10,6 +10,7 @@ from holdfast.cli import access
 from holdfast.cli.heritage import inherit_option, inherit_or_offer
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, say, working
+from holdfast.cli.warning import where_stopped
 from holdfast.core.text import elapsed
 from holdfast.daemon import client
 from holdfast.engine.doctor import lock_holder, rejected, spooled
@@ -55,7 +56,7 @@ def status(*, as_json: bool) -> None:
     answer, waiting, unreadable = _asked(where), spooled(where), rejected(where)
     if as_json:
         known = {"running": answer is not None, "home": str(where), **(answer or {})}
-        give_json({**known, "spooled": waiting, "rejected": unreadable})
+        give_json({**known, "spooled": waiting, "rejected": unreadable, "stopped": where_stopped()})
         return
     if answer is None and (holder := lock_holder(where)):
         give(f"the daemon (process {holder}) does not answer; `holdfast doctor` says what to do")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from holdfast import __version__, harnesses, models
+from holdfast import __version__, config, harnesses, models
 from holdfast.cli import access
 from holdfast.cli.hook import command_for
 from holdfast.cli.mcp import relay_command
@@ -116,8 +116,9 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
     yield daemon
     for harness in connected:
         yield connections.check_interpreters(home, harness)
-        # What needs the daemon would only wait for it, and say the same once more.
-        if daemon.ok:
+        # What needs the daemon would only wait for it, and say the same once more. While settings stop
+        # everything, no trial letter comes back.
+        if daemon.ok and config.load(home, None, None, os.environ).config.unreadable is None:
             yield from _tried(home, harness)
     yield checks.check_leftovers(home, access.daemon_answering(home))
     yield checks.check_spool(home)

@@ -17,11 +17,13 @@ import click
 
 from holdfast import __version__
 from holdfast.cli.commands import LazyGroup
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, ProtectionUnreadable
 
 INTERRUPTED = 130
 LOG_BYTES = 1_000_000
 
+_WITHOUT_WARNING: Final = frozenset({"hook", "hook-command", "mcp", "demo"})
+"""Commands that a program calls, which must be quick or silent, and one that has a home of its own."""
 _MAKE_ROOM = "make room on that disk, or name another home in HOLDFAST_HOME"
 _LET_IN = "look at the permissions of the file and its directory; the disk may be read-only"
 _REFUSALS: Final = {
@@ -40,8 +42,13 @@ _REFUSALS: Final = {
     epilog="\b\nExamples:\n  holdfast setup\n  holdfast brief\n  holdfast doctor",
 )
 @click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
-def holdfast() -> None:
+@click.pass_context
+def holdfast(context: click.Context) -> None:
     """Holdfast keeps a coding agent's work alive when its context window dies."""
+    if context.invoked_subcommand not in _WITHOUT_WARNING:
+        from holdfast.cli.warning import warn_where_stopped
+
+        warn_where_stopped()
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -75,6 +82,13 @@ def _status(words: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except ProtectionUnreadable as error:
+        from holdfast.cli.warning import where_stopped
+
+        if where_stopped().startswith(error.message):
+            # The warning has said it all.
+            return _told("refused until these settings can be read", "")
+        return _told(error.message, error.hint)
     except HoldfastError as error:
         return _told(error.message, error.hint)
 
@@ -104,7 +118,12 @@ def _refused(error: OSError, hint: str) -> int:
 def _unexpected(error: Exception) -> int:
     from holdfast.core.defang import printable
 
-    redacted = _redact()
+    try:
+        redacted = _redact()
+    except ProtectionUnreadable:
+        click.echo(f"error: this should not have happened: {type(error).__name__}", err=True)
+        click.echo("\nhint: no traceback is kept while the settings cannot be read", err=True)
+        return 1
     where, what = _keep_traceback(redacted), printable(redacted(f"{type(error).__name__}: {error}"))
     click.echo(f"error: this should not have happened: {what}", err=True)
     click.echo(f"\nhint: {where}; please report it", err=True)
@@ -112,17 +131,13 @@ def _unexpected(error: Exception) -> int:
 
 
 def _redact() -> Callable[[str], str]:
-    """What redacts with the user's lists; without them where the settings themselves are what is wrong."""
+    """What redacts with the user's lists; ProtectionUnreadable where they cannot be read."""
     from functools import partial
 
     from holdfast import config
-    from holdfast.core.redact import NO_LISTS
     from holdfast.engine.redactor import lists_of, redact_as_seen
 
-    try:
-        lists = lists_of(config.load(config.home(os.environ), None, None, os.environ).config)
-    except (OSError, HoldfastError):
-        lists = NO_LISTS
+    lists = lists_of(config.load(config.home(os.environ), None, None, os.environ).config)
     return partial(redact_as_seen, lists=lists)
 
 

@@ -31,6 +31,7 @@ def prune(*, days: int | None, dry_run: bool) -> None:
     what was said in a session as long as `records.retention_days` and `records.max_mb` say.
     """
     settings = config.load(access.home(), None, None, os.environ).config
+    config.require_protection(settings)  # How long things are to be kept stands in the same files.
     days = settings.continuity.retention_days if days is None else days
     with access.opened_desk() as desk, working("pruning"):
         rehearsal = replace(desk, store=cast("Store", _Undoing(desk.store)))

@@ -116,6 +116,7 @@ class House:
         if not (self._home / "run" / "door").exists():
             self._leave("the home is gone")
             return
+        await self.attempt("look at the settings", self._reception.look_at_settings)
         await self.attempt("take in the spool", self._reception.drain)
         await self.attempt("take due checkpoints", partial(self._reception.flush, DEBOUNCE_MS))
         await self.attempt("have checkpoints written", self._reception.write_better)

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import stat
+from copy import copy
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -29,9 +30,13 @@ class _Redacting(logging.Formatter):
         self._lists = NO_LISTS
 
     def format(self, record: logging.LogRecord) -> str:
-        # While the settings cannot be used, the lists that were read last hold.
-        with contextlib.suppress(ConfigError):
+        # While the settings cannot be read, the lists that were read last hold, and a traceback, which may
+        # repeat anybody's words, is left out.
+        try:
             self._lists = lists_of(config.load(self._home, None, None, os.environ).config)
+        except ConfigError:
+            record = copy(record)
+            record.exc_info = record.exc_text = None
         # What is hidden goes first, as it could stand in the middle of a secret. Only a record begins a line.
         return redact(printable(super().format(record)), lists=self._lists).replace("\n", "\n  ")
 

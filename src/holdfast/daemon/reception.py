@@ -6,6 +6,7 @@ It holds the desk, which the worker's thread alone may use.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import json
 import logging
@@ -19,9 +20,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast import __version__, config, harnesses, models, settings
-from holdfast.config import Config
-from holdfast.core.redact import Lists
+from holdfast import __version__, config, harnesses, hook, models, settings
+from holdfast.config import Config, Unreadable
+from holdfast.core.redact import NO_LISTS, Lists
 from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
@@ -35,8 +36,16 @@ from holdfast.engine.record import CLOCK_SKEW_MS
 from holdfast.engine.redactor import FOR_TAGS, Redactor, lists_of
 from holdfast.engine.rewrite import rewrite
 from holdfast.engine.status import show_status
+from holdfast.engine.stopped import notice_once
 from holdfast.engine.transcripts import Readable, find, read_on
-from holdfast.errors import ConfigError, HarnessUnknown, HoldfastError, ModelError, StoreCorrupt, StoreError
+from holdfast.errors import (
+    HarnessUnknown,
+    HoldfastError,
+    ModelError,
+    ProtectionUnreadable,
+    StoreCorrupt,
+    StoreError,
+)
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
 from holdfast.stores.sqlite import drop_copies, open_store, set_aside
@@ -62,6 +71,8 @@ OUT_OF_RESOURCES = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 )
 """What no letter is to blame for."""
+HELD_TIME = 15.0
+"""After how long it is looked again whether the settings of one project let a spooled letter in."""
 
 
 class Reception:
@@ -79,6 +90,13 @@ class Reception:
         self._settings = dict[Project, Config]()
         self._settings_of = 0
         self._writing: Writing | None = None
+        self._reported = dict[str, tuple[str, ...]]()
+        """What was wrong with the settings of each project when they were last read."""
+        self._lists = NO_LISTS
+        self._held = dict[str, float]()
+        """The spooled letters that settings keep from being read, and when to look at each again."""
+        self._stopped = False
+        self._stopped_projects = dict[Project, Unreadable]()
         self._opened_at = 0
         self.is_ready = asyncio.Event()
         """Set once the daemon can say everything about itself; hooks are answered before that."""
@@ -146,7 +164,11 @@ class Reception:
         envelope = _received_now(envelope_of(request))
 
         def work() -> bytes | None:
-            return receive_if_settled(self.desk, envelope, request.body, lambda: time.monotonic() < until)
+            try:
+                return receive_if_settled(self.desk, envelope, request.body, lambda: time.monotonic() < until)
+            except ProtectionUnreadable as error:
+                self._hold(request)
+                return notice_once(self.desk, envelope, request.body, error)
 
         settled_by = time.monotonic() + SETTLING_TIME
         while (answer := await self._worker.do(Urgency.LETTER, work)) is None:
@@ -156,8 +178,33 @@ class Reception:
         return answer
 
     def lists(self) -> Lists:
-        """What the user lets pass and what never, in all projects."""
-        return lists_of(self._loaded(None))
+        """What the user lets pass and what never, in all projects; the last known while it is unreadable."""
+        loaded = self._loaded(None)
+        if loaded.unreadable is None:
+            self._lists = lists_of(loaded)
+        return self._lists
+
+    def unreadable(self) -> list[Unreadable]:
+        """What stops everything now, or else what stops each project that had something to keep."""
+        everywhere = self._loaded(None).unreadable
+        if everywhere is not None:
+            return [everywhere]
+        found = [self._loaded(project).unreadable for project in list(self._stopped_projects)]
+        return [each for each in found if each is not None]
+
+    async def look_at_settings(self) -> None:
+        """Notice that the settings that protect became unreadable, or readable again."""
+        before, self._stopped = self._stopped, self._loaded(None).unreadable is not None
+        marker = self.home / hook.STOPPED
+        with contextlib.suppress(OSError):  # On a full or read-only disk hooks keep nothing either.
+            if self._stopped:
+                marker.touch(mode=0o600)
+            else:
+                marker.unlink(missing_ok=True)
+        if before and not self._stopped:
+            self._held.clear()
+            await self.drain()
+            await self.catch_up()
 
     async def do(self, urgency: Urgency, work: Callable[[], T]) -> T:
         """The result of work that uses the desk."""
@@ -172,9 +219,16 @@ class Reception:
     async def drain(self) -> int:
         """Take in the letters that hooks left in the spool; how many."""
         taken, refused = 0, list[tuple[spool.Spooled, Exception]]()
-        for letter in spool.letters(self.home):
+        now = time.monotonic()
+        self._held = {name: until for name, until in list(self._held.items()) if until > now}
+        for letter in spool.letters(self.home, self._held):
             try:
                 reason = "not a request" if letter.request is None else await self._take_in(letter.request)
+            except ProtectionUnreadable:
+                # It stays until the settings can be read, without anybody's words.
+                self._held[letter.path.name] = time.monotonic() + HELD_TIME
+                spool.strip(letter)
+                continue
             except (StoreError, OSError) as error:
                 refused.append((letter, error))
                 if len(refused) == REFUSALS_AT_ONCE:
@@ -208,7 +262,9 @@ class Reception:
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.finalise_orphans(self.desk))
 
     async def prune(self) -> maintain.Pruned:
-        """Remove what has served its time."""
+        """Remove what has served its time; nothing while it cannot be read how long that is."""
+        if self._stopped:
+            return maintain.Pruned(0, 0)
         return await self._worker.do(Urgency.HOUSEKEEPING, self._prune)
 
     async def rewrite(self) -> bool:
@@ -221,7 +277,7 @@ class Reception:
 
     async def embed(self) -> bool:
         """Give some documents their vectors, if very many have none; whether there may be more of them."""
-        if not self._loaded(None).recall.vectors:
+        if self._stopped or not self._loaded(None).recall.vectors:
             return False
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: embed_backlog(self.desk))
 
@@ -243,6 +299,8 @@ class Reception:
 
     async def prune_records(self) -> bool:
         """Remove some of what sessions said, if it has served its time; whether there may be more of it."""
+        if self._stopped:
+            return False
         records = self._loaded(None).records
         gone = await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.prune_records(self.desk, records))
         return gone == maintain.PASSAGES_AT_ONCE
@@ -277,6 +335,7 @@ class Reception:
                     "troubles": self.troubles,
                 }
             case "flush":
+                self._held.clear()
                 drained = await self.drain()
                 await self.catch_up()
                 return {"letters": drained, "checkpoints": await self.flush(0)}
@@ -303,7 +362,7 @@ class Reception:
 
         try:
             await self._worker.do(Urgency.SPOOL, work)
-        except StoreError:
+        except (StoreError, ProtectionUnreadable):
             raise
         except HarnessUnknown:
             return "no such harness"
@@ -314,6 +373,13 @@ class Reception:
             return _place_of(error)
         return ""
 
+    def _hold(self, request: wire.Request) -> None:
+        try:
+            name = spool.hold(self.home, request)
+            self._held[name] = time.monotonic() + HELD_TIME
+        except OSError as error:
+            self._log.warning("a letter could not be kept in the spool: %s", error)
+
     def _prune(self) -> maintain.Pruned:
         days = self._loaded(None).continuity.retention_days
         drop_copies(self.home / "store.db", self.home / "backups", _now() - days * maintain.DAY_MS)
@@ -321,9 +387,8 @@ class Reception:
         return maintain.prune(self.desk, days)
 
     def _rewrite(self) -> bool:
-        try:
-            loaded = config.load(self.home, None, None, os.environ).config
-        except ConfigError:
+        loaded = self._loaded(None)
+        if loaded.unreadable is not None:
             return False  # Its lists are not known; what would be written by none of them had to be redone.
         desk = self.desk
         redactor = Redactor(lists_of(loaded), desk.store.secret(FOR_TAGS, desk.new_secret()))
@@ -345,7 +410,7 @@ class Reception:
     def _read_on(self, key: str) -> None:
         """Read a session on, unless it ended while others were read."""
         session = self.desk.store.session(key)
-        if session is None or session.phase is not Phase.LIVE:
+        if session is None or session.phase is not Phase.LIVE or self.desk.is_stopped(session.project):
             return
         path = Path(session.transcript)
         if isinstance(find(str(path), (path.parent,)), Readable):
@@ -360,14 +425,31 @@ class Reception:
         return self._settings[project]
 
     def _loaded(self, project: Project | None) -> Config:
-        """The settings; where they cannot be used, the defaults, because a hook must still be answered."""
+        """The settings as they are now. What is wrong with them is logged once, until it changes."""
         root = Path(project.root) if project else None
         project_id = project.project_id if project else None
-        try:
-            return config.load(self.home, root, project_id, os.environ).config
-        except ConfigError as error:
-            self._log.warning("%s; the defaults are used", error.message)
-            return Config()
+        loaded = config.load(self.home, root, project_id, os.environ)
+        unreadable = loaded.config.unreadable
+        problems = (*((unreadable.notice,) if unreadable else ()), *loaded.warnings)
+        self._report(project.root if project else "", problems)
+        if project is not None and unreadable is not None:
+            self._stopped_projects[project] = unreadable
+        elif project is not None:
+            self._stopped_projects.pop(project, None)
+        return loaded.config
+
+    def _report(self, key: str, problems: tuple[str, ...]) -> None:
+        """Log what is new among the problems with the settings that were read for a project, or for none."""
+        before = self._reported.get(key, ())
+        if problems == before:
+            return
+        known = {problem for each in list(self._reported.values()) for problem in each}
+        self._reported[key] = problems
+        for problem in problems:
+            if problem not in known:
+                self._log.warning("%s", problem)
+        if before and not problems:
+            self._log.info("the settings%s can be used again", f" of {key}" if key else "")
 
 
 def envelope_of(request: wire.Request) -> Envelope:

@@ -13,7 +13,9 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Collection, Iterable, Iterator
+from hashlib import blake2s
 from pathlib import Path
 
 import msgspec
@@ -42,10 +44,12 @@ class Spooled:
     request: wire.Request | None
 
 
-def letters(home: Path) -> Iterator[Spooled]:
-    """Each spooled letter; a file that is none is rejected without being opened."""
+def letters(home: Path, left: Collection[str] = ()) -> Iterator[Spooled]:
+    """Each spooled letter whose name is not `left`; a file that is none is rejected without being opened."""
     spool = home / "spool"
     for path in _letter_files(spool):
+        if path.name in left:
+            continue
         try:
             content = _read_regular(path)
         except OSError:
@@ -54,6 +58,50 @@ def letters(home: Path) -> Iterator[Spooled]:
             reject(home, Spooled(path, b"", None), "not a regular file")
         else:
             yield Spooled(path, content, wire.parse(content))
+
+
+def hold(home: Path, request: wire.Request) -> str:
+    """Keep a letter until the settings can be read, without anything that the user wrote; its name.
+
+    Without words, many letters of a session say the same: the last of them is enough. What is no JSON object
+    has no name, and is not kept.
+    """
+    try:
+        body = hook.without_words(request.body)
+    except (ValueError, TypeError, RecursionError):
+        return ""
+    fields = {**json.loads(body), "harness": request.fields.get("harness", "")}
+    fields.pop("prompt_id", None)
+    tag = blake2s(json.dumps(fields, sort_keys=True).encode(), digest_size=8).hexdigest()
+    spool = home / "spool"
+    spool.mkdir(mode=0o700, exist_ok=True)
+    earlier = list(spool.glob(f"*-{tag}-held{ENDING}"))
+    name = f"{time.time_ns()}-{tag}-held{ENDING}"
+    hook.write(str(spool / name), _written(request, body))
+    for path in earlier:
+        path.unlink(missing_ok=True)
+    hook.make_room(str(spool))
+    return name
+
+
+def strip(letter: Spooled) -> None:
+    """Take what the user wrote out of a letter that a hook spooled; it goes if that cannot be done."""
+    try:
+        if letter.request is not None:
+            body = hook.without_words(letter.request.body)
+            hook.write(str(letter.path), _written(letter.request, body))
+    except (OSError, ValueError, TypeError, RecursionError):
+        letter.path.unlink(missing_ok=True)
+
+
+def _written(request: wire.Request, body: bytes) -> bytes:
+    """A letter as hooks write it."""
+    fields = {field: value for field, value in request.fields.items() if field not in ("token", "length")}
+    head = "".join(f"{field}: {value}\n" for field, value in fields.items())
+    return (
+        f"{wire.PROTOCOL} {request.kind}\n{head}length: {len(body)}\n\n".encode(errors="surrogateescape")
+        + body
+    )
 
 
 def reject(home: Path, letter: Spooled, reason: str) -> None:

@@ -15,5 +15,5 @@ def would_keep(desk: Desk, session: Session) -> Brief:
     """What the session would be given back if it were compacted now; nothing is kept of having asked."""
     kept, words = desk.harness(session.harness).kept, words_of(desk, session)
     told = Told(Reason.COMPACT, session, desk.clock(), words=words, kept=kept)
-    redact = desk.redactor(session.project).of_session(session.key)
+    redact = desk.redactor_to_show(session.project).of_session(session.key)
     return written(checked(told, redact), desk.config(session.project).continuity.recovery_budget_chars)

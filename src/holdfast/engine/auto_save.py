@@ -65,6 +65,7 @@ def save_latest(desk: Desk, project: Project, since: int, means: Means) -> Outco
 def _wanted(desk: Desk, session: Session) -> bool:
     return (
         bool(session.transcript)
+        and not desk.is_stopped(session.project)
         and desk.config(session.project).continuity.auto_save
         and continuity_source.is_primary(desk, session)
     )

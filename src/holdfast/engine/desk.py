@@ -12,10 +12,11 @@ from secrets import token_bytes
 
 from holdfast.config import Config
 from holdfast.core.flush import FlushPolicy
+from holdfast.core.redact import Lists
 from holdfast.core.rolling import RollingPolicy
 from holdfast.core.session import Policy
 from holdfast.core.world import Project
-from holdfast.engine.redactor import FOR_TAGS, SECRET_BYTES, Redactor, lists_of
+from holdfast.engine.redactor import FOR_TAGS, SECRET_BYTES, Redactor, lists_of, readable_lists
 from holdfast.harnesses.base import Harness
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count, Embedder
@@ -73,7 +74,20 @@ class Desk:
             (*config.pressure.windows, *KNOWN),
         )
 
+    def is_stopped(self, project: Project) -> bool:
+        """Whether nothing of a project may be kept or shared: a setting that protects is unreadable."""
+        return self.config(project).unreadable is not None
+
     def redactor(self, project: Project) -> Redactor:
-        """How the texts of a project's sessions are redacted now."""
-        lists = lists_of(self.config(project))
+        """How the texts of a project's sessions are redacted now, before they are stored or shared.
+
+        Raises ProtectionUnreadable where that cannot be known.
+        """
+        return self._redactor(lists_of(self.config(project)))
+
+    def redactor_to_show(self, project: Project) -> Redactor:
+        """How stored texts are redacted once more before a person is shown them; it never fails."""
+        return self._redactor(readable_lists(self.config(project)))
+
+    def _redactor(self, lists: Lists) -> Redactor:
         return Redactor(lists, self.store.secret(FOR_TAGS, self.new_secret()))

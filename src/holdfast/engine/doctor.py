@@ -85,14 +85,17 @@ def check_home(home: Path) -> Finding:
     return fine("home", f"{home}, for its owner only")
 
 
-def check_settings(home: Path, root: Path, project_id: str, environment: Mapping[str, str]) -> Finding:
+def check_settings(
+    home: Path, root: Path | None, project_id: str | None, environment: Mapping[str, str]
+) -> Finding:
     """The settings can be used, and every key in them counts."""
+    loaded = config.load(home, root, project_id, environment)
     try:
-        warnings = config.load(home, root, project_id, environment).warnings
+        config.require_protection(loaded.config)
     except HoldfastError as error:
-        return wrong("config", error.message, error.hint or "mend the file that is named")
-    if warnings:
-        return wrong("config", "; ".join(warnings), "take these keys out of the files")
+        return wrong("config", error.message, error.hint)
+    if loaded.warnings:
+        return wrong("config", "; ".join(loaded.warnings), "correct or remove what is named")
     return fine("config", "the settings can be used; `holdfast config` shows them")
 
 
@@ -121,10 +124,10 @@ def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> 
 
 def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
     """How much of what sessions said is kept, and how much may be."""
-    try:
-        records = config.load(home, None, None, environment).config.records
-    except HoldfastError:
+    settings = config.load(home, None, None, environment).config
+    if settings.unreadable is not None:
         return fine("records", "cannot be told before the settings can be used")
+    records = settings.records
     kept = store.records_kept()
     room = f"of at most {records.max_mb:,} MB and {records.retention_days:,} days"
     since = f", since {to_iso(kept.since)[:10]}" if kept.passages else ""

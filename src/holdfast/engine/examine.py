@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
-from holdfast import harnesses
+from holdfast import config, harnesses
 from holdfast.engine import connections, doctor
 from holdfast.engine.activity import check_activity, check_cursors
 from holdfast.engine.desk import Desk
@@ -23,6 +23,8 @@ def at_a_glance(desk: Desk, home: Path, environment: Mapping[str, str]) -> Itera
     """What can be said at once."""
     every = _every()
     yield doctor.check_home(home)
+    yield doctor.check_settings(home, None, None, environment)
+    yield from _stopped_projects(desk, home, environment)
     yield connections.check_setup(home)
     yield doctor.check_redactor(desk.store, home, environment)
     yield doctor.check_records(desk.store, home, environment)
@@ -40,12 +42,23 @@ def thoroughly(desk: Desk, home: Path, environment: Mapping[str, str]) -> Iterat
     yield from at_a_glance(desk, home, environment)
     yield doctor.check_tokens(desk.counter)
     yield doctor.check_store(desk.store, home / "store.db")
+    # While settings stop everything, no trial letter comes back.
+    stopped = config.load(home, None, None, environment).config.unreadable is not None
     for harness in _every():
         if connections.installed(home, harness):
             yield connections.check_version(harness, environment.get("PATH", ""))
             yield connections.check_interpreters(home, harness)
             command = connections.installed(home, harness)
-            yield check_round_trip(harness, command, lambda: nullcontext(desk.store), desk.clock)
+            if not stopped:
+                yield check_round_trip(harness, command, lambda: nullcontext(desk.store), desk.clock)
+
+
+def _stopped_projects(desk: Desk, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Projects with a live session and settings of their own that cannot be read."""
+    for project in {session.project for session in desk.store.live_sessions()}:
+        unreadable = desk.config(project).unreadable
+        if unreadable is not None and not unreadable.everywhere:
+            yield doctor.check_settings(home, Path(project.root), project.project_id, environment)
 
 
 def _every() -> list[Harness]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from holdfast.config import require_protection
 from holdfast.core.records import SESSION, header, portable
 from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError
@@ -23,8 +24,10 @@ def export(desk: Desk, key: str) -> Iterator[str]:
     records = desk.store.log(key, "", _ALL)
     if not records:
         raise HoldfastError(f"no log of a session `{key}` is kept here", _hint(desk.store))
+    session = desk.store.session(key)
+    if session is not None:
+        require_protection(desk.config(session.project))
     if records[0].type != SESSION:
-        session = desk.store.session(key)
         at = records[0].at or desk.clock()
         yield header(desk.new_id(), at, session.project.normalized if session else "").line
     yield from map(portable, records)

@@ -60,6 +60,8 @@ def refresh(desk: Desk, project: Project) -> int:
 
     Quick where none did, for it is asked before every recall.
     """
+    if desk.is_stopped(project):
+        return 0
     source = f"files/{project.worktree_id}"
     cursor = desk.store.cursor(source)
     seen = _seen(desk.store, cursor)

@@ -47,6 +47,7 @@ class LeftOut(StrEnum):
     KEPT = "recorded live"
     EXCLUDED = "excluded by the settings"
     OLD = "older than records are kept"
+    STOPPED = "of a project with settings that cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,12 @@ class _Look:
         return self._unwanted(found, config) or found
 
     def _unwanted(self, found: Found, config: Config) -> LeftOut | None:
-        """Why the settings leave a session out, if they do."""
+        """Why the settings leave a session out, if they do.
+
+        Raises ProtectionUnreadable where the settings for all projects cannot be read.
+        """
+        if config.unreadable is not None and not config.unreadable.everywhere:
+            return LeftOut.STOPPED
         left_out = excluded(config, found.project.normalized) or self._desk.owns(found.project)
         if not config.continuity.enabled or left_out:
             return LeftOut.EXCLUDED

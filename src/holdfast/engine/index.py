@@ -27,6 +27,7 @@ from holdfast.stores.base import Document
 
 SETTLED_MS: Final = 30_000
 """How long a session's words wait for more of them: a passage that grows is written anew each time."""
+LOOKED_AT: Final = 200
 EVENTS_AT_ONCE: Final = 300
 VECTORS_AT_ONCE: Final = 64
 """What one step takes on at most: a letter that comes meanwhile waits for some tens of milliseconds."""
@@ -35,10 +36,16 @@ BACKLOG: Final = 256
 
 def index(desk: Desk) -> bool:
     """Take one step: index what one session said since; whether there may be another to take at once."""
-    waiting = desk.store.unindexed(desk.clock() - SETTLED_MS, 1)
-    for key in waiting:
+    waiting = desk.store.unindexed(desk.clock() - SETTLED_MS, LOOKED_AT)
+    key = next((key for key in waiting if not _is_stopped(desk, key)), None)
+    if key is not None:
         _index(desk, key)
-    return bool(waiting)
+    return key is not None
+
+
+def _is_stopped(desk: Desk, key: str) -> bool:
+    session = desk.store.session(key)
+    return session is not None and desk.is_stopped(session.project)
 
 
 def embed_backlog(desk: Desk) -> bool:

@@ -135,7 +135,7 @@ def look(desk: Desk, place: Place, project: Project) -> Looked | None:
     states = file_states(project.root, map(_path, ledger.files))
     doubts = file_doubts(ledger.files, {}, states, 0, saved_at)
     marked = tuple(_doubted(entry, doubts.get(key_of(entry.text), "")) for entry in ledger.files)
-    redact = desk.redactor(project).of_session("")
+    redact = desk.redactor_to_show(project).of_session("")
     return Looked(
         text=text,
         ledger=ledger.having(Part.FILES, marked),

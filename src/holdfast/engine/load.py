@@ -64,7 +64,7 @@ def loaded(desk: Desk, here: Room) -> Loaded | None:
         return None
     config = desk.config(here.project)
     # What stands in files is a person's or a repository's: nobody has redacted it yet.
-    redact = desk.redactor(here.project).of_session("")
+    redact = desk.redactor_to_show(here.project).of_session("")
     layers_told = tuple(replace(one, summary=redacted(one.summary, redact)) for one in found)
     pointers = _pointers(resume_context(desk, here, found))
     limits = Limits(config.continuity.startup_lines, config.brief.total_chars)

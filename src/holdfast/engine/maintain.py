@@ -40,7 +40,7 @@ class Pruned:
 
 def flush(desk: Desk, waited_ms: int = DEBOUNCE_MS) -> int:
     """Take the checkpoints that have been due for at least that long; how many were taken."""
-    live = desk.store.live_sessions()
+    live = [session for session in desk.store.live_sessions() if not desk.is_stopped(session.project)]
     return sum(_flushed(desk, one.key, waited_ms) for one in live if _calls(desk, one, waited_ms))
 
 
@@ -69,7 +69,8 @@ def _flushed(desk: Desk, key: str, waited_ms: int) -> int:
 
 def finalise_orphans(desk: Desk) -> list[str]:
     """Close the sessions whose harness is gone without a word; their keys."""
-    return [finalise(desk, session).key for session in desk.store.live_sessions() if _is_gone(desk, session)]
+    live = [session for session in desk.store.live_sessions() if not desk.is_stopped(session.project)]
+    return [finalise(desk, session).key for session in live if _is_gone(desk, session)]
 
 
 def _is_gone(desk: Desk, session: Session) -> bool:

@@ -72,7 +72,10 @@ def _takes_brief(heard: Heard, harness: Harness) -> bool:
 
 
 def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> Listened | None:
-    """Keep what a letter says; None if it says nothing that is ours to keep."""
+    """Keep what a letter says; None if it says nothing that is ours to keep.
+
+    Raises ProtectionUnreadable where it cannot be known what may be kept.
+    """
     harness = desk.harness(envelope.harness)
     heard = harness.parse_hook(letter, envelope)
     if isinstance(heard, Skipped):
@@ -81,7 +84,7 @@ def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], 
         return None
     project = identity(heard.cwd)
     config = desk.config(project)
-    if not config.continuity.enabled or excluded(config, project.normalized) or desk.owns(project):
+    if desk.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
         return None
     transcript = find(heard.transcript, harness.transcript_roots(desk.user_home, envelope.environment))
     if isinstance(transcript, Readable):

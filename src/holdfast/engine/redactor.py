@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import blake2s
 from typing import Final
 
-from holdfast.config import Config
+from holdfast.config import Config, require_protection
 from holdfast.core.defang import HIDDEN, printable
 from holdfast.core.redact import NO_LISTS, VERSION, Lists, redact, redact_parts
 from holdfast.lazy_dataclass import dataclass
@@ -81,7 +81,13 @@ def _hides(text: str) -> bool:
 
 
 def lists_of(config: Config) -> Lists:
-    """What the user lets pass and what never."""
+    """What the user lets pass and what never; ProtectionUnreadable where that cannot be known."""
+    require_protection(config)
+    return readable_lists(config)
+
+
+def readable_lists(config: Config) -> Lists:
+    """As much of these lists as can be read: enough to show what is stored, never to store or share."""
     return Lists(config.redact.allow, config.redact.deny)
 
 

@@ -227,7 +227,7 @@ def _receipts(desk: Desk, session: Session) -> list[Receipt]:
 
 
 def _checked(desk: Desk, told: Told) -> Told:
-    return checked(told, desk.redactor(told.session.project).of_session(told.session.key))
+    return checked(told, desk.redactor_to_show(told.session.project).of_session(told.session.key))
 
 
 def _continued(desk: Desk, found: Found, reason: Reason, starting: Session | None) -> Told | None:

@@ -35,6 +35,6 @@ def line_of(desk: Desk, session: Session, used: int = 0) -> str:
 
 
 def _learnt(desk: Desk, session: Session, glance: Glance) -> Session:
-    if glance.window in (0, session.pressure.told):
+    if glance.window in (0, session.pressure.told) or desk.is_stopped(session.project):
         return session
     return record(desk, Arrival(session.key, session.harness, session.project, window=glance.window))

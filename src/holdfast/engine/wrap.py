@@ -28,6 +28,8 @@ class Ready:
 def before(desk: Desk, project: Project) -> Ready:
     """Put candidates up anew if that is wanted, and say what a start without hooks is to be given."""
     config = desk.config(project)
+    if config.unreadable is not None:
+        return Ready("", (config.unreadable.notice,))
     notes: tuple[str, ...] = ()
     if config.dream.auto_build and desk.home is not None:
         try:

@@ -90,7 +90,9 @@ def _wanted(desk: Desk, progress: _Progress) -> Iterator[Checkpoint]:
         if not waits and checkpoint.created_at <= max(progress.until, news_since):
             continue
         session = desk.store.session(checkpoint.session)
-        if session is None or not is_configured(desk.config(session.project)):
+        if session is None or desk.is_stopped(session.project):
+            continue
+        if not is_configured(desk.config(session.project)):
             continue
         if max(checkpoint.created_at, session.last_event_at) > news_since:
             yield checkpoint

@@ -36,7 +36,7 @@ def print_to_give(desk: Desk, project: Project, text: str) -> str:
 
     What was shown without it would otherwise be put in place of the secret.
     """
-    redact = desk.redactor(project).of_session("")
+    redact = desk.redactor_to_show(project).of_session("")
     return print_of(text) if redact(text) == text else NOT_WHOLE
 
 

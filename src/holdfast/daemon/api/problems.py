@@ -10,7 +10,15 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from holdfast.errors import HarnessUnknown, HoldfastError, NotThere, PathRefused, StoreError, StoreLocked
+from holdfast.errors import (
+    ConfigError,
+    HarnessUnknown,
+    HoldfastError,
+    NotThere,
+    PathRefused,
+    StoreError,
+    StoreLocked,
+)
 
 
 class Problem(BaseModel):
@@ -42,6 +50,7 @@ _STATUSES: Final = (
     (NotThere, 404),
     (HarnessUnknown, 404),
     (PathRefused, 409),
+    (ConfigError, 409),
     (StoreLocked, 503),
     (StoreError, 503),
     (HoldfastError, 400),

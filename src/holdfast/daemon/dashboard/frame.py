@@ -35,6 +35,8 @@ class View:
     theme: str = ""
     version: str = ""
     seen: str = ""
+    alerts: tuple[str, ...] = ()
+    """What a person must put right before anything is kept again; shown on every page."""
 
     def ago(self, at: str | None) -> Html:
         """How long ago that was, with the time itself behind it."""
@@ -52,7 +54,7 @@ def page(view: View, path: str, title: str, *body: Child) -> Html:
             el(
                 "html",
                 _head(title),
-                el("body", _top(path), _main(title, *body), _foot(view), _toasts()),
+                el("body", _top(path), _alerts(view), _main(title, *body), _foot(view), _toasts()),
                 lang="en",
                 data_theme=theme,
                 data_seen=view.seen,
@@ -104,6 +106,10 @@ def _anchor() -> Html:
         stroke_linecap="round",
     )
     return el("svg", drawn, viewBox="0 0 20 20", width="20", height="20", aria_hidden="true", class_="sign")
+
+
+def _alerts(view: View) -> Html:
+    return joined(el("p", with_code(alert), class_="alert", role="alert") for alert in view.alerts)
 
 
 def _main(title: str, *body: Child) -> Html:

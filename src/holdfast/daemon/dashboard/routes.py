@@ -62,6 +62,7 @@ class Asked:
         self.project = self.query.get("project", "")[:200]
         self.redacted = self.office.redacted
         self.seen = ""
+        self.alerts = tuple(self.redacted([one.notice for one in self.office.reception.unreadable()]))
 
     def paging(self, limit: int) -> Paging:
         """The page of a list that is asked for."""
@@ -75,7 +76,7 @@ class Asked:
 
     def view(self) -> View:
         """What every page needs."""
-        return View(self.office.reception.desk.clock(), self.theme, __version__, self.seen)
+        return View(self.office.reception.desk.clock(), self.theme, __version__, self.seen, self.alerts)
 
     def _made(self, made: Callable[[Asked, Desk], Html], desk: Desk) -> Html:
         # Before anything else is looked up: what changes meanwhile counts as not seen.

@@ -1,0 +1,404 @@
+"""While a setting that protects cannot be read, nothing gets in; once it can, nothing is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+import pytest
+
+from holdfast import harnesses, hook
+from holdfast.core.continuity_audit import AuditTrigger, Scope
+from holdfast.core.handoff_filled import Words
+from holdfast.core.ledger import Entry, Ledger
+from holdfast.daemon import spool, wire
+from holdfast.daemon.mcp import Mcp
+from holdfast.daemon.reception import Reception
+from holdfast.daemon.worker import Urgency, Worker
+from holdfast.engine import continuity, digest, handoff, importing, ledger, maintain, remember
+from holdfast.engine.caller import Call
+from holdfast.engine.continuity_source import Choice, Source
+from holdfast.engine.desk import Desk
+from holdfast.engine.git import identity
+from holdfast.engine.memorize import Wish
+from holdfast.engine.summarize import Means
+from holdfast.errors import ProtectionUnreadable
+
+T = TypeVar("T")
+DENIED: Final = "Xanadu-Meridian"
+"""A word that only the user's own settings call a secret."""
+GOOD: Final = f'[redact]\ndeny = ["{DENIED}"]\n[capture]\nexclude = ["private"]\n'
+
+
+@dataclass
+class Place:
+    """A user's directory: a home of Holdfast's, a project, one that is excluded, and their transcripts."""
+
+    root: Path
+
+    @property
+    def home(self) -> Path:
+        return self.root / "holdfast"
+
+    @property
+    def settings(self) -> Path:
+        return self.home / "config.toml"
+
+    @property
+    def project(self) -> Path:
+        return self.root / "project"
+
+    @property
+    def private(self) -> Path:
+        return self.root / "private"
+
+    def transcript(self, session: str, cwd: Path, text: str) -> Path:
+        path = self.root / ".claude" / "projects" / "p" / f"{session}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stamp = {"timestamp": "2026-11-15T12:00:00.000Z", "sessionId": session, "cwd": str(cwd)}
+        said = {"role": "user", "content": text}
+        with path.open("a") as file:
+            number = len(path.read_text().splitlines())
+            file.write(
+                json.dumps({"type": "user", "uuid": f"{session}-{number}", **stamp, "message": said}) + "\n"
+            )
+        return path
+
+    def everything(self) -> bytes:
+        """Every byte of the home but the user's own settings."""
+        files = [path for path in self.home.rglob("*") if path.is_file() and path.name != "config.toml"]
+        return b"\0".join(path.read_bytes() for path in files)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    found = Place(tmp_path)
+    for folder in (found.home / "run", found.project, found.private):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_HOME", str(found.home))
+    return found
+
+
+def event(name: str, session: str, cwd: Path, transcript: Path | None, **more: str) -> bytes:
+    fields = {"session_id": session, "cwd": str(cwd), "hook_event_name": name, **more}
+    fields |= {"transcript_path": str(transcript)} if transcript else {}
+    return json.dumps(fields).encode()
+
+
+class Office:
+    """The daemon's reception, without its process."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.worker = Worker(asyncio.get_running_loop())
+        self.log = logging.getLogger(f"test.{place.root.name}")
+        self.reception = Reception(place.home, self.worker, asyncio.Event(), self.log, "")
+        self.mcp = Mcp(self.reception, self.log)
+        self.numbers = 0
+
+    async def __aenter__(self) -> Self:
+        await self.worker.do(Urgency.CONTROL, lambda: self.reception.open(0))
+        self.reception.is_ready.set()
+        await self.reception.look_at_settings()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.worker.do(Urgency.CONTROL, self.reception.close)
+        self.worker.stop()
+
+    async def sends(self, payload: bytes, **fields: str) -> bytes:
+        self.numbers += 1
+        head = {"id": f"id-{self.numbers}", "harness": "claude-code", "at": "1800000000000", **fields}
+        return await self.reception.answer(wire.Request("letter", head, payload))
+
+    async def works(self, work: Callable[[Desk], T]) -> T:
+        return await self.worker.do(Urgency.CONTROL, lambda: work(self.reception.desk))
+
+    async def calls(self, tool: str, **given: object) -> str:
+        return (await self.mcp.call(Call(cwd=str(self.place.project)), tool, given)).problem
+
+
+def syntax_error(place: Place) -> None:
+    place.settings.write_text(f"{GOOD}\n[brief\n")
+
+
+def bad_exclude(place: Place) -> None:
+    place.settings.write_text(GOOD.replace('["private"]', '"private"'))
+
+
+def bad_deny(place: Place) -> None:
+    place.settings.write_text(GOOD.replace(f'["{DENIED}"]', f'["{DENIED}", 1]'))
+
+
+def misspelled(place: Place) -> None:
+    place.settings.write_text(GOOD.replace("exclude", "exlude"))
+
+
+def capture_off_by_a_text(place: Place) -> None:
+    place.settings.write_text(f'{GOOD}[continuity]\nenabled = "no"\n')
+
+
+def directory(place: Place) -> None:
+    place.settings.mkdir()
+
+
+def fifo(place: Place) -> None:
+    os.mkfifo(place.settings)
+
+
+def too_large(place: Place) -> None:
+    place.settings.write_text(GOOD + "#" * (2 << 20))
+
+
+def not_readable(place: Place) -> None:
+    place.settings.write_text(GOOD)
+    place.settings.chmod(0)
+
+
+def variable(place: Place) -> None:
+    place.settings.write_text(GOOD)
+    os.environ["HOLDFAST_REDACT_DENY"] = f"{DENIED},,"
+
+
+def mend(place: Place) -> None:
+    os.environ.pop("HOLDFAST_REDACT_DENY", None)
+    if place.settings.is_dir():
+        shutil.rmtree(place.settings)
+    place.settings.unlink(missing_ok=True)
+    place.settings.write_text(GOOD)
+
+
+BREAKAGES: Final = (
+    *(syntax_error, bad_exclude, bad_deny, misspelled, capture_off_by_a_text),
+    *(directory, fifo, too_large, not_readable, variable),
+)
+
+
+def refused(work: Callable[[], object]) -> None:
+    with pytest.raises(ProtectionUnreadable, match="nothing is captured, stored or shared"):
+        work()
+
+
+def try_every_engine_verb(desk: Desk, place: Place, transcript: Path) -> None:
+    """Remembering, a digest, a ledger, a handoff, the continuity and an import, all refused."""
+    project, words = identity(str(place.project)), f"the code name is {DENIED}"
+    session = desk.store.session("before")
+    assert session is not None
+    refused(lambda: remember.remember(desk, project, Wish(words), source="cli"))
+    refused(lambda: digest.give_digest(desk, session.key, digest.Digest(words)))
+    spot = ledger.place_of(place.home, project, "LEDGER.md")
+    refused(lambda: ledger.save(desk, spot, project, session, Ledger(goal=(Entry(words),))))
+    refused(lambda: handoff.create(desk, project, session, (), words, Words()))
+    room = continuity.room(desk, place.home, project)
+    source = Source(Choice.EXPLICIT, "claude-code", transcript, "s1")
+    task = continuity.Task(Scope.BOTH, source, AuditTrigger.SAVE)
+    means = Means({}, lambda seconds: None)
+    refused(lambda: continuity.save(desk, room, task, means))
+    refused(lambda: continuity.refresh(desk, room, task, means))
+    candidates = [(harnesses.reader("claude-code"), transcript)]
+    refused(lambda: importing.survey(desk, candidates, importing.Choice()))
+
+
+async def tells_a_good_session(office: Office) -> None:
+    """A session from before the settings broke."""
+    path = office.place.transcript("before", office.place.project, "the beginning")
+    await office.sends(event("SessionStart", "before", office.place.project, path, source="startup"))
+
+
+async def try_every_way_in(office: Office) -> None:
+    """Hook events of all kinds, transcripts, the spool, housekeeping, agents' tools and engine verbs."""
+    place = office.place
+    words = f"call it {DENIED}"
+    private = place.transcript("p1", place.private, f"a private matter, {words}")
+    path = place.transcript("s1", place.project, f"an open matter, {words}")
+    old = place.transcript("before", place.project, f"what went on, {words}")
+    # A prompt without a transcript, sessions with one, an end, and what a hook left in the spool.
+    await office.sends(event("UserPromptSubmit", "s2", place.project, None, prompt=words))
+    await office.sends(event("SessionStart", "p1", place.private, private, source="startup"))
+    await office.sends(event("SessionStart", "s1", place.project, path, source="startup"))
+    await office.sends(event("UserPromptSubmit", "s1", place.project, path, prompt=words))
+    await office.sends(event("PreCompact", "s1", place.project, path, custom_instructions=words))
+    left = event("UserPromptSubmit", "s3", place.project, None, prompt=words)
+    header = hook.write_header("1-1", "claude-code", (), "-")
+    spooled = place.home / "spool" / "1-1.letter"
+    spooled.parent.mkdir(exist_ok=True)
+    spooled.write_bytes(b"%blength: %d\n\n%b" % (header, len(left), left))
+    await office.reception.drain()
+    await office.reception.transcripts_changed({old})
+    await office.reception.flush(0)
+    await office.reception.finalise_orphans()
+    await office.reception.index()
+    await office.reception.prune()
+    for tool, given in (
+        ("remember", {"text": words}),
+        ("session_digest", {"summary": words}),
+        ("recall", {"query": "beginning"}),
+    ):
+        assert "nothing is captured, stored or shared" in await office.calls(tool, **given)
+    await office.works(lambda desk: try_every_engine_verb(desk, place, path))
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda breakage: breakage.__name__)
+def test_nothing_gets_in_while_settings_are_broken_and_nothing_is_missing_afterwards(
+    place: Place, breakage: Callable[[Place], None]
+) -> None:
+    if breakage is not_readable and os.geteuid() == 0:
+        pytest.skip("root reads everything")
+
+    async def story() -> None:
+        mend(place)
+        async with Office(place) as office:
+            await tells_a_good_session(office)
+            place.settings.unlink()
+            breakage(place)
+            await office.reception.look_at_settings()
+            await try_every_way_in(office)
+            assert DENIED.encode() not in place.everything()
+            assert b"private matter" not in place.everything()
+            assert await office.works(lambda desk: [one.key for one in desk.store.sessions(9)]) == ["before"]
+            assert not list(place.project.rglob("*.md"))
+
+            mend(place)
+            await office.reception.look_at_settings()
+            kept = await office.works(lambda desk: {one.key for one in desk.store.sessions(9)})
+            assert {"before", "s1"} <= kept
+            assert "p1" not in kept
+            await office.works(lambda desk: maintain.flush(desk, 0))
+            for key, said in (("s1", "an open matter"), ("before", "what went on")):
+                events = str(await office.works(lambda desk, key=key: desk.store.events(key, 99)))  # type: ignore[misc]
+                assert said in events
+                assert "[REDACTED" in events
+            assert spool.waiting(place.home) == 0
+            assert DENIED.encode() not in place.everything()
+            assert b"private matter" not in place.everything()
+
+    asyncio.run(story())
+
+
+def test_a_bad_value_elsewhere_leaves_protection_on(place: Place) -> None:
+    async def story() -> None:
+        place.settings.write_text(f"{GOOD}[brief]\ntotal_chars = 100\n")
+        async with Office(place) as office:
+            private = place.transcript("p1", place.private, "a private matter")
+            path = place.transcript("s1", place.project, f"an open matter, {DENIED}")
+            await office.sends(event("UserPromptSubmit", "p1", place.private, private, prompt="x"))
+            await office.sends(event("UserPromptSubmit", "s1", place.project, path, prompt="x"))
+            assert await office.works(lambda desk: [one.key for one in desk.store.sessions(9)]) == ["s1"]
+            assert DENIED.encode() not in place.everything()
+
+    asyncio.run(story())
+
+
+def test_a_session_is_told_once_in_one_line_and_gets_no_brief(place: Place) -> None:
+    async def story() -> None:
+        mend(place)
+        async with Office(place) as office:
+            await tells_a_good_session(office)
+            await office.sends(event("SessionEnd", "before", place.project, None, reason="other"))
+            syntax_error(place)
+            path = place.transcript("s1", place.project, "an open matter")
+            prompt = event("UserPromptSubmit", "s1", place.project, path, prompt="x")
+            first = await office.sends(event("SessionStart", "s1", place.project, path, source="startup"))
+            told = json.loads(first)["hookSpecificOutput"]["additionalContext"]
+            assert "\n" not in told
+            assert f"nothing is captured, stored or shared: {place.settings} is not valid TOML" in told
+            assert "line 6" in told
+            assert "Session Recovery Context" not in told
+            assert await office.sends(prompt) == b""
+            assert await office.sends(prompt) == b""
+            other = event("UserPromptSubmit", "s2", place.project, None, prompt="x")
+            assert b"not valid TOML" in await office.sends(other)
+        # Neither another daemon nor another mistake says it again.
+        async with Office(place) as office:
+            bad_exclude(place)
+            assert await office.sends(prompt) == b""
+
+    asyncio.run(story())
+
+
+def test_a_repositorys_broken_file_stops_its_own_project_only(place: Place) -> None:
+    async def story() -> None:
+        mend(place)
+        broken = place.root / "broken"
+        broken.mkdir()
+        (broken / "holdfast.toml").write_text("[capture\n")
+        async with Office(place) as office:
+            one = place.transcript("s1", broken, "in the broken one")
+            two = place.transcript("s2", place.project, "in the other one")
+            told = await office.sends(event("SessionStart", "s1", broken, one, source="startup"))
+            assert b"nothing of this project is captured" in told
+            for number in range(3):
+                body = event("UserPromptSubmit", "s1", broken, one, prompt="x", prompt_id=f"p{number}")
+                await office.sends(body)
+            await office.sends(event("SessionEnd", "s1", broken, one, reason="other"))
+            assert spool.waiting(place.home) == 3, "one for each kind of event"
+            assert [one.everywhere for one in office.reception.unreadable()] == [False]
+            await office.sends(event("SessionStart", "s2", place.project, two, source="startup"))
+            assert await office.works(lambda desk: [each.key for each in desk.store.sessions(9)]) == ["s2"]
+            assert b"in the broken one" not in place.everything()
+            candidates = [(harnesses.reader("claude-code"), one)]
+            survey = await office.works(lambda desk: importing.survey(desk, candidates, importing.Choice()))
+            assert survey.left_out == {importing.LeftOut.STOPPED: 1}
+            (broken / "holdfast.toml").unlink()
+            head = {"verb": "flush"}
+            await office.reception.answer(wire.Request("control", head, b""))
+            assert await office.works(lambda desk: "broken one" in str(desk.store.events("s1", 9)))
+            assert spool.waiting(place.home) == 0
+            assert office.reception.unreadable() == []
+
+    asyncio.run(story())
+
+
+def test_what_is_wrong_is_logged_once_until_it_changes(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> None:
+        place.settings.write_text("[brief]\ntotal_chars = 100\n")
+        async with Office(place) as office:
+            path = place.transcript("s1", place.project, "x")
+            prompt = event("UserPromptSubmit", "s1", place.project, path, prompt="x")
+            for _ in range(3):
+                await office.sends(prompt)
+                await office.reception.look_at_settings()
+            syntax_error(place)
+            for _ in range(3):
+                await office.sends(prompt)
+                await office.reception.look_at_settings()
+            mend(place)
+            await office.reception.look_at_settings()
+            await office.sends(prompt)
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(story())
+    said = [record.getMessage() for record in caplog.records]
+    (warning,) = [line for line in said if "must be a whole number" in line]
+    assert warning.startswith(f"{place.settings}, line 2: `brief.total_chars` must be")
+    assert warning.endswith("not 100; 500 is used")
+    assert sum("not valid TOML" in line for line in said) == 1
+    assert sum("can be used again" in line for line in said) >= 1
+
+
+def test_a_hook_that_finds_no_daemon_spools_no_words_while_settings_are_broken(place: Place) -> None:
+    async def noticed() -> None:
+        async with Office(place) as office:
+            await office.reception.look_at_settings()
+
+    letter = event("UserPromptSubmit", "s2", place.project, None, prompt=f"call it {DENIED}")
+    header = hook.write_header("2-1", "claude-code", (), "-")
+    syntax_error(place)
+    asyncio.run(noticed())
+    hook.keep(str(place.home), "2-1", header, letter)
+    assert DENIED.encode() not in place.everything()
+    assert (place.home / "spool" / "2-1.letter").exists()
+    mend(place)
+    asyncio.run(noticed())
+    hook.keep(str(place.home), "2-2", header, letter)
+    assert DENIED.encode() in (place.home / "spool" / "2-2.letter").read_bytes()
