@@ -6,6 +6,7 @@ does is not here.
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import os
 import re
@@ -284,6 +285,8 @@ def _flat(above: str, table: Mapping[str, object]) -> Iterator[tuple[str, object
 
 def _text_of(path: Path, flags: int) -> str:
     """What a file holds; nothing where there is none."""
+    if "\0" in str(path):
+        return ""  # No file can have such a path.
     # Without O_NONBLOCK, a FIFO of that name would hold us for ever.
     try:
         descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
@@ -291,6 +294,10 @@ def _text_of(path: Path, flags: int) -> str:
         if path.is_symlink():
             raise OSError("it is a link to a file that is not there") from None
         return ""
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return ""  # The path came from a hook event: no file can have it.
+        raise
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
