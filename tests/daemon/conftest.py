@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 from holdfast.daemon import client, wire
+from tests import fork_server
 
 LIMIT_S: Final = 20.0
 
@@ -39,7 +40,7 @@ class Lodging:
     def launch(self, **environment: str) -> subprocess.Popen[bytes]:
         """A daemon, whatever becomes of it."""
         base = {"PATH": os.environ["PATH"], "HOME": str(self.root), "HOLDFAST_HOME": str(self.home)}
-        daemon = subprocess.Popen(
+        daemon = fork_server.Popen(
             [sys.executable, "-P", "-m", "holdfast.daemon"],
             cwd="/",
             env=base | environment,
