@@ -13,6 +13,7 @@ from holdfast import config
 from holdfast.config import Loaded, excluded, load
 from holdfast.errors import ConfigError
 from holdfast.settings import TABLE, Brief, Capture, Config, Continuity, Daemon
+from tests.tables import every_row
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = "p1"
@@ -280,6 +281,6 @@ def test_the_reference_page_is_what_the_code_says() -> None:
     assert page == config.reference(), "run `python -m holdfast.config > docs/reference/config.md`"
 
 
-@pytest.mark.parametrize(("section", "name", "default"), ALL_SETTINGS)
+@every_row(("section", "name", "default"), ALL_SETTINGS)
 def test_the_reference_page_describes_every_setting(section: str, name: str, default: object) -> None:
     assert f"## `{section}.{name}`\n" in config.reference()

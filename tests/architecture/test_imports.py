@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.architecture.source import Check, Finding, Source, assert_holds, imported, package, said
+from tests.tables import every_row
 
 SIDE_ROOMS = frozenset({"harnesses", "stores", "files", "models"})
 LANGUAGE = frozenset({"errors", "lazy_dataclass"})
@@ -126,7 +127,7 @@ def test_the_package_keeps_its_direction(check: Check) -> None:
     assert_holds(check, package())
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("path", "line"),
     [
         ("core/session.py", "from holdfast.stores.base import Store"),
