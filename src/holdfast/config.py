@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar, cast
 
 from holdfast.errors import ConfigError
+from holdfast.home import at_home, home
 from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import TABLE, Config, Setting, Value
 from holdfast.settings_lists import checked_list, list_in_text, quoted, toml_list
@@ -53,12 +54,6 @@ def load(
         loading.read_of_project(home / "projects" / project_id / "config.toml")
     loading.read_environment(environment)
     return Loaded(_with_values(loading.values, environment), loading.sources, tuple(loading.warnings))
-
-
-def home(environment: Mapping[str, str]) -> Path:
-    """The directory of everything that Holdfast keeps: `$HOLDFAST_HOME`, or `~/.holdfast`."""
-    user = environment.get("HOME") or str(Path.home())
-    return Path(_at_home(environment.get("HOLDFAST_HOME") or "~/.holdfast", user)).absolute()
 
 
 def excluded(config: Config, path: str | Path) -> bool:
@@ -220,7 +215,7 @@ def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) ->
     user = environment.get("HOME") or str(Path.home())
     for key, value in values.items():
         settled = (
-            tuple(_at_home(str(item), user).rstrip("/") or "/" for item in value)
+            tuple(at_home(str(item), user).rstrip("/") or "/" for item in value)
             if isinstance(value, tuple) and TABLE[key].of is str and not TABLE[key].private
             else value
         )
@@ -234,10 +229,6 @@ def _replaced(table: _Table, names: Sequence[str], value: object) -> _Table:
     new = _replaced(getattr(table, name), below, value) if below else value
     changed: _Table = replace(cast("Any", table), **{name: new})
     return changed
-
-
-def _at_home(path: str, user: str) -> str:
-    return user + path[1:] if path == "~" or path.startswith("~/") else path
 
 
 _INTRODUCTION: Final = """\

@@ -17,8 +17,8 @@ import apsw
 import pytest
 
 from holdfast.core.redact import NO_LISTS, Lists
-from holdfast.engine.doctor import lock_holder
 from holdfast.engine.forget import OWED
+from holdfast.engine.presence import lock_holder
 from holdfast.engine.redactor import mark_of
 from holdfast.engine.rewrite import FILES
 from holdfast.stores.sqlite import open_store

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from holdfast import config
-from holdfast.engine.processes import alive
+from holdfast.engine.presence import PROC, lock_holder, runs_daemon, spooled
 from holdfast.engine.redactor import lists_of, mark_of
 from holdfast.errors import HoldfastError, ModelError
 from holdfast.lazy_dataclass import dataclass
@@ -25,7 +25,6 @@ from holdfast.stores.codec import to_iso
 
 FILES_LOOKED_AT = 5_000
 LEAST_FREE = 1 << 20
-PROC = Path("/proc")
 
 
 class Mend(StrEnum):
@@ -156,11 +155,6 @@ def check_spool(home: Path) -> Finding:
     return fine("spool", detail)
 
 
-def spooled(home: Path) -> int:
-    """How many letters wait in the spool."""
-    return sum(1 for _ in (home / "spool").glob("*.letter"))
-
-
 # ---------------------------------------------------------------- processes
 
 
@@ -178,35 +172,15 @@ def leftovers(home: Path, daemon_pid: int) -> list[int]:
     return sorted({*_daemons_of(home), lock_holder(home)} - {daemon_pid, 0})
 
 
-def lock_holder(home: Path) -> int:
-    """The daemon that holds the home's lock, as its file says; 0 if there is none."""
-    try:
-        pid = int((home / "run" / "lock").read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return 0
-    # The file outlives its daemon, and a pid is used again.
-    return pid if alive(pid, 0) and _runs_daemon(pid) else 0
-
-
 def _daemons_of(home: Path) -> Iterator[int]:
     """The daemons of this home, where the system shows them."""
     own = b"HOLDFAST_HOME=" + os.fsencode(home)
     for entry in PROC.glob("[0-9]*"):
         try:
-            if _runs_daemon(int(entry.name)) and own in (entry / "environ").read_bytes().split(b"\0"):
+            if runs_daemon(int(entry.name)) and own in (entry / "environ").read_bytes().split(b"\0"):
                 yield int(entry.name)
         except OSError:
             continue
-
-
-def _runs_daemon(pid: int) -> bool:
-    """Whether the process is one of our daemons; taken for one where its command line cannot be seen."""
-    if not PROC.is_dir():
-        return True
-    try:
-        return b"holdfast.daemon" in (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return False
 
 
 # ---------------------------------------------------------------- files

@@ -1,0 +1,35 @@
+"""Presence: who holds a home, and what waits there. For commands that must be quick, so it imports little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from holdfast.engine.processes import alive
+
+PROC: Final = Path("/proc")
+
+
+def lock_holder(home: Path) -> int:
+    """The daemon that holds the home's lock, as its file says; 0 if there is none."""
+    try:
+        pid = int((home / "run" / "lock").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0
+    # The file outlives its daemon, and a pid is used again.
+    return pid if alive(pid, 0) and runs_daemon(pid) else 0
+
+
+def runs_daemon(pid: int) -> bool:
+    """Whether the process is one of our daemons; taken for one where its command line cannot be seen."""
+    if not PROC.is_dir():
+        return True
+    try:
+        return b"holdfast.daemon" in (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def spooled(home: Path) -> int:
+    """How many letters wait in the spool."""
+    return sum(1 for _ in (home / "spool").glob("*.letter"))
