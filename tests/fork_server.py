@@ -34,6 +34,8 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import IO, Any, Final, NoReturn
 
+from holdfast.core.patterns import compile_patterns
+
 PROGRAMS: Final = ("holdfast.cli", "holdfast.daemon")
 STREAMS: Final = 3
 _NUMBER: Final = struct.Struct("!i")
@@ -345,7 +347,7 @@ def _import_everything(package: str) -> None:
     """Import what the programs need before any fork; the SDKs of models are large, and few tests use them."""
     for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
         if not module.name.endswith(("__main__", "_api")):
-            importlib.import_module(module.name)
+            compile_patterns(importlib.import_module(module.name))
 
 
 def main() -> None:
