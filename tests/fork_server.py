@@ -87,16 +87,16 @@ class Popen(subprocess.Popen[Any]):
             return code
         if self.returncode is None and not _readable(self._ending, timeout):
             raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
-        self._read_ending()
-        return int(self.returncode)
+        return self._read_ending()
 
-    def _read_ending(self) -> None:
+    def _read_ending(self) -> int:
         with self._waitpid_lock:  # type: ignore[attr-defined]
             if self.returncode is None and self._ending is not None:
                 status = self._ending.read(_NUMBER.size)
                 self._ending.close()
                 # Nothing stands there only if somebody killed the server.
                 self.returncode = _NUMBER.unpack(status)[0] if status else -signal.SIGKILL
+            return self.returncode or 0
 
 
 def run(
