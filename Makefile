@@ -18,12 +18,15 @@ STAMP := $(VENV)/.installed
 FUZZ_STAMP := $(VENV)/.installed-fuzz
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 
+# Where Python is told to keep no compiled files, every worker would compile and rewrite all tests on every run.
+export PYTHONDONTWRITEBYTECODE :=
+
 # pyright's wrapper would otherwise ask the network whether there is a newer one.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-clients test-browser pictures chaos fuzz check format bench clean
+.PHONY: help setup run test test-slow test-clients test-browser pictures chaos fuzz check format bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -34,8 +37,12 @@ setup: $(STAMP) ## Make .venv with the package and its tools (at once when nothi
 run: $(STAMP) ## See it work: a recorded session loses its context and gets it back
 	@$(BIN)/holdfast demo
 
-test: $(STAMP) ## Run the tests
-	@$(BIN)/python -m pytest --quiet --numprocesses 2 --dist worksteal $(ARGS)
+# With CI=1 hypothesis searches deeper, and finds the same on every run.
+test: $(STAMP) ## Run the tests, on all cores
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal $(ARGS)
+
+test-slow: $(STAMP) ## Kill daemons, fill disks, and flood: what takes minutes
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal tests/chaos $(ARGS)
 
 test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
 	@$(BIN)/python tests/clients/install.py $(CLIENTS)

@@ -3,12 +3,14 @@
 No fixtures of one room here; those stand beside the tests that use them.
 """
 
-import os
-
 from hypothesis import settings
 
+from tests.depth import DEEP, EXAMPLES, examples
+
 # No deadline anywhere: how long an example takes is the machine's business, and benchmarks/ measures ours.
-settings.register_profile("default", deadline=None)
+settings.register_profile("shallow", deadline=None, max_examples=examples(EXAMPLES))
 # The same examples on every run, so that a red build is red again on the next machine.
-settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+settings.register_profile(
+    "ci", deadline=None, max_examples=EXAMPLES, derandomize=True, database=None, print_blob=True
+)
+settings.load_profile("ci" if DEEP else "shallow")

@@ -15,6 +15,7 @@ from holdfast.core.redact import NO_LISTS
 from holdfast.engine.redactor import lists_of, readable_lists
 from holdfast.errors import ProtectionUnreadable
 from holdfast.settings import TABLE, Brief, Capture, Config, Continuity, Daemon
+from tests.tables import every_row
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = "p1"
@@ -400,6 +401,6 @@ def test_the_reference_page_is_what_the_code_says() -> None:
     assert page == config.reference(), "run `python -m holdfast.config > docs/reference/config.md`"
 
 
-@pytest.mark.parametrize(("section", "name", "default"), ALL_SETTINGS)
+@every_row(("section", "name", "default"), ALL_SETTINGS)
 def test_the_reference_page_describes_every_setting(section: str, name: str, default: object) -> None:
     assert f"## `{section}.{name}`\n" in config.reference()

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.harnesses import names, readable
+from tests.depth import examples
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
 
@@ -22,7 +23,7 @@ def test_a_target_stands_its_seeds(target: Target) -> None:
 
 @every_target
 @given(data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_a_target_stands_a_seed_that_was_cut_and_spoiled(target: Target, data: st.DataObject) -> None:
     seed = data.draw(st.sampled_from(target.seeds))[:2_000]
     place = data.draw(st.integers(0, len(seed)))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-import pytest
+from tests.tables import every_row
 
 ROOT: Final = Path(__file__).parent.parent
 NAMED: Final = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text())))
@@ -19,6 +19,6 @@ def test_the_page_names_tests_for_every_kind_of_attacker() -> None:
     assert all("::test_" in attacker for attacker in attackers)
 
 
-@pytest.mark.parametrize(("file", "name"), NAMED)
+@every_row(("file", "name"), NAMED)
 def test_a_test_that_the_page_names_is_there(file: str, name: str) -> None:
     assert re.search(rf"^\s*(?:async )?def {name}\(", (ROOT / file).read_text(), re.MULTILINE)

@@ -21,6 +21,7 @@ from typing import Any, Final, TypeVar, cast
 
 from holdfast.core.text import shortened
 from holdfast.errors import ProtectionUnreadable
+from holdfast.home import at_home, home
 from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import TABLE, Config, Setting, Unreadable, Value
 from holdfast.settings_lists import checked_list, list_in_text, quoted, toml_list
@@ -61,12 +62,6 @@ def load(
     loading.read_environment(environment)
     config = replace(_with_values(loading.values, environment), unreadable=loading.unreadable)
     return Loaded(config, loading.sources, tuple(loading.warnings))
-
-
-def home(environment: Mapping[str, str]) -> Path:
-    """The directory of everything that Holdfast keeps: `$HOLDFAST_HOME`, or `~/.holdfast`."""
-    user = environment.get("HOME") or str(Path.home())
-    return Path(_at_home(environment.get("HOLDFAST_HOME") or "~/.holdfast", user)).absolute()
 
 
 def require_protection(config: Config) -> None:
@@ -350,7 +345,7 @@ def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) ->
     user = environment.get("HOME") or str(Path.home())
     for key, value in values.items():
         settled = (
-            tuple(_at_home(str(item), user).rstrip("/") or "/" for item in value)
+            tuple(at_home(str(item), user).rstrip("/") or "/" for item in value)
             if isinstance(value, tuple) and TABLE[key].of is str and not TABLE[key].private
             else value
         )
@@ -364,10 +359,6 @@ def _replaced(table: _Table, names: Sequence[str], value: object) -> _Table:
     new = _replaced(getattr(table, name), below, value) if below else value
     changed: _Table = replace(cast("Any", table), **{name: new})
     return changed
-
-
-def _at_home(path: str, user: str) -> str:
-    return user + path[1:] if path == "~" or path.startswith("~/") else path
 
 
 _INTRODUCTION: Final = """\

@@ -54,9 +54,10 @@ class Finding:
 Check: TypeAlias = Callable[[Source], Iterable[Finding]]
 
 
-def package() -> Iterator[Source]:
-    """Every Python file of the package."""
-    return _python_files(PACKAGE)
+@functools.cache
+def package() -> tuple[Source, ...]:
+    """Every Python file of the package, read and parsed once for all rules."""
+    return tuple(_python_files(PACKAGE))
 
 
 def everything() -> Iterator[Source]:

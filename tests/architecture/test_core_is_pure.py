@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.architecture.source import Finding, Source, assert_holds, dotted, imported, package, said
+from tests.tables import every_row
 
 PURE_MODULES = frozenset(
     {
@@ -93,7 +94,7 @@ def test_core_is_pure() -> None:
     assert_holds(pure, package())
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "import os",

@@ -8,18 +8,22 @@ from collections.abc import Iterator
 import pytest
 
 from tests.architecture.source import Check, Finding, Source, assert_holds, imported, package, said
+from tests.tables import every_row
 
 SIDE_ROOMS = frozenset({"harnesses", "stores", "files", "models"})
 LANGUAGE = frozenset({"errors", "lazy_dataclass"})
 """What extends the language rather than says anything about sessions: every package may import it."""
-BELOW_ENGINE = SIDE_ROOMS | LANGUAGE | {"core", "config", "hook", "relay", "settings", "skills", "__init__"}
+BELOW_ENGINE = (
+    SIDE_ROOMS | LANGUAGE | {"core", "config", "home", "hook", "relay", "settings", "skills", "__init__"}
+)
 MAY_IMPORT = {
     "__init__": frozenset[str](),
     "__main__": frozenset({"cli"}),
     **dict.fromkeys(LANGUAGE, frozenset[str]()),
+    "home": frozenset[str](),
     "hook": frozenset[str](),
     "relay": frozenset({"hook"}),
-    "config": LANGUAGE | {"core", "settings", "settings_lists"},
+    "config": LANGUAGE | {"core", "home", "settings", "settings_lists"},
     "settings": LANGUAGE | {"core"},
     "settings_lists": LANGUAGE | {"core", "settings"},
     "core": LANGUAGE,
@@ -126,7 +130,7 @@ def test_the_package_keeps_its_direction(check: Check) -> None:
     assert_holds(check, package())
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("path", "line"),
     [
         ("core/session.py", "from holdfast.stores.base import Store"),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.architecture.source import Finding, Source, assert_holds, docstrings, imported, package, said
+from tests.tables import every_row
 
 DRIVERS = frozenset({"apsw", "sqlite3", "psycopg"})
 STATEMENT = re.compile(
@@ -68,7 +69,7 @@ def test_our_sql_is_in_stores() -> None:
     assert_holds(sql_in_stores, package())
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "import apsw",

@@ -14,7 +14,8 @@ from contextlib import suppress
 from functools import partial
 
 from holdfast.daemon import client
-from holdfast.engine.doctor import leftovers, lock_holder
+from holdfast.engine.doctor import leftovers
+from holdfast.engine.presence import lock_holder
 from tests.chaos.conftest import assert_kept, assert_nobody_is_left, settle
 from tests.chaos.crowd import Crowd
 from tests.daemon.conftest import wait_until

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.doctor import lock_holder
+from holdfast.engine.presence import lock_holder
+from tests import fork_server
 
 TIME_LIMIT = 60.0
 HARNESS = "claude-code"
@@ -68,7 +68,7 @@ class Person:
 
     def types(self, *words: str, given: str | bytes = b"", cwd: Path | None = None) -> Done:
         stdin = given.encode() if isinstance(given, str) else given
-        done = subprocess.run(
+        done = fork_server.run(
             self.command(*words),
             input=stdin,
             capture_output=True,

@@ -16,6 +16,7 @@ from holdfast.core.brief import Reason
 from holdfast.engine.preview import preview
 from holdfast.errors import TranscriptUnreadable
 from tests.cli.conftest import HARNESS, Person
+from tests.depth import examples
 from tests.harnesses.opencode_records import NOON, asked, story, text
 
 CLAUDE = harnesses.get(HARNESS)
@@ -127,7 +128,7 @@ def test_a_time_is_given_by_iso_8601(person: Person, transcript: Path) -> None:
     assert "is no time" in person.types(*words, "yesterday").err
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30))
 @given(lines=st.integers(1, len(RECORDS)))
 def test_the_first_lines_give_what_a_file_of_just_these_gives(tmp_path: Path, lines: int) -> None:
     whole = written(tmp_path / "s1.jsonl", RECORDS)
@@ -163,7 +164,7 @@ def test_a_compaction_that_work_followed_is_not_called_the_last_thing_that_happe
 
 
 @given(budget=st.integers(0, 2_000))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30))
 def test_a_brief_keeps_its_budget(transcript: Path, budget: int) -> None:
     assert len(preview(CLAUDE, transcript, budget=budget).brief.text) <= budget
 

@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.session import Trigger
-from holdfast.engine.doctor import lock_holder
+from holdfast.engine.presence import lock_holder
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Person
 

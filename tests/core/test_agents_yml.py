@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.agents_yml import Asked, Unclear, asked, settled
+from tests.tables import every_row
 
 PATH = ".agents/session_ledger.md"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "said"),
     [
         ("", Asked()),
@@ -44,7 +45,7 @@ def test_what_a_file_says(text: str, said: Asked) -> None:
     assert asked(text) == said
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "session: true",

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.aims import Aim, aim, search
+from tests.tables import every_row
 
 
-@pytest.mark.parametrize(
+@every_row(
     "command",
     [
         "npm run build -w web 2>&1 | tail -5",
@@ -34,7 +35,7 @@ def test_a_check_behind_a_filter_does_not_say_by_its_status_how_it_went(command:
     assert aim(command) is Aim.CHECK
 
 
-@pytest.mark.parametrize(
+@every_row(
     "command",
     [
         "ls missing",
@@ -63,7 +64,7 @@ def test_what_only_shows_or_searches_is_a_look(command: str) -> None:
     assert aim(command) is Aim.LOOK
 
 
-@pytest.mark.parametrize(
+@every_row(
     "command",
     [
         "npm run build",

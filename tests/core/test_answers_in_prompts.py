@@ -8,6 +8,7 @@ from holdfast.core import prose
 from holdfast.core.told import DECISIONS
 from tests.core.scenes import prompt, said
 from tests.core.test_brief_things import lines, ran, told
+from tests.tables import every_row
 
 OFFER = """
 Two things could be logged:
@@ -25,7 +26,7 @@ Would you like me to remove the field or to make it useful?
 """
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     "yes|yes please|3|option 2|b|no|no, leave it|yes, in the old one it was grey|go ahead|do it all|"
     "continue until all are done|can leave it|好的，继续|可以|不用，保持原样".split("|"),

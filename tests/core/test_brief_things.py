@@ -16,6 +16,7 @@ from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Kept
 from holdfast.core.trail import COMMANDS_KEPT
 from holdfast.core.weights import WEIGHTS
 from tests.core.scenes import NOON, after, called, prompt, returned, said, session
+from tests.tables import every_row
 
 WHOLE = 20_000
 APP = "/home/you/app"
@@ -51,7 +52,7 @@ def ran(command: str, *, ok: bool = True, text: str = "", at: int = NOON) -> tup
 # ---------------------------------------------------------------- commands
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("command", "shown"),
     [
         (f"pytest {APP}/tests/test_retry.py -q", "pytest tests/test_retry.py -q"),

@@ -23,6 +23,7 @@ from holdfast.core.continuity import (
     summary_of,
 )
 from holdfast.core.continuity_merge import ITEMS_MOST, Merged, Written, merged, replaced
+from tests.tables import every_row
 
 
 def document(text: str) -> Document:
@@ -97,9 +98,7 @@ def test_what_cannot_be_continued_says_why(text: str, reason: str) -> None:
     assert parse(text) == Unusable(reason)
 
 
-@pytest.mark.parametrize(
-    "title", [*TITLES.values(), *Part, "Incomplete/next", "Next", "goal", "CONFIRMED WORKING"]
-)
+@every_row("title", [*TITLES.values(), *Part, "Incomplete/next", "Next", "goal", "CONFIRMED WORKING"])
 def test_a_section_is_known_by_any_of_its_names(title: str) -> None:
     assert document(f"## {title}\n").sections[0].part is not None
 

@@ -9,6 +9,7 @@ from holdfast.core.ledger import Entry, Ledger
 from holdfast.core.trail import Trail
 from holdfast.core.world import FileState
 from tests.core.scenes import MINUTE, NOON, after, prompt, said, session
+from tests.tables import every_row
 
 DECISION = "I decided to use Decimal for all totals."
 
@@ -24,7 +25,7 @@ def trail(*words: str) -> Trail:
     return after(session(), *events).trail
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("answer", "settled"),
     [
         ("yes", True),

@@ -18,6 +18,7 @@ from holdfast.core.endings import (
     made_good,
 )
 from holdfast.core.trail import CommandRun
+from tests.tables import every_row
 
 WRONG_TYPE = "src/a.ts(5,15): error TS2305: No exported member."
 PASSED = Ending(ok=True)
@@ -47,7 +48,7 @@ def test_a_check_is_told_by_its_own_words_where_its_status_is_anothers(
     assert ending(command, aim(command), output, status, ok=not status) == ended
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("command", "output", "status", "ended"),
     [
         ("grep -rn frobnicate src", "", 1, NOTHING),
@@ -139,7 +140,7 @@ def test_what_passed_or_still_runs_has_not_looked_in_vain() -> None:
     assert not any(has_failed(run) or looked_in_vain(run) for run in runs)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("failed", "passed", "good"),
     [
         ("git push", "git add -A && git commit -m x && git push", True),
@@ -167,7 +168,7 @@ def test_a_failure_is_over_once_the_same_was_done(failed: str, passed: str, *, g
     assert made_good(failed, passed) == good
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("failed", "passed", "good"),
     [
         ("npx tsc --noEmit", "npm run check", True),

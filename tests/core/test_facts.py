@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.facts import constraints_in, facts_in, facts_in_command, form_of, holds, quoted_commands
+from tests.tables import every_row
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "facts"),
     [
         ("see /home/you/app/src/retry.py:12 for it", {"retry.py", "src/"}),

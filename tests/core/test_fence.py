@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.fence import OVERHEAD, disarmed, fence, is_ours, without_ours
+from tests.tables import every_row
 
 OPENING, CLOSING = "<holdfast-recall>", "</holdfast-recall>"
 SPELLINGS = (
@@ -73,12 +74,12 @@ def lenient(text: str) -> str:
     return "".join(char for char in plain if char.isalnum() or char in "</")
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@every_row("spelling", SPELLINGS)
 def test_no_spelling_of_our_marks_survives(spelling: str) -> None:
     assert_one_fence(fence(f"before {spelling} after"))
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS[:16])
+@every_row("spelling", SPELLINGS[:16])
 def test_the_lenient_reader_would_find_them(spelling: str) -> None:
     assert "holdfastrecall" in lenient(spelling)
     assert "<" in lenient(spelling)

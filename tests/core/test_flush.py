@@ -22,6 +22,7 @@ from holdfast.core.flush import (
 )
 from holdfast.core.session import Session
 from tests.core.scenes import KEY, NOON, after, called, prompt, returned, said, session
+from tests.tables import every_row
 
 DEFAULT = FlushPolicy()
 
@@ -110,7 +111,7 @@ def was_asked() -> Session:
     return replace(session(), flush=Flush((50,), NOON))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("events", "actioned"),
     [
         (wrote("memory/2026-11-16.md"), True),

@@ -7,6 +7,7 @@ import pytest
 from holdfast.core.evidence import follow
 from holdfast.core.trail import Trail
 from tests.core.scenes import prompt
+from tests.tables import every_row
 
 FIRST = "Fix the flaky retry test in tests/test_retry.py"
 ASKS = """
@@ -48,7 +49,7 @@ def goal(*prompts: str) -> str:
     return trail.goal.text
 
 
-@pytest.mark.parametrize("text", ASKS.strip().splitlines())
+@every_row("text", ASKS.strip().splitlines())
 def test_what_asks_for_something_becomes_the_goal_though_it_reads_like_a_rule(text: str) -> None:
     assert goal(FIRST, text) == text
 

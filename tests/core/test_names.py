@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.names import COMMON, names, paths, program_name, references
+from tests.tables import every_row
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "found"),
     [
         ("parse_hook() reads what SessionStore keeps.", ("parse_hook", "SessionStore")),
@@ -49,7 +50,7 @@ def test_what_is_no_identifier_is_left_out(text: str) -> None:
     assert names(text) == ()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "found"),
     [
         ("fixes #12 and GH-7, see PROJ-123", ("#12", "GH-7", "PROJ-123")),
@@ -111,7 +112,7 @@ def test_paths_are_found(text: str, found: tuple[str, ...]) -> None:
     assert paths(text) == found
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "and/or, either/or, read/write/execute",
@@ -184,7 +185,7 @@ def test_any_text_can_be_read_and_names_are_in_it(pieces: list[str]) -> None:
     assert not COMMON.intersection(names(text))
 
 
-@pytest.mark.parametrize(
+@every_row(
     "piece", ["a", "a_", "a.", "a::", "a/", "a-", "#1", "--a", "1a2b3c4 ", "(a/", "[a", "@", "http://"]
 )
 def test_long_and_repetitive_texts_are_read(piece: str) -> None:

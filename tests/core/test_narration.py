@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.core import prose
+from tests.tables import every_row
 
 NARRATION = """
 I will now run the tests.|Let me check the config.|Now I'll update the parser.|Let's look at the caller.|
@@ -37,11 +36,11 @@ def split(row: str) -> list[str]:
     return row.replace("\n", "").split("|")
 
 
-@pytest.mark.parametrize("sentence", split(NARRATION))
+@every_row("sentence", split(NARRATION))
 def test_what_the_agent_is_about_to_do_is_narration(sentence: str) -> None:
     assert prose.is_narration(sentence)
 
 
-@pytest.mark.parametrize("sentence", split(NO_NARRATION))
+@every_row("sentence", split(NO_NARRATION))
 def test_what_holds_later_is_no_narration(sentence: str) -> None:
     assert not prose.is_narration(sentence)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 # Imported as a module: pytest would take `tests` and `TestSummary` for its own.
 from holdfast.core import outcomes
 from holdfast.core.outcomes import diagnosis, failed, reason
+from tests.tables import every_row
 
 PYTEST = """
 =================================== FAILURES ===================================
@@ -159,7 +160,7 @@ The following tests FAILED:
 """
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "passed", "failures", "failing"),
     [
         (
@@ -212,7 +213,7 @@ def test_what_is_no_test_run_is_not_counted(text: str) -> None:
     assert outcomes.tests(text) is None
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "why"),
     [
         (PYTEST, "assert 3 == 4"),
@@ -300,7 +301,7 @@ def test_a_long_reason_ends_at_a_word() -> None:
     assert told.endswith("word…")
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "exit_status", "ok", "verdict"),
     [
         ("", 0, True, False),
@@ -321,7 +322,7 @@ def test_failure_is_told_from_success(text: str, exit_status: int | None, ok: bo
     assert failed(text, exit_status, ok=ok) is verdict
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "why"),
     [
         ("a.ts(5,15): error TS2305: No 'T'.\nnpm error code 2", "a.ts(5,15): error TS2305: No 'T'."),

@@ -23,6 +23,7 @@ from holdfast.core.passages import LENGTH, OUTPUT, Passage, PassageKind, passage
 from holdfast.core.redact import redact
 from tests.core.made_up import BEGIN, END, HUNTER, PEM_LINES, PROVIDER_KEYS
 from tests.core.scenes import KEY, MINUTE, NOON, called, prompt, returned, said
+from tests.depth import examples
 
 ROOT = "/home/you/app"
 
@@ -185,7 +186,7 @@ def test_a_failure_without_a_word_is_told_all_the_same() -> None:
 secrets = st.sampled_from([key for _, key in PROVIDER_KEYS] + [f"password={HUNTER}"])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(secret=secrets, before=st.integers(0, 900), after=st.integers(0, 900), joint=st.sampled_from(" \n"))
 def test_no_part_of_a_secret_is_left_where_a_text_is_cut(
     secret: str, before: int, after: int, joint: str

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events import Action
 from holdfast.core.patches import FileChange, below, patched, placed
+from tests.tables import every_row
 
 EDIT, WRITE, DELETE = Action.EDIT, Action.WRITE, Action.DELETE
 
@@ -78,7 +79,7 @@ PLAIN = """--- a/x.py\t2024-01-01 10:00:00
 """
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "changes"),
     [
         (

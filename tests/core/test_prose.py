@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import pytest
-
 from holdfast.core import prose
+from tests.tables import every_row
 
 Reader: TypeAlias = Callable[[str], tuple[str, ...]]
 
@@ -366,12 +365,12 @@ def cases(table: tuple[tuple[Reader, str], ...]) -> list[tuple[Reader, str]]:
     return [(read, line.strip()) for read, lines in table for line in lines.strip().splitlines()]
 
 
-@pytest.mark.parametrize(("read", "sentence"), cases(SAID))
+@every_row(("read", "sentence"), cases(SAID))
 def test_a_sentence_is_heard_whole(read: Reader, sentence: str) -> None:
     assert read(sentence) == (sentence,)
 
 
-@pytest.mark.parametrize(("read", "text"), cases(NOT_SAID))
+@every_row(("read", "text"), cases(NOT_SAID))
 def test_what_is_not_said_is_not_heard(read: Reader, text: str) -> None:
     assert read(text) == ()
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from holdfast.core import prose
+from tests.tables import every_row
 
 BY_REASON = """
 Since this is a command line tool, I'll skip the checks for browsers.
@@ -65,12 +64,12 @@ def rows(table: str) -> list[str]:
     return table.strip().splitlines()
 
 
-@pytest.mark.parametrize("sentence", [*rows(BY_REASON), *rows(INSTEAD), *rows(BEST)])
+@every_row("sentence", [*rows(BY_REASON), *rows(INSTEAD), *rows(BEST)])
 def test_a_choice_is_heard_by_its_reason_or_by_what_it_was_taken_instead_of(sentence: str) -> None:
     assert prose.decisions(sentence) == (sentence,)
 
 
-@pytest.mark.parametrize("text", rows(NOT_DECIDED))
+@every_row("text", rows(NOT_DECIDED))
 def test_narration_and_explanation_are_no_decisions(text: str) -> None:
     assert prose.decisions(text) == ()
 

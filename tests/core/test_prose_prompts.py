@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core import prose
+from tests.tables import every_row
 
 BINDING = """
 Never commit to the release branch.
@@ -142,17 +143,17 @@ def split(row: str) -> list[str]:
     return row.replace("\n", "").split("|")
 
 
-@pytest.mark.parametrize("sentence", lines(BINDING))
+@every_row("sentence", lines(BINDING))
 def test_a_constraint_is_heard_whole(sentence: str) -> None:
     assert prose.constraints(sentence) == (sentence,)
 
 
-@pytest.mark.parametrize("prompt", lines(NOT_BINDING))
+@every_row("prompt", lines(NOT_BINDING))
 def test_a_question_or_a_report_binds_nobody(prompt: str) -> None:
     assert prose.constraints(prompt) == ()
 
 
-@pytest.mark.parametrize("sentence", lines(REMARKS))
+@every_row("sentence", lines(REMARKS))
 def test_what_only_asks_or_tells_how_things_are_is_a_remark_in_the_words_of_a_rule(sentence: str) -> None:
     assert prose.is_remark(sentence)
 
@@ -162,12 +163,12 @@ def test_a_question_that_asks_for_something_or_says_what_ought_to_be_is_no_remar
     assert not prose.is_remark(sentence)
 
 
-@pytest.mark.parametrize("prompt", split(GENERIC))
+@every_row("prompt", split(GENERIC))
 def test_a_prompt_that_only_says_go_on_is_generic(prompt: str) -> None:
     assert prose.is_generic(prompt)
 
 
-@pytest.mark.parametrize("prompt", split(CONCRETE))
+@every_row("prompt", split(CONCRETE))
 def test_a_prompt_that_names_something_is_not_generic(prompt: str) -> None:
     assert not prose.is_generic(prompt)
 

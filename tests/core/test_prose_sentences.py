@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core import prose
+from tests.tables import every_row
 
 READERS: tuple[Callable[[str], tuple[str, ...]], ...] = (
     prose.sentences,
@@ -70,12 +70,12 @@ SPLIT: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-@pytest.mark.parametrize("text", ONE_SENTENCE.strip().splitlines())
+@every_row("text", ONE_SENTENCE.strip().splitlines())
 def test_a_full_stop_inside_a_sentence_does_not_end_it(text: str) -> None:
     assert prose.sentences(text) == (text,)
 
 
-@pytest.mark.parametrize(("text", "expected"), SPLIT)
+@every_row(("text", "expected"), SPLIT)
 def test_a_text_is_cut_into_its_sentences_and_items(text: str, expected: tuple[str, ...]) -> None:
     assert prose.sentences(text) == expected
 

@@ -19,12 +19,11 @@ from tests.core.made_up import (
     SECRETS_BY_NAME_OR_PLACE,
     made_up,
 )
+from tests.tables import every_row
 
 
-@pytest.mark.parametrize(
-    ("kind", "key"), PROVIDER_KEYS, ids=[f"{kind}-{key[:4]}" for kind, key in PROVIDER_KEYS]
-)
-@pytest.mark.parametrize(
+@every_row(("kind", "key"), PROVIDER_KEYS)
+@every_row(
     ("before", "after"),
     [
         ("", ""),
@@ -44,7 +43,7 @@ def test_a_providers_key_is_known_by_its_shape_wherever_it_stands(
     assert redact(before + key + after) == f"{before}[REDACTED:{kind}]{after}"
 
 
-@pytest.mark.parametrize(("text", "secret", "kind"), SECRETS_BY_NAME_OR_PLACE)
+@every_row(("text", "secret", "kind"), SECRETS_BY_NAME_OR_PLACE)
 def test_a_secret_is_known_by_its_name_or_place(text: str, secret: str, kind: str) -> None:
     assert redact(text.replace("§", secret)) == text.replace("§", f"[REDACTED:{kind}]")
 
@@ -73,7 +72,7 @@ def test_a_private_key_goes_whole(text: str, expected: str) -> None:
     assert redact(text) == expected
 
 
-@pytest.mark.parametrize("text", CLEAN)
+@every_row("text", CLEAN)
 def test_what_only_resembles_a_secret_stays(text: str) -> None:
     assert redact(text) == text
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import random
 
-import pytest
-
 from holdfast.core.redact import redact
 from tests.core.drawn import UUID, drawn
+from tests.tables import every_row
 
 SHA1, SHA256, MD5 = (drawn(form, "clean") for form in ("<h40>", "<h64>", "<h32>"))
 INTEGRITY = drawn("<b86>==", "clean")
@@ -112,7 +111,7 @@ PLACEHOLDERS = [
 ]
 
 
-@pytest.mark.parametrize("text", [*HASHES_AND_IDS, *CODE, *PROSE, *PLACEHOLDERS])
+@every_row("text", [*HASHES_AND_IDS, *CODE, *PROSE, *PLACEHOLDERS])
 def test_what_only_resembles_a_secret_is_left_alone(text: str) -> None:
     assert redact(text) == text
     assert redact(f"before\n{text}\nafter\n") == f"before\n{text}\nafter\n"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.core.drawn import cases, left
+from tests.tables import every_row
 
 PASSWORDS = "human signs plain"
 ANY = "human signs plain word"
@@ -220,6 +219,6 @@ CODE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values"), cases(CODE))
+@every_row(("text", "values"), cases(CODE))
 def test_a_secret_in_code_goes(text: str, values: list[str]) -> None:
     assert [value for value in values if left(text.replace("§", value), [value])] == []

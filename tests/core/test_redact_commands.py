@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.core.drawn import cases, left
+from tests.tables import every_row
 
 PASSWORDS = "human signs plain"
 ANY = "human signs plain word"
@@ -265,6 +264,6 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values"), cases(COMMANDS))
+@every_row(("text", "values"), cases(COMMANDS))
 def test_a_secret_on_a_command_line_goes(text: str, values: list[str]) -> None:
     assert [value for value in values if left(text.replace("§", value), [value])] == []

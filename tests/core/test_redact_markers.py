@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.core.redact import VERSION, Lists, redact, redact_parts
 from tests.core.made_up import HUNTER, PLAIN, PROVIDER_KEYS, made_up
+from tests.tables import every_row
 
 SALT = b"a session"
 KEY = "gh" + "p_" + made_up(36)
@@ -41,8 +42,8 @@ def test_a_salt_of_any_length_will_do() -> None:
     assert re.fullmatch(TAGGED, redact(KEY, b"s" * 200))
 
 
-@pytest.mark.parametrize("text", ["[REDACTED:github-token]", "[REDACTED:github-token:k7]", "[REDACTED]"])
-@pytest.mark.parametrize("around", ["{}", "password={}", "password: {} token", "password={}{}", "key {}."])
+@every_row("text", ["[REDACTED:github-token]", "[REDACTED:github-token:k7]", "[REDACTED]"])
+@every_row("around", ["{}", "password={}", "password: {} token", "password={}{}", "key {}."])
 def test_a_marker_is_left_alone_with_a_salt_and_without(text: str, around: str) -> None:
     marked = around.format(text, text)
     assert redact(marked) == marked

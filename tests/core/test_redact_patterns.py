@@ -36,6 +36,7 @@ from holdfast.core import (
     redact_spans,
     redact_variables,
 )
+from tests.tables import every_row
 
 # There is no other way to read a pattern; these modules have been there under this name since 3.11.
 from re import _constants as signs, _parser as parser  # type: ignore[attr-defined]  # isort: skip
@@ -111,7 +112,7 @@ def _parts(value: Any) -> Iterator[Any]:  # noqa: ANN401
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11, 5), reason="this Python cannot repeat groups possessively")
-@pytest.mark.parametrize(("name", "pattern", "flags"), ALL, ids=[name for name, _, _ in ALL])
+@every_row(("name", "pattern", "flags"), ALL)
 def test_no_repetition_can_be_given_back_for_long(name: str, pattern: str, flags: int) -> None:
     assert list(problems(pattern, flags)) == []
 

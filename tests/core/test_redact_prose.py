@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.core.drawn import cases, left
+from tests.tables import every_row
 
 PASSWORDS = "human signs plain"
 ANY = "human signs plain word"
@@ -161,6 +160,6 @@ PROSE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values"), cases(PROSE))
+@every_row(("text", "values"), cases(PROSE))
 def test_a_secret_that_is_told_goes(text: str, values: list[str]) -> None:
     assert [value for value in values if left(text.replace("§", value), [value])] == []

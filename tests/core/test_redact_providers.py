@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.core.drawn import KINDS, drawn, left
+from tests.tables import every_row
 
 FAMILIES = [
     ("anthropic", "sk-|ant-api03-<w93>AA"),
@@ -312,7 +313,7 @@ FAMILIES = [
 AROUND = ["§", "use § now", '{"a": "§"}', "- `§`,", "x\\n§\\n"]
 
 
-@pytest.mark.parametrize("form", [pytest.param(form, id=family) for family, form in FAMILIES])
+@every_row("form", [pytest.param(form, id=family) for family, form in FAMILIES])
 def test_a_key_goes_by_its_form(form: str) -> None:
     texts = [(around, drawn(form, str(number))) for around in AROUND for number in range(4)]
     assert [text for text, key in texts if left(text.replace("§", key), [key])] == []
@@ -332,7 +333,7 @@ vercel virustotal wandb weatherstack yandex youtube zendesk zoom
 FORMS = ["<h32>", "<h40>", "<A32>", "<A40>", "<a32>", "<w43>", *KINDS["uuid"]]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "said",
     [
         "{upper}_API_KEY=§",
@@ -344,7 +345,7 @@ FORMS = ["<h32>", "<h40>", "<A32>", "<A40>", "<a32>", "<w43>", *KINDS["uuid"]]
         "{title} API key: §",
     ],
 )
-@pytest.mark.parametrize("form", FORMS)
+@every_row("form", FORMS)
 def test_a_key_goes_behind_the_name_of_its_service(said: str, form: str) -> None:
     missed = []
     for service in SERVICES:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.core.drawn import cases, left
+from tests.tables import every_row
 
 PASSWORDS = "human signs plain"
 ANY = "human signs plain word"
@@ -307,11 +306,11 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values"), cases(SETTINGS))
+@every_row(("text", "values"), cases(SETTINGS))
 def test_a_secret_among_settings_goes(text: str, values: list[str]) -> None:
     assert [value for value in values if left(text.replace("§", value), [value])] == []
 
 
-@pytest.mark.parametrize(("text", "values"), cases(ADDRESSES))
+@every_row(("text", "values"), cases(ADDRESSES))
 def test_a_secret_in_an_address_or_a_connection_string_goes(text: str, values: list[str]) -> None:
     assert [value for value in values if left(text.replace("§", value), [value])] == []

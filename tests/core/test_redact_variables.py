@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core.redact import redact
+from tests.tables import every_row
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_a_variable_is_no_secret_so_it_has_no_tag() -> None:
     assert redact("$DB_PASSWORD", b"a session") == "[REDACTED:env-db-password]"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "$HOME $PATH $USER",

@@ -8,13 +8,14 @@ from holdfast.core import outcomes
 from holdfast.core.lines import ran as shown
 from holdfast.core.retests import retested
 from holdfast.core.trail import CommandRun
+from tests.tables import every_row
 
 
 def ran(command: str, passed: int, failed: int = 0, *failing: str) -> CommandRun:
     return CommandRun(command, 0, ok=not failed, tests=outcomes.TestSummary(passed, failed, failing))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("failed", "passed"),
     [
         # by their names
@@ -37,7 +38,7 @@ def test_tests_that_have_passed_since_fail_no_more(failed: CommandRun, passed: C
     assert retested(failed, passed)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("failed", "passed"),
     [
         (ran("pytest tests/a.py", 2, 1), ran("pytest tests/b.py", 9)),

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from holdfast.core.events import Compacted, Origin, Sign
 from holdfast.core.rolling import Outline, Rolling, RollingPolicy, due, outlined, taken
 from holdfast.core.session import Policy, Session, TakeCheckpoint, Trigger, advance
 from holdfast.core.trail import Trail
 from tests.core.scenes import KEY, NOON, after, prompt, said, session, worked
 from tests.core.test_pressure import usage
+from tests.tables import every_row
 
 DEFAULT = RollingPolicy()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("rolling", "used", "percent", "prompts", "is_due"),
     [
         (Rolling(), 40_000, 20, 3, False),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from holdfast.core.events import Action
 from holdfast.core.patches import FileChange
 from holdfast.core.shell import Call, calls, edits, program, reads, same, shown
+from tests.tables import every_row
 
 EDIT, WRITE, DELETE = Action.EDIT, Action.WRITE, Action.DELETE
 
@@ -25,7 +26,7 @@ def deleted(*paths: str) -> tuple[FileChange, ...]:
     return tuple(FileChange(path, DELETE) for path in paths)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("command", "changes"),
     [
         ("sed -i 's/a/b/' src/x.py src/y.py", edited("src/x.py", "src/y.py")),
@@ -68,7 +69,7 @@ def test_file_changes_are_seen_in_a_command(command: str, changes: tuple[FileCha
     assert edits(command) == changes
 
 
-@pytest.mark.parametrize(
+@every_row(
     "command",
     [
         "ls > /dev/null 2>&1",
@@ -106,7 +107,7 @@ def test_a_project_among_temporary_files_keeps_its_files() -> None:
     assert edits("cd /tmp/work && touch x", "/tmp/work") == written("/tmp/work/x")
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("command", "name"),
     [
         ("git commit -m 'x'", "git commit"),
@@ -140,7 +141,7 @@ def test_a_program_is_called_what_a_person_calls_it(command: str, name: str) -> 
     assert program(command) == name
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("command", "text"),
     [
         ("cd /repo/web && npm test 2>&1 | tail -50", "npm test"),
@@ -224,7 +225,7 @@ def test_long_and_repetitive_commands_are_read(piece: str) -> None:
     assert isinstance(same(command), str)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("command", "ran"),
     [
         ("git log --oneline -3 | head", [("git log", "git log --oneline -3")]),

@@ -8,6 +8,7 @@ from holdfast.core.events import Action
 from holdfast.core.shell import edits
 from holdfast.core.touches import with_change
 from holdfast.core.trail import FileTouch
+from tests.tables import every_row
 
 READ, EDIT, WRITE, DELETE = Action.READ, Action.EDIT, Action.WRITE, Action.DELETE
 
@@ -21,7 +22,7 @@ def left(*commands: str, before: tuple[tuple[str, Action], ...] = ()) -> dict[st
     return {touch.path: touch.action for touch in row}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("commands", "found"),
     [
         (("rm -rf vendor/lexer", "git submodule add git@host:us/lexer.git vendor/lexer"), {}),

@@ -9,6 +9,7 @@ import pytest
 from holdfast.core.brief import Reason, Told, compose
 from holdfast.core.weights import THING_VALUE, WEIGHTS, score
 from tests.core.scenes import NOON, worked
+from tests.tables import every_row
 
 PINNED = {
     "goal": 3.0,
@@ -33,7 +34,7 @@ PINNED = {
 }
 
 
-@pytest.mark.parametrize(("name", "weight"), PINNED.items())
+@every_row(("name", "weight"), PINNED.items())
 def test_what_decides_most_is_pinned(name: str, weight: float) -> None:
     assert WEIGHTS[name] == weight
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 from holdfast.daemon import client, wire
+from tests import fork_server
 
 LIMIT_S: Final = 20.0
 
@@ -29,6 +30,7 @@ class Lodging:
         self.home.mkdir(mode=0o700)
         self._started: list[subprocess.Popen[bytes]] = []
         self._adopted: set[int] = set()
+        self._open_process: type[subprocess.Popen[bytes]] = fork_server.Popen
 
     def start(self, **environment: str) -> subprocess.Popen[bytes]:
         """A daemon that has opened its door."""
@@ -39,7 +41,7 @@ class Lodging:
     def launch(self, **environment: str) -> subprocess.Popen[bytes]:
         """A daemon, whatever becomes of it."""
         base = {"PATH": os.environ["PATH"], "HOME": str(self.root), "HOLDFAST_HOME": str(self.home)}
-        daemon = subprocess.Popen(
+        daemon = self._open_process(
             [sys.executable, "-P", "-m", "holdfast.daemon"],
             cwd="/",
             env=base | environment,
@@ -50,6 +52,10 @@ class Lodging:
         )
         self._started.append(daemon)
         return daemon
+
+    def executes(self) -> None:
+        """From now on start daemons in new interpreters, for a test of what one loads."""
+        self._open_process = subprocess.Popen
 
     def ask(self, verb: str) -> dict[str, Any]:
         return client.ask(self.home, verb)

@@ -244,6 +244,7 @@ def test_a_daemon_that_is_not_to_listen_does_not(lodging: Lodging) -> None:
 
 
 def test_a_daemon_nobody_spoke_to_has_loaded_nothing_heavy(lodging: Lodging) -> None:
+    lodging.executes()
     daemon = lodging.start()
     loaded = Path(f"/proc/{daemon.pid}/maps").read_text()
     assert "pydantic_core" not in loaded

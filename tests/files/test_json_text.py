@@ -35,6 +35,7 @@ from tests.files.settings_texts import (
     trees,
     value_of,
 )
+from tests.tables import every_row
 
 
 def inserted(text: str) -> tuple[str, list[Hollow]]:
@@ -266,7 +267,7 @@ def test_an_entry_is_laid_out_like_its_neighbours(before: str, after: str) -> No
 # ---------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "where", "why"),
     [
         ("", "line 1, column 1", "the file is empty"),

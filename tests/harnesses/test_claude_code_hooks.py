@@ -30,6 +30,7 @@ from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.frame import Common
 from tests.harnesses.claude_code_records import AT, SESSION, letter
+from tests.tables import every_row
 
 CLAUDE_CODE = get("claude-code")
 ENVELOPE = Envelope("e1", "claude-code", AT)
@@ -46,7 +47,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
     return {"session": SESSION, "record": record, "at": AT, "origin": origin, "agent": "main", "parent": ""}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("raw", "ask", "events"),
     [
         (

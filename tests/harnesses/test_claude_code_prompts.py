@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.core.fence import fence
 from holdfast.harnesses.claude_code.prompts import summary_of, typed
+from tests.tables import every_row
 
 HELLO = """<command-message>hello</command-message>
 <command-name>/hello</command-name>
@@ -38,7 +39,7 @@ def test_what_a_person_typed_is_a_prompt(text: str, prompt: str) -> None:
     assert typed(text) == prompt
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "",

@@ -27,6 +27,7 @@ from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.frame import Common
 from tests.harnesses.codex_records import AT, CHILD, CWD, THREAD, letter, rollout_path
+from tests.tables import every_row
 
 CODEX = get("codex")
 ENVELOPE = Envelope("e1", "codex", AT)
@@ -42,7 +43,7 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
     return {"session": THREAD, "record": record, "at": AT, "origin": origin, "agent": "main", "parent": ""}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("raw", "ask", "events"),
     [
         *(

@@ -13,6 +13,7 @@ from holdfast.core.events import Event, Prompt
 from holdfast.engine.preview import preview
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
+from tests.depth import examples
 from tests.harnesses.codex_records import (
     CHILD,
     THREAD,
@@ -159,7 +160,7 @@ def test_a_command_that_was_running_when_the_fork_left_may_end_in_it(tmp_path: P
 
 
 @given(limit=st.integers(1, 2_000))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_pieces_of_any_size_tell_the_same_of_a_fork(
     tmp_path_factory: pytest.TempPathFactory, limit: int
 ) -> None:

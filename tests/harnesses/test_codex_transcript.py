@@ -20,6 +20,7 @@ from holdfast.core.events import (
 )
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
+from tests.depth import examples
 from tests.harnesses.codex_records import (
     AT,
     CWD,
@@ -282,7 +283,7 @@ PLACES = [(number, name) for number, one in enumerate(session()) for name in one
 
 
 @given(place=st.sampled_from(PLACES), other=JSON)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_field_of_any_other_kind_never_raises(
     tmp_path_factory: pytest.TempPathFactory, place: tuple[int, str], other: object
 ) -> None:

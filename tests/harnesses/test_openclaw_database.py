@@ -14,6 +14,7 @@ from holdfast.core.events import AssistantText, Event, Prompt
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch, Extent, KeptInRows
 from holdfast.harnesses.openclaw.transcript import DATABASE
+from tests.depth import examples
 from tests.harnesses.openclaw_records import (
     AT,
     CWD,
@@ -77,7 +78,9 @@ def test_it_tells_what_a_file_of_the_same_records_tells(tmp_path: Path, pack: bo
 
 
 @given(limit=st.integers(1, 2_000))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 def test_pieces_of_any_size_tell_the_same(tmp_path: Path, limit: int) -> None:
     whole = database(tmp_path)
     if not whole.exists():

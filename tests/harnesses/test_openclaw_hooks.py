@@ -22,6 +22,7 @@ from holdfast.core.wanted import WantedBlock, WantedMember
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, Heard, Plugged, Searching, Tooled
 from holdfast.skills import shipped
+from tests.tables import every_row
 
 OPENCLAW = get("openclaw")
 HOME = Path("/home/you")
@@ -41,7 +42,7 @@ def heard_by(letter: str, event: str, fields: dict[str, object]) -> Heard:
     return understood
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("event", "fields", "ask", "told"),
     [
         ("SessionStart", {"source": "startup"}, Ask.START, [SessionStarted]),

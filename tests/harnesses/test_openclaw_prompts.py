@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.fence import fence
 from holdfast.harnesses.openclaw.prompts import said, typed
+from tests.tables import every_row
 
 SENDER = """Conversation info (untrusted metadata):
 ```json
@@ -44,7 +45,7 @@ MARKED = """Conversation info: ⟦openclaw:ctx⟧
 """
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "prompt"),
     [
         ("Fix the parser.", "Fix the parser."),
@@ -103,7 +104,7 @@ def test_what_a_person_wrote_is_a_prompt(text: str, prompt: str) -> None:
     assert typed(text) == prompt
 
 
-@pytest.mark.parametrize(
+@every_row(
     "text",
     [
         "",

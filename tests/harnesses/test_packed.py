@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from holdfast.harnesses import reader
 from holdfast.harnesses.lines import LONGEST
 from holdfast.harnesses.packed import read_lines, unpacked
+from tests.depth import examples
 from tests.harnesses import codex_records as codex
 
 FAR = 1 << 30
@@ -36,7 +37,7 @@ def read_on(path: Path, limit: int) -> list[tuple[int, bytes]]:
 
 
 @given(lines=st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"")), max_size=30))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_it_tells_the_lines_that_the_unpacked_file_tells(
     lines: list[bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from holdfast.core.events import Event
 from holdfast.harnesses import readable, reader
 from holdfast.harnesses.base import Batch
+from tests.depth import examples
 from tests.harnesses import codex_records, gemini_records, openclaw_records, opencode_records
 
 FAR: Final = 1 << 30
@@ -72,14 +73,14 @@ def test_two_different_things_never_share_an_id(samples: dict[str, Path], name: 
 
 @every_harness
 @given(limit=st.integers(1, 4_000))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_pieces_of_any_size_tell_the_same(samples: dict[str, Path], name: str, limit: int) -> None:
     assert read_on(name, samples[name], limit) == [*read(name, samples[name]).events]
 
 
 @each_that_writes_lines
 @given(share=st.floats(0, 1))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_a_file_cut_anywhere_tells_the_whole_records_before_the_cut_and_later_the_rest(
     samples: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, name: str, share: float
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.models.wordpiece import LONGEST_WORD, WordPiece
+from tests.tables import every_row
 
 RECORDED: list[tuple[str, list[int]]] = json.loads(
     (Path(__file__).parent / "wordpiece_samples.json").read_text(encoding="utf-8")
@@ -22,7 +23,7 @@ SHIPPED = WordPiece(
 SMALL = WordPiece(["[PAD]", "un", "##kind", "##k", "kind", "a"])
 
 
-@pytest.mark.parametrize(("text", "pieces"), RECORDED)
+@every_row(("text", "pieces"), RECORDED)
 def test_every_recorded_text_has_the_pieces_of_the_original(text: str, pieces: list[int]) -> None:
     assert [place for word in SHIPPED.words(text) for place in SHIPPED.pieces(word)] == pieces
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from holdfast.core.memory import Label, Memory, MemoryKind, Scope, superseded
 from holdfast.stores.base import EVERYWHERE, Dropped, Redaction, Rewritten, Store, Within
 from holdfast.stores.codec import clean
+from tests.depth import examples
 from tests.stores.contract import ALL, MEMORY, NOON, SHOP, document, ended, memory, session
 
 WHOLE = memory(
@@ -86,7 +87,7 @@ def test_a_memory_put_again_is_replaced(store: Store) -> None:
     assert store.memory("whole") == replace(MEMORY, id="whole")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50))
 @given(text=st.text(st.characters()), tags=st.lists(st.text()).map(tuple))
 def test_any_text_is_kept_as_it_was_said(store: Store, text: str, tags: tuple[str, ...]) -> None:
     said = memory("m1", text=text, tags=tags)

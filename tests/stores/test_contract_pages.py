@@ -16,6 +16,7 @@ from holdfast.core.scores import SessionScore, Start
 from holdfast.core.session import Phase
 from holdfast.stores.base import EVERYWHERE, START, Captured, Counts, Head, Mark, Store, Taken, Within
 from holdfast.stores.memory import MemoryStore
+from tests.depth import examples
 from tests.stores.contract import (
     MINUTE,
     NOON,
@@ -196,7 +197,7 @@ def test_what_was_taken_is_told_by_day(store: Store) -> None:
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(rows=st.dictionaries(IDS, st.integers(0, 3)), limit=st.integers(1, 4))
 def test_whatever_the_ids_each_is_given_once(rows: dict[str, int], limit: int) -> None:
     store = MemoryStore()

@@ -13,6 +13,7 @@ from holdfast.core.session import Session
 from holdfast.core.trail import Said, Trail
 from holdfast.core.world import GitState
 from holdfast.stores.base import NOBODY, Redaction, Rewritten, Store
+from tests.depth import examples
 from tests.stores.contract import ALL, NOON, SESSION, SHOP, checkpoint, document, prompt, receipt, session
 
 ROWS = 1_000
@@ -166,7 +167,7 @@ def test_a_rewriting_that_is_undone_changed_nothing(store: Store) -> None:
     assert store.redaction(NEW).stale == 7
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(50))
 @given(text=st.text())
 def test_any_text_survives_being_looked_at_again(store: Store, text: str) -> None:
     said = AssistantText(session="s1", record="r1", at=NOON, origin=Origin.ASSISTANT, text=text)

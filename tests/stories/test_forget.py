@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from holdfast.engine import forget
 from holdfast.stores.sqlite import open_store
 from holdfast.stores.sqlite.aside import back_up
+from tests import fork_server
 from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until
 
 CANARY = "Rumpelstilzchen"
@@ -89,7 +89,7 @@ class Tale:
 
     def types(self, *words: str) -> str:
         own = {"HOME": str(self.lodging.root), "HOLDFAST_HOME": str(self.home), "PATH": os.environ["PATH"]}
-        done = subprocess.run(
+        done = fork_server.run(
             [sys.executable, "-m", "holdfast.cli", *words],
             capture_output=True,
             text=True,
@@ -99,7 +99,7 @@ class Tale:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        return str(done.stdout)
 
     def holding(self, word: str) -> list[str]:
         """The files of the home in which a word stands, byte for byte."""

@@ -17,11 +17,12 @@ import apsw
 import pytest
 
 from holdfast.core.redact import NO_LISTS, Lists
-from holdfast.engine.doctor import lock_holder
 from holdfast.engine.forget import OWED
+from holdfast.engine.presence import lock_holder
 from holdfast.engine.redactor import mark_of
 from holdfast.engine.rewrite import FILES
 from holdfast.stores.sqlite import open_store
+from tests import fork_server
 from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until
 from tests.stores.sqlite_files import first_schema
 
@@ -173,7 +174,7 @@ class Plot:
 
     def types(self, *words: str, given: str = "", **environment: str) -> str:
         """A command; everything it printed."""
-        done = subprocess.run(
+        done = fork_server.run(
             [sys.executable, "-m", "holdfast.cli", *words],
             input=given,
             capture_output=True,
@@ -185,7 +186,7 @@ class Plot:
             timeout=60,
             check=False,
         )
-        return done.stdout + done.stderr
+        return str(done.stdout + done.stderr)
 
     def fails(self) -> str:
         """A command that breaks with a secret in its traceback; everything it printed."""

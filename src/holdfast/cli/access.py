@@ -8,40 +8,32 @@ aside.
 from __future__ import annotations
 
 import os
-import time
 import uuid
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from holdfast import config, harnesses, models
+from holdfast.cli import running
 from holdfast.cli.printing import say, working
 from holdfast.core.session import Phase, Session
 from holdfast.core.world import Project
 from holdfast.daemon import client
 from holdfast.engine.desk import Desk
-from holdfast.engine.doctor import lock_holder, spooled
 from holdfast.engine.git import identity
+from holdfast.engine.presence import lock_holder, spooled
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import open_store
 
+home, now, daemon_status = running.home, running.now, running.daemon_status
+troubles_of = running.troubles_of
+
 FLUSH_TIME = 60.0
 DAY_MS = 86_400_000
 SESSIONS_SEARCHED = 10_000
-
-
-def home() -> Path:
-    """The Holdfast home."""
-    return config.home(os.environ)
-
-
-def now() -> int:
-    """Milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 def project_at(directory: Path | None) -> Project:
@@ -133,29 +125,6 @@ def catch_up(where: Path, *, start: bool) -> None:
             return
         client.start(where)
     client.ask(where, "flush", timeout=FLUSH_TIME)
-
-
-def troubles_of(status: Mapping[str, Any]) -> str:
-    """What of the daemon's housekeeping fails, as it says of itself; empty if nothing does."""
-    troubles: Mapping[str, str] = status.get("troubles") or {}
-    return ", ".join(f"{chore} ({error})" for chore, error in troubles.items())
-
-
-def daemon_status(where: Path) -> dict[str, Any] | None:
-    """What the daemon says of itself, given the time that it needs to open its door; None if nobody answers.
-
-    A hook starts it and goes away: one that has the lock and no door yet is about to answer. One that takes
-    a call and says nothing hangs, and is not waited for.
-    """
-    until = time.monotonic() + client.START_TIME
-    while not client.opens(where):
-        if not lock_holder(where) or time.monotonic() > until:
-            return None
-        time.sleep(0.02)
-    try:
-        return client.ask(where, "status", timeout=2.0)
-    except DaemonAway:
-        return None
 
 
 def daemon_answering(where: Path) -> int:

@@ -6,14 +6,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast.cli import access
-from holdfast.cli.heritage import inherit_option, inherit_or_offer
-from holdfast.cli.options import command, json_option
+from holdfast.cli import running
+from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.cli.warning import where_stopped
 from holdfast.core.text import elapsed
 from holdfast.daemon import client
-from holdfast.engine.doctor import lock_holder, rejected, spooled
+from holdfast.engine.presence import lock_holder, rejected, spooled
 from holdfast.engine.processes import alive, start_of
 from holdfast.errors import DaemonAway
 
@@ -27,7 +26,9 @@ def up(*, take: bool) -> None:
 
     Hooks start it by themselves when it is away; this is for those who want to see it.
     """
-    start(access.home())
+    from holdfast.cli.heritage import inherit_or_offer
+
+    start(running.home())
     inherit_or_offer(take=take)
 
 
@@ -37,13 +38,13 @@ def down() -> None:
 
     Returns when its process is gone. The next hook starts it again; `holdfast unsetup` takes the hooks away.
     """
-    stop(access.home())
+    stop(running.home())
 
 
 @command("holdfast restart")
 def restart() -> None:
     """Stop the daemon and start it again."""
-    where = access.home()
+    where = running.home()
     stop(where)
     start(where)
 
@@ -52,7 +53,7 @@ def restart() -> None:
 @json_option()
 def status(*, as_json: bool) -> None:
     """Say whether the daemon runs."""
-    where = access.home()
+    where = running.home()
     answer, waiting, unreadable = _asked(where), spooled(where), rejected(where)
     if as_json:
         known = {"running": answer is not None, "home": str(where), **(answer or {})}
@@ -63,10 +64,10 @@ def status(*, as_json: bool) -> None:
     elif answer is None:
         give("the daemon is not running; the next hook or `holdfast up` starts it")
     else:
-        age = elapsed(access.now() - answer["started_at"]) if answer["started_at"] else "a moment"
+        age = elapsed(running.now() - answer["started_at"]) if answer["started_at"] else "a moment"
         give(f"the daemon is running, process {answer['pid']}, version {answer['version']}, for {age}")
         give(f"it listens at {answer['door']}")
-        if troubles := access.troubles_of(answer):
+        if troubles := running.troubles_of(answer):
             give(f"its housekeeping fails: {troubles}; `holdfast logs` says why")
     give(f"its home is {where}; {waiting} letters wait in the spool")
     if unreadable:
@@ -75,8 +76,8 @@ def status(*, as_json: bool) -> None:
 
 def start(where: Path) -> None:
     """Have the daemon of this home run, and say so."""
-    if (running := _asked(where)) is not None:
-        say(f"the daemon is up already, process {running['pid']}")
+    if (answer := _asked(where)) is not None:
+        say(f"the daemon is up already, process {answer['pid']}")
         return
     if holder := lock_holder(where):
         raise _stuck(holder)
@@ -109,7 +110,7 @@ def stop(where: Path) -> None:
 def _asked(where: Path) -> dict[str, Any] | None:
     """What the daemon says of itself; one that is being started is waited for, and that is seen."""
     with working("asking the daemon"):
-        return access.daemon_status(where)
+        return running.daemon_status(where)
 
 
 def _stuck(holder: int) -> DaemonAway:

@@ -25,6 +25,7 @@ from holdfast.engine import connections
 from holdfast.engine import doctor as checks
 from holdfast.engine.activity import check_activity, check_cursors
 from holdfast.engine.doctor import Finding, Mend, fine, wrong
+from holdfast.engine.presence import lock_holder
 from holdfast.engine.round_trip import check_round_trip
 from holdfast.engine.tool_checks import check_tools
 from holdfast.errors import DaemonAway, HoldfastError
@@ -145,11 +146,11 @@ def _daemon(home: Path, *, start: bool) -> Finding:
     """The daemon runs, in the version that is installed."""
     try:
         known = access.daemon_status(home)
-        if start and known is None and not checks.lock_holder(home):
+        if start and known is None and not lock_holder(home):
             client.start(home)
         answer = known or client.ask(home, "status", timeout=2.0)
     except DaemonAway as error:
-        if start or checks.lock_holder(home):
+        if start or lock_holder(home):
             fix = "look at `holdfast logs`, then `holdfast restart`"
             return wrong("daemon", error.message, fix, Mend.RESTART)
         return fine("daemon", "not running; a hook starts it when it is needed")

@@ -15,7 +15,6 @@ from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon import client
 from holdfast.engine import forget as engine
-from holdfast.engine.doctor import lock_holder, spooled
 from holdfast.engine.forget import (
     Before,
     Choice,
@@ -26,6 +25,7 @@ from holdfast.engine.forget import (
     OneSession,
 )
 from holdfast.engine.git import identity
+from holdfast.engine.presence import lock_holder, spooled
 from holdfast.engine.remember import named_memory
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store

@@ -9,8 +9,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
 from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.printing import say, working
@@ -20,13 +18,6 @@ from holdfast.harnesses.base import FoundLog
 from holdfast.stores.codec import to_iso
 
 SETTING = "session.inherit.enabled"
-
-inherit_option = click.option(
-    "--inherit",
-    "take",
-    is_flag=True,
-    help="Take over the sessions that another program keeps here; its own stay as they are.",
-)
 
 
 def inherit_or_offer(*, take: bool) -> None:

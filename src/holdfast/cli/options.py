@@ -11,7 +11,6 @@ from typing import Final, TypeAlias
 import click
 
 from holdfast.errors import HoldfastError
-from holdfast.harnesses import readable
 
 Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -52,8 +51,12 @@ def group(
 def _examples(*lines: str) -> str:
     # After \b click leaves the lines as they are.
     shown = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-    named = any("HARNESS" in line for line in lines)
-    return f"{shown}\n\nHARNESS is one of: {', '.join(readable())}." if named else shown
+    if not any("HARNESS" in line for line in lines):
+        return shown
+    # With the harnesses comes half of the package, which most commands do without until they run.
+    from holdfast.harnesses import readable
+
+    return f"{shown}\n\nHARNESS is one of: {', '.join(readable())}."
 
 
 def json_option(says: str = "Print one JSON document.") -> Option:
@@ -84,3 +87,11 @@ def moment(text: str, now: int) -> int:
     except (ValueError, OverflowError):
         hint = "write it like 2026-01-31 or 2026-01-31T18:30, or so long ago like 7d or 12h"
         raise HoldfastError(f"`{text}` is no date", hint) from None
+
+
+inherit_option = click.option(
+    "--inherit",
+    "take",
+    is_flag=True,
+    help="Take over the sessions that another program keeps here; its own stay as they are.",
+)

@@ -16,10 +16,10 @@ import click
 from holdfast import config, harnesses, relay, skills
 from holdfast import hook as carrier
 from holdfast.cli import access, project_scope
-from holdfast.cli.heritage import inherit_option, inherit_or_offer
+from holdfast.cli.heritage import inherit_or_offer
 from holdfast.cli.hook import command_for, status_command_for
 from holdfast.cli.mcp import relay_command, relay_path
-from holdfast.cli.options import command
+from holdfast.cli.options import command, inherit_option
 from holdfast.cli.printing import give, say
 from holdfast.core.wanted import Wanted, WantedCopy
 from holdfast.engine import connections

@@ -18,7 +18,15 @@ from enum import StrEnum
 from pathlib import Path
 
 from holdfast import config
-from holdfast.engine.processes import alive
+from holdfast.engine.presence import (
+    PROC,
+    count,
+    is_plain_file,
+    lock_holder,
+    rejected,
+    runs_daemon,
+    spooled,
+)
 from holdfast.engine.redactor import lists_of, mark_of
 from holdfast.errors import HoldfastError, ModelError
 from holdfast.lazy_dataclass import dataclass
@@ -27,7 +35,6 @@ from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
 
 LEAST_FREE = 1 << 20
-PROC = Path("/proc")
 
 
 class Mend(StrEnum):
@@ -156,23 +163,13 @@ def check_set_aside(home: Path) -> Finding:
 
 def check_spool(home: Path) -> Finding:
     """No letter was lost."""
-    dropped, unreadable = _count(home, "dropped"), rejected(home)
+    dropped, unreadable = count(home, "dropped"), rejected(home)
     detail = f"{spooled(home)} letters wait, {dropped} were dropped, {unreadable} could not be read"
     if dropped or unreadable:
         reasons = ", ".join(f"{reason} ({times})" for reason, times in _reasons(home).most_common(3))
         fix = f"once seen, remove `dropped`, `unreadable` and `rejected` from {home / 'spool'}"
         return wrong("spool", f"{detail}: {reasons}" if reasons else detail, fix, Mend.COUNT)
     return fine("spool", detail)
-
-
-def rejected(home: Path) -> int:
-    """How many letters could not be read or taken in since somebody began to count."""
-    return _count(home, "unreadable")
-
-
-def spooled(home: Path) -> int:
-    """How many letters wait in the spool."""
-    return sum(1 for _ in (home / "spool").glob("*.letter"))
 
 
 # ---------------------------------------------------------------- processes
@@ -192,36 +189,15 @@ def leftovers(home: Path, daemon_pid: int) -> list[int]:
     return sorted({*_daemons_of(home), lock_holder(home)} - {daemon_pid, 0})
 
 
-def lock_holder(home: Path) -> int:
-    """The daemon that holds the home's lock, as its file says; 0 if there is none."""
-    try:
-        lock = home / "run" / "lock"
-        pid = int(lock.read_text(encoding="ascii")) if _is_plain_file(lock) else 0
-    except (OSError, ValueError):
-        return 0
-    # The file outlives its daemon, and a pid is used again.
-    return pid if alive(pid, 0) and _runs_daemon(pid) else 0
-
-
 def _daemons_of(home: Path) -> Iterator[int]:
     """The daemons of this home, where the system shows them."""
     own = b"HOLDFAST_HOME=" + os.fsencode(home)
     for entry in PROC.glob("[0-9]*"):
         try:
-            if _runs_daemon(int(entry.name)) and own in (entry / "environ").read_bytes().split(b"\0"):
+            if runs_daemon(int(entry.name)) and own in (entry / "environ").read_bytes().split(b"\0"):
                 yield int(entry.name)
         except OSError:
             continue
-
-
-def _runs_daemon(pid: int) -> bool:
-    """Whether the process is one of our daemons; taken for one where its command line cannot be seen."""
-    if not PROC.is_dir():
-        return True
-    try:
-        return b"holdfast.daemon" in (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return False
 
 
 # ---------------------------------------------------------------- files
@@ -265,18 +241,9 @@ def _wrong_mode(path: Path) -> int:
     return 0 if stat.S_IMODE(found.st_mode) == wanted else wanted
 
 
-def _count(home: Path, name: str) -> int:
-    """A number that hooks keep beside their letters."""
-    path = home / "spool" / name
-    try:
-        return int(path.read_text(encoding="ascii")) if _is_plain_file(path) else 0
-    except (OSError, ValueError):
-        return 0
-
-
 def _reports(home: Path) -> list[Path]:
     """What the daemon says of the letters that it rejected, one file for each of the last ones."""
-    return [path for path in (home / "spool" / "rejected").glob("*.json") if _is_plain_file(path)]
+    return [path for path in (home / "spool" / "rejected").glob("*.json") if is_plain_file(path)]
 
 
 def _reasons(home: Path) -> Counter[str]:
@@ -286,11 +253,3 @@ def _reasons(home: Path) -> Counter[str]:
         with suppress(OSError, ValueError):
             found[str(json.loads(path.read_bytes())["reason"])] += 1
     return found
-
-
-def _is_plain_file(path: Path) -> bool:
-    """Whether it is a regular file and no link; opening a FIFO would wait for ever."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False

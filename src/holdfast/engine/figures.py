@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.engine.desk import Desk
-from holdfast.engine.doctor import spooled
 from holdfast.engine.meter import Day, days_until
+from holdfast.engine.presence import spooled
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Captured, Counts, Taken
 
