@@ -23,6 +23,7 @@ from holdfast.core.world import Project
 from holdfast.daemon import client
 from holdfast.engine.desk import Desk
 from holdfast.engine.doctor import lock_holder, spooled
+from holdfast.engine.forget import settle_if_alone
 from holdfast.engine.git import identity
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
@@ -92,6 +93,7 @@ def writing_desk() -> Generator[Desk]:
     where = home()
     store = open_store(where / "store.db", where / "backups", now())
     try:
+        _settle(store, where)
         yield _desk(where, store)
     finally:
         store.close()
@@ -119,9 +121,17 @@ def opened_store(where: Path) -> Generator[Store]:
         return
     store = open_store(path, where / "backups", now())
     try:
+        _settle(store, where)
         yield store
     finally:
         store.close()
+
+
+def _settle(store: Store, where: Path) -> None:
+    try:
+        settle_if_alone(store, where, now())
+    except HoldfastError as error:
+        say(f"note: {error.message}; what was forgotten before may be in the store")
 
 
 def catch_up(where: Path, *, start: bool) -> None:

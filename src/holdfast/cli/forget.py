@@ -190,11 +190,20 @@ def _told(forgotten: Forgotten, mood: str) -> Iterator[str]:
     counts = [(getattr(forgotten, many), one, many) for many, one in KINDS]
     found = [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]
     yield f"{mood}forgotten: {', '.join(found)}" if found else "there is nothing to forget"
+    if forgotten.mentions:
+        rows = (
+            "1 other row that said"
+            if forgotten.mentions == 1
+            else f"{forgotten.mentions:,} other rows that said"
+        )
+        yield f"{mood}rewritten: {rows} it"
+    if forgotten.rewritten:
+        yield f"{mood}rewritten: {forgotten.rewritten} backups of the store, without it"
     if forgotten.ledgers:
         yield f"{mood}removed: {forgotten.ledgers} past versions of ledgers"
     if forgotten.continuities:
         yield f"{mood}removed: the shared continuity of {forgotten.continuities} projects"
     if forgotten.copies:
-        yield f"{mood}removed: {forgotten.copies} copies of the store, which could hold some of it"
+        yield f"{mood}removed: {forgotten.copies} damaged copies of the store, which could hold some of it"
     if forgotten.logs:
         yield f"{mood}emptied: {forgotten.logs} logs, whose lines do not say whose they are"

@@ -12,9 +12,11 @@ from secrets import token_bytes
 
 from holdfast.config import Config
 from holdfast.core.flush import FlushPolicy
+from holdfast.core.redact import Lists
 from holdfast.core.rolling import RollingPolicy
 from holdfast.core.session import Policy
 from holdfast.core.world import Project
+from holdfast.engine.forgotten import forgotten_wordings
 from holdfast.engine.redactor import FOR_TAGS, SECRET_BYTES, Redactor, lists_of
 from holdfast.harnesses.base import Harness
 from holdfast.lazy_dataclass import dataclass
@@ -76,4 +78,9 @@ class Desk:
     def redactor(self, project: Project) -> Redactor:
         """How the texts of a project's sessions are redacted now."""
         lists = lists_of(self.config(project))
-        return Redactor(lists, self.store.secret(FOR_TAGS, self.new_secret()))
+        return redactor_of(self.store, lists, self.new_secret)
+
+
+def redactor_of(store: Store, lists: Lists, new_secret: Callable[[], bytes]) -> Redactor:
+    """What redacts by these lists what goes into a store, without what was forgotten there."""
+    return Redactor(lists, store.secret(FOR_TAGS, new_secret()), forgotten_wordings(store))

@@ -7,7 +7,7 @@ by the caller.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Protocol
 
 from holdfast.core.wordings import Fingerprint, Wordings
@@ -28,6 +28,9 @@ class Dropped:
     memories: int = 0
     mentions: int = 0
     """Other rows that said what was forgotten, and are without it now."""
+
+    def __add__(self, other: Dropped) -> Dropped:
+        return Dropped(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,8 @@ class Forgetting(Keeper):
 
     def project_ids(self) -> list[str]:
         tables = self._tables
-        return sorted({each.project_id for each in (*tables.memories.values(), *tables.documents.values())})
+        documents = {each.project_id for each in tables.documents.values()}
+        return sorted(documents | {each.project_id for each in tables.memories.values()})
 
 
 def _note(tables: Tables, names: Mapping[bytes, int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -46,7 +46,7 @@ class Erasing:
     def forgotten_names(self) -> dict[bytes, int]:
         return {bytes(name): int(at) for name, at in self._database.rows(_NAMES)}
 
-    def note_forgotten(self, names: dict[bytes, int]) -> None:
+    def note_forgotten(self, names: Mapping[bytes, int]) -> None:
         for name, at in names.items():
             self._database.write(_NOTE, {"name": name, "at": at})
 

@@ -64,6 +64,10 @@ class SqliteStore(
         self._words, self._vectors = Words(self._database), None
         super().scrub()
 
+    def leave_wal(self) -> None:
+        """Have all of the store in one file."""
+        self._database.rows("pragma journal_mode = delete")
+
     def close(self) -> None:
         self._database.close()
 
