@@ -7,13 +7,18 @@ again, or by a backup that is restored.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -288,3 +293,152 @@ def _does_not_come_back(told: Story, said: Sequence[str]) -> None:
         assert told.stage.store.session(SESSION) is not None
         assert told.holding(*said) == []
         _is_not_found(told, said)
+
+
+# ---------------------------------------------------------------- backups, and whoever is killed half-way
+
+TEXT = "The staging database lives at db-7.internal and Petra rotates its password on Tuesdays"
+
+
+@pytest.mark.parametrize("choice", ["memory", "session", "project", "before", "all"])
+def test_backups_are_rewritten_and_keep_their_times(choice: str) -> None:
+    with story() as told:
+        by_agent(told, TEXT)
+        in_what_is_said(told, TEXT)
+        told.stage.letter("other", "end", reason="other", cwd=told.stage.project("another"))
+        (backup,) = [back_up(told.home / "store.db", told.home / "backups", 6, told.stage.now)]
+        os.utime(backup, (1_000_000, 1_000_000))
+        (told.home / "backups" / "store-20250101T000000Z-schema-0001.db").write_text(TEXT)
+        (told.home / "backups" / "store-20250101T000000Z-schema-0001.db-journal").write_text(TEXT)
+        told.wait()
+        found = forget.forget(told.stage.store, told.home, _choice(told, choice), told.stage.now)
+        assert (found.rewritten, found.copies) == (1, 2)
+        assert told.holding(TEXT) == []
+        (left,) = (told.home / "backups").iterdir()
+        assert left.stat().st_mtime == 1_000_000
+        assert left.stat().st_mode & 0o777 == 0o600
+        with closing(open_store(left, told.home / "none", 0)) as store:
+            assert store.check() == ""
+            assert bool(store.keys()) is (choice != "all")
+            assert (store.session(SESSION) is not None) is (choice == "memory")
+            assert store.memory_ids() == []
+
+
+def _choice(told: Story, choice: str) -> forget.Choice:
+    match choice:
+        case "memory":
+            return OneMemory(told.only_memory())
+        case "session":
+            return forget.OneSession(SESSION)
+        case "project":
+            return forget.OneProject(told.project.project_id)
+        case "before":
+            with told.stage.store.writing():  # the other session goes on later
+                other = told.stage.store.session("other")
+                assert other is not None
+                told.stage.store.put_session(replace(other, last_event_at=told.stage.now + HOUR))
+            return forget.Before(told.stage.now)
+        case _:
+            return forget.Everything()
+
+
+@pytest.mark.parametrize("choice", ["memory", "session", "project", "all"])
+def test_a_backup_that_is_restored_from_elsewhere_holds_nothing_of_it(choice: str) -> None:
+    with story() as told:
+        by_agent(told, TEXT)
+        in_what_is_said(told, TEXT)
+        told.stage.store.close()
+        shutil.copy(told.home / "store.db", told.root / "elsewhere.db")
+        told.reopened()
+        told.wait()
+        forget.forget(told.stage.store, told.home, _choice(told, choice), told.stage.now)
+        told.stage.store.close()
+        shutil.copy(told.root / "elsewhere.db", told.home / "store.db")
+        told.reopened()
+        assert told.holding(TEXT) == []
+        assert (told.stage.store.session(SESSION) is not None) is (choice == "memory")
+        assert told.stage.store.memory_ids() == []
+
+
+def test_who_remembers_it_again_has_it_again_and_a_transcript_has_not() -> None:
+    with story() as told:
+        by_prompt(told, TEXT)
+        told.forget(told.only_memory())
+        with told.stage.store.writing():
+            told.stage.store.put_cursor(str(told.stage.transcript(SESSION)), "")
+            told.stage.store.forget([SESSION], 0)
+        told.stage.letter(SESSION, "stop")
+        assert told.stage.store.memory_ids() == []
+        told.wait()
+        by_agent(told, TEXT)
+        assert [memory.text for memory in memories(told.desk, told.project)] == [TEXT]
+        told.reopened()
+        assert [found.text for found in recall(told.desk, told.project, Query(TEXT))][:1] == [TEXT]
+
+
+@pytest.mark.parametrize("text", ["ok", "🚀🚀", "use tabs"])
+def test_of_a_short_memory_goes_what_was_to_be_remembered(text: str) -> None:
+    with story() as told:
+        by_command_in_session(told, text)
+        in_a_checkpoint(told, text)
+        told.forget(told.only_memory())
+        told.stage.write(SESSION, ("says", f"That is {text} with me"))
+        told.stage.letter(SESSION, "stop")
+        (checkpoint, *_) = told.stage.store.checkpoints(10)
+        assert checkpoint.recent_remembers == ()
+        assert "Remembered: [forgotten]" in checkpoint.digest
+        session = told.stage.store.session(SESSION)
+        assert session is not None
+        assert [said.text for said in session.trail.statements] == [f"That is {text} with me"]
+
+
+@pytest.mark.parametrize("choice", ["memory", "session"])
+def test_whoever_is_killed_half_way_is_finished_for(choice: str) -> None:
+    """Killed before one statement or change of a file after the other, until nothing is left to be done."""
+    for step in range(3, 1_000, 11):
+        with story() as told:
+            by_agent(told, TEXT)
+            for spread in (in_what_is_said, in_a_ledger, in_files_of_the_home, in_a_backup):
+                spread(told, TEXT)
+            chosen = _choice(told, choice)
+            told.stage.store.close()
+            killed = _forgets_until(told.home, chosen, step)
+            told.stage.store = open_store(told.home / "store.db", told.home / "backups", told.stage.now)
+            store = told.stage.store
+            begun = not killed or bool(store.fact(forget.BEGUN) or store.fact(forget.OWED))
+            forget.settle(store, told.home, told.stage.now)
+            forget.clear(store, told.home, told.stage.now)  # as the daemon does
+            assert bool(store.memory_ids()) is not begun
+            if begun and choice == "memory":
+                assert told.holding(TEXT) == []
+            if not killed:
+                return
+    pytest.fail("it never came to its end")
+
+
+def _forgets_until(home: Path, choice: forget.Choice, step: int) -> bool:
+    """Have a process forget that is killed at that step; whether it was."""
+    child = os.fork()
+    if not child:
+        left = count(step, -1)
+        store = open_store(home / "store.db", home / "backups", 0)
+
+        def dies(*_: object) -> bool:
+            if not next(left):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return True
+
+        def watched(event: str, _: object) -> None:
+            if event in ("os.rename", "os.remove", "shutil.copyfile", "shutil.rmtree"):
+                dies()
+
+        sys.addaudithook(watched)
+        store._database.connection.exec_trace = dies
+        try:
+            forget.forget(store, home, choice, 2_000_000_000_000)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == 0
+    return os.WIFSIGNALED(status)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from holdfast.files import atomic
 
@@ -73,9 +73,8 @@ def read(home: Path) -> ForgottenRecord:
 
 def write(home: Path, record: ForgottenRecord) -> None:
     """Put the record in place of the one before; on the disk before this returns."""
-    lines: list[dict[str, object]] = [{"generation": record.generation, "key": record.key.hex()}]
-    lines += [{"name": name.hex(), "at": at} for name, at in sorted(record.names.items())]
-    lines += [
+    names = [{"name": name.hex(), "at": at} for name, at in sorted(record.names.items())]
+    wordings = [
         {
             "blocks": [block.hex() for block in each.blocks],
             "words": each.words,
@@ -85,6 +84,7 @@ def write(home: Path, record: ForgottenRecord) -> None:
         }
         for each in sorted(record.wordings, key=lambda each: (each.at, each.blocks))
     ]
+    lines = ({"generation": record.generation, "key": record.key.hex()}, *names, *wordings)
     atomic.write(home / NAME, "".join(f"{json.dumps(line)}\n" for line in lines).encode())
 
 
@@ -93,7 +93,7 @@ def _fields(line: bytes) -> dict[str, Any]:
         fields = json.loads(line)
     except ValueError:
         return {}
-    return fields if isinstance(fields, dict) else {}
+    return cast("dict[str, Any]", fields) if isinstance(fields, dict) else {}
 
 
 def _unhexed(texts: Iterable[object]) -> Iterator[bytes]:
