@@ -392,6 +392,22 @@ def test_of_a_short_memory_goes_what_was_to_be_remembered(text: str) -> None:
         assert [said.text for said in session.trail.statements] == [f"That is {text} with me"]
 
 
+def test_in_a_project_what_holdfast_wrote_goes_and_what_a_person_wrote_is_named() -> None:
+    with story() as told:
+        by_agent(told, TEXT)
+        place = ledger.place_of(told.home, told.project, ledger.DEFAULT_PATH)
+        given = Ledger(decisions=(Entry(TEXT), Entry("Use tabs")))
+        ledger.save(told.desk, place, told.project, told.stage.store.session(SESSION), given)
+        own = Path(told.project.root) / "MEMORY.md"
+        own.write_text(f"- {TEXT}\n")
+        found = told.forget(told.only_memory())
+        assert found.left == (str(own),)
+        assert own.read_text() == f"- {TEXT}\n"
+        kept = (Path(told.project.root) / ledger.DEFAULT_PATH).read_text()
+        assert TEXT not in kept
+        assert "Use tabs" in kept
+
+
 @pytest.mark.parametrize("choice", ["memory", "session"])
 def test_whoever_is_killed_half_way_is_finished_for(choice: str) -> None:
     """Killed before one statement or change of a file after the other, until nothing is left to be done."""

@@ -103,6 +103,8 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
         return
     for line in _told(expected, "would be " if dry_run else ""):
         give(line)
+    for path in expected.left:
+        say(f"note: `{path}` says it too; that file is yours, so it was left as it is")
     for key in heirs:
         say(f"note: session {key} holds records of this one as its own; it is not forgotten with it")
     if not dry_run:

@@ -13,7 +13,7 @@ import json
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -24,6 +24,7 @@ import msgspec
 from holdfast.engine import forgotten
 from holdfast.engine.doctor import lock_holder
 from holdfast.engine.erase_files import erase_files
+from holdfast.engine.erase_worktrees import erase_worktrees
 from holdfast.engine.git import identity
 from holdfast.errors import StoreError, StoreLocked
 from holdfast.files import forgotten_record, ledger, project_files
@@ -94,6 +95,8 @@ class Forgotten:
     """Past versions of ledgers; the files in the worktrees are the user's."""
     continuities: int = 0
     """Projects whose shared continuity went, with its past versions and the account of it."""
+    left: Sequence[str] = ()
+    """Files outside the home that say what was forgotten, and are a person's own."""
 
 
 def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
@@ -117,13 +120,14 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
             store.put_fact(OWED, AFTER_FORGETTING)
             forgotten.publish(store, home)
     try:
-        lost = clear(store, home, at)
+        cleared = clear(store, home, at)
     except StoreLocked as error:
         hint = "all of it is gone from the store; the daemon clears the files as soon as it can"
         raise StoreLocked(error.message, hint) from error
     if found == Forgotten():
         return found
-    return replace(found, copies=found.copies + lost, rewritten=found.rewritten - lost)
+    lost = cleared.copies_lost
+    return replace(found, copies=found.copies + lost, rewritten=found.rewritten - lost, left=cleared.left)
 
 
 def settle(store: Store, home: Path, at: int) -> None:
@@ -169,18 +173,29 @@ def living_on(store: Store, session: str) -> list[str]:
     return keys[1:]
 
 
-def clear(store: Store, home: Path, at: int) -> int:
-    """Remove from the files what the store has let go of, if anything is still owed.
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What became of the files."""
 
-    How many copies of the store had to be removed, because they could not be rewritten.
-    """
+    copies_lost: int = 0
+    """Copies of the store that had to be removed, because they could not be rewritten."""
+    left: tuple[str, ...] = ()
+    """Files of a person that still say what was forgotten."""
+
+
+def clear(store: Store, home: Path, at: int) -> Cleared:
+    """Remove from the files what the store has let go of, if anything is still owed."""
     owed = store.fact(OWED)
     if not owed:
-        return 0
+        return Cleared()
+    left: tuple[str, ...] = ()
     path = home / "store.db"
     every = copies(path, home / "backups")
     if owed == AFTER_FORGETTING:
-        erase_files(home, forgotten.forgotten_wordings(store))
+        wordings = forgotten.forgotten_wordings(store)
+        # First, because what is kept in the home tells what of them Holdfast wrote.
+        left = erase_worktrees(store, home, wordings)
+        erase_files(home, wordings)
         record = forgotten_record.read(home)
         gone = [copy for copy in every if not _rewritten(copy, record, at)]
         for log in logs(home):
@@ -196,7 +211,7 @@ def clear(store: Store, home: Path, at: int) -> int:
     store.scrub()
     with store.writing():
         store.put_fact(OWED, "")
-    return lost
+    return Cleared(lost, left)
 
 
 def _rewritten(copy: Path, record: ForgottenRecord, at: int) -> bool:
