@@ -71,10 +71,11 @@ def forget(  # noqa: PLR0913 - each is an option
 ) -> None:
     """Remove for good what is kept of sessions, or a memory.
 
-    From the store, its index and its copies, from the spool and the logs; no byte of it is left in the home.
-    What was remembered in a session goes with it, and what holds in a project with the project. A session
+    From the store, its index and its backups, from the spool and the logs; no byte of it is left in the home.
+    A memory goes with every copy of it and every wording that it had, whoever repeated it. What was
+    remembered in a session goes with the session, and what holds in a project with the project. A session
     that goes on is kept from then on. The harness's own transcripts stay where they are, and so do the
-    backups that setup made of its settings.
+    backups that setup made of its settings; a transcript that is read again brings nothing back.
     """
     named = [each for each in (session, project, memory, before, everything or None) if each is not None]
     if len(named) != 1:
