@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from holdfast.stores.sqlite.aside import COMPANIONS
@@ -49,13 +49,12 @@ def rewriting(copy: Path) -> Generator[SqliteStore]:
 
 def _opened(path: Path) -> SqliteStore:
     database = Database(path)
-    try:
+    with ExitStack() as undo:
+        undo.callback(database.close)
         refuse_later(database, shipped())
         database.configure()
         migrate_unsaved(database, shipped())
-    except BaseException:
-        database.close()
-        raise
+        undo.pop_all()
     return SqliteStore(database)
 
 
