@@ -32,6 +32,7 @@ from holdfast.engine.caller import Caller
 from holdfast.engine.desk import Desk
 from holdfast.engine.digest import Digest, give_digest
 from holdfast.engine.forget import OneMemory
+from holdfast.engine.forgotten import BEGUN
 from holdfast.engine.git import identity
 from holdfast.engine.index import index
 from holdfast.engine.recall import Query, expand, recall
@@ -421,7 +422,7 @@ def test_whoever_is_killed_half_way_is_finished_for(choice: str) -> None:
             killed = _forgets_until(told.home, chosen, step)
             told.stage.store = open_store(told.home / "store.db", told.home / "backups", told.stage.now)
             store = told.stage.store
-            begun = not killed or bool(store.fact(forget.BEGUN) or store.fact(forget.OWED))
+            begun = not killed or bool(store.fact(BEGUN) or store.fact(forget.OWED))
             forget.settle(store, told.home, told.stage.now)
             forget.clear(store, told.home, told.stage.now)  # as the daemon does
             assert bool(store.memory_ids()) is not begun

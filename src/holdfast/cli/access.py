@@ -23,7 +23,7 @@ from holdfast.core.world import Project
 from holdfast.daemon import client
 from holdfast.engine.desk import Desk
 from holdfast.engine.doctor import lock_holder, spooled
-from holdfast.engine.forget import settle_if_alone
+from holdfast.engine.forgotten import is_settled
 from holdfast.engine.git import identity
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
@@ -128,6 +128,11 @@ def opened_store(where: Path) -> Generator[Store]:
 
 
 def _settle(store: Store, where: Path) -> None:
+    """Have nothing in the store that was forgotten, as after a backup was restored."""
+    if is_settled(store, where):
+        return
+    from holdfast.engine.forget import settle_if_alone
+
     try:
         settle_if_alone(store, where, now())
     except HoldfastError as error:

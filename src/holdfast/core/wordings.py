@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from holdfast.core.defang import printable
+from holdfast.lazy_dataclass import dataclass
 
 FORGOTTEN: Final = "[forgotten]"
 """What stands where a forgotten wording stood."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ from holdfast.engine.handoff import FOLDER as HANDOFFS
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, continuity, memory_files, worktree
 from holdfast.files.ledger import BY_HAND, Place, versions
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 SESSIONS: Final = 10_000

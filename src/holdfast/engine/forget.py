@@ -24,7 +24,7 @@ import msgspec
 from holdfast.engine import forgotten
 from holdfast.engine.doctor import lock_holder
 from holdfast.engine.erase_files import erase_files
-from holdfast.engine.erase_worktrees import erase_worktrees
+from holdfast.engine.forgotten import BEGUN
 from holdfast.engine.git import identity
 from holdfast.errors import StoreError, StoreLocked
 from holdfast.files import forgotten_record, ledger, project_files
@@ -35,8 +35,6 @@ from holdfast.stores.sqlite import copies, damaged, rewriting
 
 OWED: Final = "owed"
 """The fact that says what is still to be cleared away: `AFTER_FORGETTING` or `AFTER_REWRITING`."""
-BEGUN: Final = "forgetting"
-"""The fact that says what was to be forgotten, until the store has let go of it."""
 AFTER_FORGETTING: Final = "forgotten"
 AFTER_REWRITING: Final = "rewritten"
 DEAD_AFTER_MS: Final = 60_000
@@ -146,7 +144,7 @@ def settle(store: Store, home: Path, at: int) -> None:
 
 def settle_if_alone(store: Store, home: Path, at: int) -> None:
     """The same, unless a daemon runs: it did so when it opened the store, and may be forgetting right now."""
-    if (store.fact(BEGUN) or not forgotten.agrees(store, home)) and not lock_holder(home):
+    if not forgotten.is_settled(store, home) and not lock_holder(home):
         settle(store, home, at)
 
 
@@ -193,6 +191,9 @@ def clear(store: Store, home: Path, at: int) -> Cleared:
     every = copies(path, home / "backups")
     if owed == AFTER_FORGETTING:
         wordings = forgotten.forgotten_wordings(store)
+        # What it needs is heavy, and wanted only here.
+        from holdfast.engine.erase_worktrees import erase_worktrees  # noqa: PLC0415
+
         # First, because what is kept in the home tells what of them Holdfast wrote.
         left = erase_worktrees(store, home, wordings)
         erase_files(home, wordings)

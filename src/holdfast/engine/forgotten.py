@@ -21,6 +21,8 @@ from holdfast.stores.forgettable import EVERYTHING, Dropped, ForgottenWording, m
 
 GENERATION: Final = "forgotten_record"
 """The fact that says which state of the record the store agrees with."""
+BEGUN: Final = "forgetting"
+"""The fact that says what was to be forgotten, until the store has let go of it."""
 KEY: Final = "wordings_key"
 """The fact that holds the key under which the words of memories are hashed."""
 KEY_BYTES: Final = 16
@@ -80,6 +82,11 @@ def agrees(store: Store, home: Path) -> bool:
     """Whether there is nothing that one of the two has yet to learn from the other."""
     there = forgotten_record.generation(home)
     return there == store.fact(GENERATION) and (bool(there) or not store.forgotten_names())
+
+
+def is_settled(store: Store, home: Path) -> bool:
+    """Whether a store holds nothing that was forgotten, as far as anyone knows; looks at little."""
+    return not store.fact(BEGUN) and agrees(store, home)
 
 
 def agree(store: Store, home: Path, at: int) -> Dropped:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, cast
 
 from holdfast.files import atomic
+from holdfast.lazy_dataclass import dataclass
 
 NAME: Final = "forgotten.jsonl"
 _HEAD_MOST: Final = 1024

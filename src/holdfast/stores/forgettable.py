@@ -7,10 +7,11 @@ by the caller.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final, Protocol
 
 from holdfast.core.wordings import Fingerprint, Wordings
+from holdfast.lazy_dataclass import dataclass
 
 EVERYTHING: Final = "everything"
 """The name under which it is noted that all was forgotten."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from holdfast.core.wordings import Fingerprint, Wordings
+from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import hashed, identity_hash, subject_hash
 from holdfast.stores.erasure import (
     erased_document,
