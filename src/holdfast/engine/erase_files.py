@@ -67,6 +67,8 @@ def _erased_file(path: Path, wordings: Wordings) -> bool:
 
 def _erased_letter(path: Path, wordings: Wordings) -> bool:
     """The same for a hook event that waits: its head says how long it is."""
+    if path.is_symlink() or not path.is_file():
+        return False  # to read a FIFO would wait for ever
     try:
         raw = path.read_bytes()
     except FileNotFoundError:  # the daemon has taken it in
