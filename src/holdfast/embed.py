@@ -22,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, cast
@@ -42,6 +42,7 @@ from holdfast.core.world import Project
 from holdfast.engine.append import Owner, append
 from holdfast.engine.compact import Summarize
 from holdfast.engine.desk import Desk
+from holdfast.engine.forget import settle_if_alone
 from holdfast.engine.git import identity
 from holdfast.engine.inherit import Inherited, bring_in, inherit, own_key
 from holdfast.engine.open_session import OpenSession
@@ -389,7 +390,12 @@ def _by_settings(where: Path, desk: Desk, project: Project) -> Summarize | None:
 
 
 def _database(where: Path) -> Store:
-    return open_database(where / "store.db", where / "backups", _now())
+    store = open_database(where / "store.db", where / "backups", _now())
+    with ExitStack() as undo:
+        undo.callback(store.close)
+        settle_if_alone(store, where, _now())
+        undo.pop_all()
+    return store
 
 
 def _desk(where: Path, store: Store) -> Desk:

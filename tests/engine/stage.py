@@ -41,6 +41,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.receive import listen, receive
 from holdfast.harnesses.base import Ask, Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening
 from holdfast.models.base import Count
+from holdfast.stores.base import Store
 from holdfast.stores.memory import MemoryStore
 
 NOON = 1_800_000_000_000
@@ -268,7 +269,7 @@ class Stage:
     """What a test acts on."""
 
     home: Path
-    store: MemoryStore = field(default_factory=MemoryStore)
+    store: Store = field(default_factory=MemoryStore)
     now: int = NOON
     config: Config = field(default_factory=Config)
     counter: Count | None = None

@@ -155,7 +155,7 @@ def test_what_was_forgotten_of_a_file_is_found_again_because_the_file_is_still_t
         if forgotten == "all":
             stage.store.forget_all(stage.now)
         else:
-            stage.store.forget_documents(project(stage).project_id)
+            stage.store.forget_project(project(stage).project_id, stage.now)
     assert found(stage) == {}
     refresh(stage.desk(), project(stage))
     assert len(found(stage)) == 2

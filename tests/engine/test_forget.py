@@ -183,6 +183,7 @@ class TestFiles:
         assert [name for name in names if not name.startswith("transcripts")] == [
             "backups/17-abcdef-settings.json",
             "config.toml",
+            "forgotten.jsonl",
             "logs/cli.log.1",
             "logs/daemon.log",
         ]

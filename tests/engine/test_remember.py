@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +12,12 @@ from holdfast.core.memory import Label, MemoryKind, Scope
 from holdfast.core.redact import NO_LISTS
 from holdfast.core.session import begin
 from holdfast.core.world import Project
+from holdfast.engine.forget import OneMemory, forget
 from holdfast.engine.memorize import LONGEST
 from holdfast.engine.redactor import mark_of
 from holdfast.engine.remember import (
     Wish,
     edit,
-    forget_memory,
     memories,
     named_memory,
     remember,
@@ -221,10 +222,8 @@ def test_a_memory_is_edited_and_found_by_what_it_says_now(library: Library) -> N
     assert library.texts("sea") == ["Never use the harbour"]
 
 
-def test_a_forgotten_memory_is_gone_and_what_it_superseded_is_back(library: Library) -> None:
+def test_a_forgotten_memory_is_gone_and_what_it_superseded_is_back(library: Library, tmp_path: Path) -> None:
     library.remember("The port is 8080")
     newer = library.remember("The port is 9090").memory
-    assert forget_memory(library.desk(), SHOP, newer.id) == newer
+    assert forget(library.desk().store, tmp_path, OneMemory(newer.id), NOON).memories == 1
     assert library.texts("port") == ["The port is 8080"]
-    with pytest.raises(HoldfastError, match="there is no memory"):
-        forget_memory(library.desk(), SHOP, newer.id)

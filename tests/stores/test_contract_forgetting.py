@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import BriefSeen, Origin
+from holdfast.core.events import BriefSeen, Origin, Remembered
+from holdfast.core.wordings import Wordings, fingerprints
 from holdfast.stores.base import Dropped, Store
+from holdfast.stores.codec import hashed
+from holdfast.stores.forgettable import ForgottenWording, memory_name
 from tests.stores.contract import (
     ALL,
     LINEAGE,
@@ -17,6 +20,7 @@ from tests.stores.contract import (
     SHOP,
     checkpoint,
     document,
+    memory,
     prompt,
     receipt,
     session,
@@ -114,7 +118,7 @@ def test_the_sessions_of_a_project_are_those_of_which_anything_is_kept(store: St
     assert store.keys() == ["one", "pruned", "two"]
     with store.writing():
         store.forget(store.keys_of_project("shop"), NOON)
-        assert store.forget_documents("shop") == 1
+        assert store.forget_project("shop", NOON) == Dropped(documents=1)
     assert store.keys() == ["two"]
     assert store.search(["parser"], SHOP, ALL) == []
 
@@ -168,3 +172,104 @@ def test_scrubbing_loses_nothing(store: Store) -> None:
     assert store.events("two", ALL) == [prompt("r1", session="two")]
     assert sorted(hit.id for hit in store.search(["parser"], SHOP, ALL)) == ["c-two", "d-two"]
     assert store.check() == ""
+
+
+WORDING = "The staging database lives at db-7.internal and Petra rotates its password on Tuesdays"
+KEY = b"k" * 16
+
+
+def wordings(*texts: str) -> Wordings:
+    return Wordings(KEY, [each for text in texts for each in fingerprints(text, KEY)])
+
+
+def told_everywhere(store: Store, text: str) -> None:
+    """One of everything that can say it."""
+    store.put_session(session("one", pending_remembers=(text, "Use tabs"), pending_queries=(text,)))
+    store.add_event(prompt("r1", session="one", text=f"/remember {text}"))
+    store.add_event(Remembered(session="one", record="r2", at=NOON, origin=Origin.HUMAN, text=text))
+    digest = f"## Session Checkpoint\nRemembered: {text}; Use tabs\n- {text[:60]}…"
+    own = checkpoint("c-1", session="one", digest=digest, recent_remembers=(text,), words=f"so: {text}")
+    store.add_checkpoint(own)
+    store.add_document(document("c-1", digest, kind="checkpoint"))
+    store.add_document(document("d-1", f"User: {text}", session="one", vector=(1.0, 0.0)))
+    store.add_receipt(receipt("b-1", session="one", text=f"- {text}"))
+    store.put_memory(memory("m-1", text=text))
+    store.put_memory(memory("m-2", text=text.upper(), project_id="other"))
+    store.count_skipped(f"not JSON: {text}", 2)
+
+
+def test_a_wording_is_taken_out_of_every_text(store: Store) -> None:
+    with store.writing():
+        told_everywhere(store, WORDING)
+        store.put_memory(memory("m-3", text=f"As I said: {WORDING}. And more"))
+    with store.writing():
+        assert store.erase(wordings(WORDING), NOON) == Dropped(memories=2, mentions=9)
+    assert not [text for text in store.texts() if "staging" in text.text.lower()]
+    assert [each.id for each in store.memories_named(["m-1", "m-2", "m-3"])] == ["m-3"]
+    kept = store.session("one")
+    assert kept is not None
+    assert (kept.pending_remembers, kept.pending_queries) == (("Use tabs",), ())
+    assert [each.recent_remembers for each in store.checkpoints(ALL)] == [()]
+    assert store.skipped() == {"not JSON: [forgotten]": 2}
+    assert store.nearest((1.0, 0.0), SHOP, ALL) == []
+    assert {hashed(memory_name(id)) for id in ("m-1", "m-2")} <= store.forgotten_names().keys()
+    assert store.check() == ""
+
+
+def test_a_short_wording_goes_only_where_it_was_to_be_remembered(store: Store) -> None:
+    with store.writing():
+        told_everywhere(store, "ok")
+        store.add_event(prompt("r9", session="one", text="ok"))
+        store.erase(wordings("ok"), NOON)
+    said = [text.text for text in store.texts() if text.text.strip().endswith("ok")]
+    assert sorted(said) == ["- ok", "User: ok", "not JSON: ok", "ok", "so: ok"]
+    assert store.memory_ids() == []
+
+
+def test_what_shares_only_some_words_stays(store: Store) -> None:
+    others = (
+        WORDING.replace("Tuesdays", "Fridays"),
+        "The staging database lives at home",
+        f"{WORDING.rsplit(' ', 1)[0]} every week",
+    )
+    with store.writing():
+        store.put_session(session("one"))
+        for number, text in enumerate(others):
+            store.add_event(prompt(f"r{number}", session="one", text=text))
+            store.put_memory(memory(f"m{number}", text=text))
+        assert store.erase(wordings(WORDING), NOON) == Dropped()
+
+
+def test_forgotten_wordings_are_known_until_they_are_remembered_again(store: Store) -> None:
+    (wording,) = fingerprints(WORDING, KEY)
+    with store.writing():
+        store.put_forgotten_wordings([ForgottenWording(wording, NOON)])
+        store.put_forgotten_wordings([ForgottenWording(wording, NOON - 1)])
+    assert store.forgotten_wordings() == [ForgottenWording(wording, NOON)]
+    assert store.forgotten_wordings()[0].holds
+    with store.writing():
+        store.put_forgotten_wordings([ForgottenWording(wording, 0, NOON + 1)])
+    assert not store.forgotten_wordings()[0].holds
+    with store.writing():
+        store.forget_all(NOON + 2)
+    assert store.forgotten_wordings(), "everything is forgotten but what was"
+
+
+def test_the_wordings_of_a_memory_go_with_it(store: Store) -> None:
+    (wording,) = fingerprints(WORDING, KEY)
+    with store.writing():
+        store.put_memory(memory("m-1", text="Use tabs"))
+        store.add_memory_wordings("m-1", [wording, wording])
+    assert store.memory_wordings("m-1") == [wording]
+    with store.writing():
+        assert store.forget_memory("m-1", NOON) == Dropped(memories=1)
+    assert store.memory_wordings("m-1") == []
+    assert store.forgotten_at(memory_name("m-1")) == NOON
+
+
+def test_names_are_noted_with_their_latest_time_and_sources_are_not_among_them(store: Store) -> None:
+    with store.writing():
+        keep(store, "one")
+        store.forget(["one"], NOON)
+        store.note_forgotten({hashed("one"): NOON - 5, hashed("two"): NOON})
+    assert store.forgotten_names() == {hashed("one"): NOON, hashed("two"): NOON}

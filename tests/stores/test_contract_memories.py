@@ -207,8 +207,7 @@ def test_the_memories_of_a_project_are_forgotten_and_those_of_the_user_stay(stor
     kept(store, MEMORY, here, memory("user", project_id=""), memory("other", project_id="other"))
     with store.writing():
         store.add_document(document("d1", "the port"))
-        assert store.forget_documents("shop") == 1
-        assert store.forget_memories("shop") == 2
+        assert store.forget_project("shop", NOON) == Dropped(documents=1, memories=2)
     assert sorted(found(store, "port")) == ["other", "user"]
 
 

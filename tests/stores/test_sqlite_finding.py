@@ -233,7 +233,7 @@ def test_what_another_program_removes_during_a_search_is_not_found(
     def held_until_now(index: Bm25, word: str, limit: int) -> Held:
         found = held(index, word, limit)
         with other.writing():
-            other.forget_documents("shop")
+            other.forget_project("shop", NOON)
         return found
 
     monkeypatch.setattr(words, "SCORED_MOST", 1)

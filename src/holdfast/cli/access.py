@@ -21,6 +21,7 @@ from holdfast.core.session import Phase, Session
 from holdfast.core.world import Project
 from holdfast.daemon import client
 from holdfast.engine.desk import Desk
+from holdfast.engine.forgotten import is_settled
 from holdfast.engine.git import identity
 from holdfast.engine.presence import lock_holder, spooled
 from holdfast.errors import DaemonAway, HoldfastError
@@ -84,6 +85,7 @@ def writing_desk() -> Generator[Desk]:
     where = home()
     store = open_store(where / "store.db", where / "backups", now())
     try:
+        _settle(store, where)
         yield _desk(where, store)
     finally:
         store.close()
@@ -111,9 +113,22 @@ def opened_store(where: Path) -> Generator[Store]:
         return
     store = open_store(path, where / "backups", now())
     try:
+        _settle(store, where)
         yield store
     finally:
         store.close()
+
+
+def _settle(store: Store, where: Path) -> None:
+    """Have nothing in the store that was forgotten, as after a backup was restored."""
+    if is_settled(store, where):
+        return
+    from holdfast.engine.forget import settle_if_alone
+
+    try:
+        settle_if_alone(store, where, now())
+    except HoldfastError as error:
+        say(f"note: {error.message}; what was forgotten before may be in the store")
 
 
 def catch_up(where: Path, *, start: bool) -> None:

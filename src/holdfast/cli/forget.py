@@ -71,10 +71,11 @@ def forget(  # noqa: PLR0913 - each is an option
 ) -> None:
     """Remove for good what is kept of sessions, or a memory.
 
-    From the store, its index and its copies, from the spool and the logs; no byte of it is left in the home.
-    What was remembered in a session goes with it, and what holds in a project with the project. A session
+    From the store, its index and its backups, from the spool and the logs; no byte of it is left in the home.
+    A memory goes with every copy of it and every wording that it had, whoever repeated it. What was
+    remembered in a session goes with the session, and what holds in a project with the project. A session
     that goes on is kept from then on. The harness's own transcripts stay where they are, and so do the
-    backups that setup made of its settings.
+    backups that setup made of its settings; a transcript that is read again brings nothing back.
     """
     named = [each for each in (session, project, memory, before, everything or None) if each is not None]
     if len(named) != 1:
@@ -103,6 +104,8 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
         return
     for line in _told(expected, "would be " if dry_run else ""):
         give(line)
+    for path in expected.left:
+        say(f"note: `{path}` says it too; that file is yours, so it was left as it is")
     for key in heirs:
         say(f"note: session {key} holds records of this one as its own; it is not forgotten with it")
     if not dry_run:
@@ -190,11 +193,20 @@ def _told(forgotten: Forgotten, mood: str) -> Iterator[str]:
     counts = [(getattr(forgotten, many), one, many) for many, one in KINDS]
     found = [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]
     yield f"{mood}forgotten: {', '.join(found)}" if found else "there is nothing to forget"
+    if forgotten.mentions:
+        rows = (
+            "1 other row that said"
+            if forgotten.mentions == 1
+            else f"{forgotten.mentions:,} other rows that said"
+        )
+        yield f"{mood}rewritten: {rows} it"
+    if forgotten.rewritten:
+        yield f"{mood}rewritten: {forgotten.rewritten} backups of the store, without it"
     if forgotten.ledgers:
         yield f"{mood}removed: {forgotten.ledgers} past versions of ledgers"
     if forgotten.continuities:
         yield f"{mood}removed: the shared continuity of {forgotten.continuities} projects"
     if forgotten.copies:
-        yield f"{mood}removed: {forgotten.copies} copies of the store, which could hold some of it"
+        yield f"{mood}removed: {forgotten.copies} damaged copies of the store, which could hold some of it"
     if forgotten.logs:
         yield f"{mood}emptied: {forgotten.logs} logs, whose lines do not say whose they are"

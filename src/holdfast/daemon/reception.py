@@ -28,12 +28,12 @@ from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
 from holdfast.engine import forget, maintain
-from holdfast.engine.desk import Desk
+from holdfast.engine.desk import Desk, redactor_of
 from holdfast.engine.index import embed_backlog, index
 from holdfast.engine.processes import start_of
 from holdfast.engine.receive import listen, receive_if_settled
 from holdfast.engine.record import CLOCK_SKEW_MS
-from holdfast.engine.redactor import FOR_TAGS, Redactor, lists_of
+from holdfast.engine.redactor import lists_of
 from holdfast.engine.rewrite import rewrite
 from holdfast.engine.status import show_status
 from holdfast.engine.stopped import notice_once
@@ -48,6 +48,7 @@ from holdfast.errors import (
 )
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
+from holdfast.stores.base import Store
 from holdfast.stores.sqlite import drop_copies, open_store, set_aside
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class Reception:
             aside = set_aside(path, at)
             self._log.error("%s; it was set aside as %s and a new store was begun", error.message, aside)
             store = open_store(path, backups, at)
+        self._settle(store, at)
         self._opened_at = at
         self._desk = Desk(
             store=store,
@@ -129,6 +131,13 @@ class Reception:
             embedder=cache(models.embedder),
             counter=cache(self._counter),
         )
+
+    def _settle(self, store: Store, at: int) -> None:
+        """Have nothing in the store that was forgotten; whatever hinders that, hooks must be answered."""
+        try:
+            forget.settle(store, self.home, at)
+        except HoldfastError as error:
+            self._log.error("%s; what was forgotten before may be in the store", error.message)
 
     def _counter(self) -> Count | None:
         try:
@@ -391,7 +400,7 @@ class Reception:
         if loaded.unreadable is not None:
             return False  # Its lists are not known; what would be written by none of them had to be redone.
         desk = self.desk
-        redactor = Redactor(lists_of(loaded), desk.store.secret(FOR_TAGS, desk.new_secret()))
+        redactor = redactor_of(desk.store, lists_of(loaded), desk.new_secret)
         return rewrite(desk.store, self.home, redactor, _now())
 
     def _forget(self, told: bytes) -> dict[str, object]:

@@ -16,6 +16,7 @@ from holdfast.core.redact import Lists
 from holdfast.core.rolling import RollingPolicy
 from holdfast.core.session import Policy
 from holdfast.core.world import Project
+from holdfast.engine.forgotten import forgotten_wordings
 from holdfast.engine.redactor import FOR_TAGS, SECRET_BYTES, Redactor, lists_of, readable_lists
 from holdfast.harnesses.base import Harness
 from holdfast.lazy_dataclass import dataclass
@@ -90,4 +91,9 @@ class Desk:
         return self._redactor(readable_lists(self.config(project)))
 
     def _redactor(self, lists: Lists) -> Redactor:
-        return Redactor(lists, self.store.secret(FOR_TAGS, self.new_secret()))
+        return redactor_of(self.store, lists, self.new_secret)
+
+
+def redactor_of(store: Store, lists: Lists, new_secret: Callable[[], bytes]) -> Redactor:
+    """What redacts by these lists what goes into a store, without what was forgotten there."""
+    return Redactor(lists, store.secret(FOR_TAGS, new_secret()), forgotten_wordings(store))

@@ -1,17 +1,19 @@
 """Forget: what a person chose goes everywhere: store, index, vectors, spool, logs, copies of the store.
 
 What is only in files that others own stays: the harness's transcripts, and what setup keeps of its settings.
-The store notes that files are still to be cleared before it lets go of its rows, so that whoever is killed
-half-way is finished for by the daemon.
+The store notes what is to be forgotten before anything goes, and then that files are still to be cleared:
+whoever is killed half-way is finished for by whoever opens the store next. What stays known of it, so that it
+does not come back, is in `engine.forgotten`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -19,12 +21,17 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from holdfast.engine import forgotten
+from holdfast.engine.erase_files import erase_files
+from holdfast.engine.forgotten import BEGUN
 from holdfast.engine.git import identity
-from holdfast.errors import StoreLocked
-from holdfast.files import ledger, project_files
+from holdfast.engine.presence import lock_holder
+from holdfast.errors import StoreError, StoreLocked
+from holdfast.files import forgotten_record, ledger, project_files
+from holdfast.files.forgotten_record import ForgottenRecord
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Dropped, Store
-from holdfast.stores.sqlite import copies, damaged
+from holdfast.stores.sqlite import copies, damaged, rewriting
 
 OWED: Final = "owed"
 """The fact that says what is still to be cleared away: `AFTER_FORGETTING` or `AFTER_REWRITING`."""
@@ -66,7 +73,7 @@ Choice: TypeAlias = OneSession | OneProject | OneMemory | Before | Everything
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How much went, by kind; `copies` are whole copies of the store, `logs` files that were emptied."""
+    """How much went, by kind; `logs` are files that were emptied."""
 
     sessions: int = 0
     events: int = 0
@@ -74,17 +81,26 @@ class Forgotten:
     receipts: int = 0
     documents: int = 0
     memories: int = 0
+    mentions: int = 0
+    """Rows that said what a forgotten memory says, and are kept without it."""
     letters: int = 0
     copies: int = 0
+    """Copies of the store that were removed, because they are damaged or could not be rewritten."""
+    rewritten: int = 0
+    """Copies of the store from which it was taken out."""
     logs: int = 0
     ledgers: int = 0
     """Past versions of ledgers; the files in the worktrees are the user's."""
     continuities: int = 0
     """Projects whose shared continuity went, with its past versions and the account of it."""
+    left: Sequence[str] = ()
+    """Files outside the home that say what was forgotten, and are a person's own."""
 
 
 def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     """Have everything of the choice gone when this returns; how much it was."""
+    with store.writing_durably():
+        store.put_fact(BEGUN, json.dumps(words_of(choice)))
     letters = _letters(store, home, choice)
     for letter in letters:
         letter.unlink(missing_ok=True)
@@ -92,19 +108,44 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     versions = _versions(folders)
     projects = _continuities(store, home, choice)
     for folder in (*folders, *chain.from_iterable(map(project_files.continuity_folders, projects))):
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
     with store.writing_durably():
         dropped = _dropped(store, choice, at)
         found = _counted(dropped, letters, home, choice)
         found = replace(found, ledgers=versions, continuities=len(projects))
+        store.put_fact(BEGUN, "")
         if found != Forgotten():
             store.put_fact(OWED, AFTER_FORGETTING)
+            forgotten.publish(store, home)
     try:
-        clear(store, home, at)
+        cleared = clear(store, home, at)
     except StoreLocked as error:
         hint = "all of it is gone from the store; the daemon clears the files as soon as it can"
         raise StoreLocked(error.message, hint) from error
-    return found
+    if found == Forgotten():
+        return found
+    lost = cleared.copies_lost
+    return replace(found, copies=found.copies + lost, rewritten=found.rewritten - lost, left=cleared.left)
+
+
+def settle(store: Store, home: Path, at: int) -> None:
+    """Have a store that was just opened hold nothing that was forgotten, if it was restored, say."""
+    dropped = forgotten.agree(store, home, at)
+    if dropped != Dropped() and not store.fact(OWED):
+        with store.writing():
+            store.put_fact(OWED, AFTER_FORGETTING)
+    begun = store.fact(BEGUN)
+    choice = choice_of(msgspec.json.decode(begun, type=dict[str, object])) if begun else None
+    if choice is not None:
+        forget(store, home, choice, at)
+    elif dropped != Dropped():
+        clear(store, home, at)
+
+
+def settle_if_alone(store: Store, home: Path, at: int) -> None:
+    """The same, unless a daemon runs: it did so when it opened the store, and may be forgetting right now."""
+    if not forgotten.is_settled(store, home) and not lock_holder(home):
+        settle(store, home, at)
 
 
 def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
@@ -130,24 +171,67 @@ def living_on(store: Store, session: str) -> list[str]:
     return keys[1:]
 
 
-def clear(store: Store, home: Path, at: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What became of the files."""
+
+    copies_lost: int = 0
+    """Copies of the store that had to be removed, because they could not be rewritten."""
+    left: tuple[str, ...] = ()
+    """Files of a person that still say what was forgotten."""
+
+
+def clear(store: Store, home: Path, at: int) -> Cleared:
     """Remove from the files what the store has let go of, if anything is still owed."""
     owed = store.fact(OWED)
     if not owed:
-        return
+        return Cleared()
+    left: tuple[str, ...] = ()
     path = home / "store.db"
-    # A copy holds what its store held: an older one could hold any of it.
-    gone = copies(path, home / "backups")
+    every = copies(path, home / "backups")
     if owed == AFTER_FORGETTING:
-        gone += [*damaged(path), *_doubtful(home, at)]
+        wordings = forgotten.forgotten_wordings(store)
+        # What it needs is heavy, and wanted only here.
+        from holdfast.engine.erase_worktrees import erase_worktrees  # noqa: PLC0415
+
+        # First, because what is kept in the home tells what of them Holdfast wrote.
+        left = erase_worktrees(store, home, wordings)
+        erase_files(home, wordings)
+        record = forgotten_record.read(home)
+        gone = [copy for copy in every if not _rewritten(copy, record, at)]
         for log in logs(home):
             # The line of a log does not say whose it is. Who has the file open goes on at its new end.
             log.write_bytes(b"")
-    for file in gone:
+        others = [*damaged(path), *_doubtful(home, at)]
+    else:
+        # A copy holds what its store held: an older one could hold any of it.
+        gone, others = every, []
+    lost = sum(map(_is_whole, gone))
+    for file in (*gone, *others):
         file.unlink(missing_ok=True)
     store.scrub()
     with store.writing():
         store.put_fact(OWED, "")
+    return Cleared(lost, left)
+
+
+def _rewritten(copy: Path, record: ForgottenRecord, at: int) -> bool:
+    """Take what was forgotten out of a copy of the store; whether it could be rewritten."""
+    if not _is_whole(copy):
+        return False
+    try:
+        with rewriting(copy) as store, store.writing():
+            forgotten.learn(store, record, at)
+            for fact in (OWED, BEGUN, forgotten.GENERATION):
+                store.put_fact(fact, "")
+    except StoreError:
+        return False
+    return True
+
+
+def _is_whole(copy: Path) -> bool:
+    """Whether it may be a copy, and not what a killed process left of one."""
+    return copy.suffix == ".db" and copy.stat().st_size > 0
 
 
 def logs(home: Path) -> list[Path]:
@@ -207,16 +291,12 @@ def _keys(store: Store, choice: Choice) -> list[str]:
 
 def _dropped(store: Store, choice: Choice, at: int) -> Dropped:
     if isinstance(choice, Everything):
-        return store.forget_all(at)
+        return forgotten.forget_everything(store, at)
     if isinstance(choice, OneMemory):
-        known = store.memory(choice.id) is not None
-        store.drop_memory(choice.id)
-        return Dropped(memories=int(known))
+        return forgotten.forget_memory(store, choice.id, at)
     dropped = store.forget(_keys(store, choice), at)
     if isinstance(choice, OneProject):
-        documents = dropped.documents + store.forget_documents(choice.project_id)
-        memories = dropped.memories + store.forget_memories(choice.project_id)
-        dropped = replace(dropped, documents=documents, memories=memories)
+        dropped += store.forget_project(choice.project_id, at)
     return dropped
 
 
@@ -225,7 +305,7 @@ def _counted(dropped: Dropped, letters: list[Path], home: Path, choice: Choice) 
     if dropped == Dropped() and not letters and choice != Everything():
         return Forgotten()
     path = home / "store.db"
-    every = len(copies(path, home / "backups")) + len(damaged(path))
+    whole = [_is_whole(copy) for copy in copies(path, home / "backups")]
     return Forgotten(
         dropped.sessions,
         dropped.events,
@@ -233,9 +313,11 @@ def _counted(dropped: Dropped, letters: list[Path], home: Path, choice: Choice) 
         dropped.receipts,
         dropped.documents,
         dropped.memories,
-        len(letters),
-        every,
-        len(logs(home)),
+        dropped.mentions,
+        letters=len(letters),
+        copies=whole.count(False) + len(damaged(path)),
+        rewritten=whole.count(True),
+        logs=len(logs(home)),
     )
 
 

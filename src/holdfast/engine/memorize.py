@@ -27,8 +27,10 @@ from holdfast.core.memory import (
     superseded,
     tidied,
 )
+from holdfast.core.wordings import FORGOTTEN, NO_WORDINGS
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
+from holdfast.engine.forgotten import known_by, publish
 from holdfast.engine.redactor import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -84,8 +86,13 @@ def worded(wish: Wish) -> Wording:
 def keep(
     desk: Desk, project: Project, wish: Wish, redactor: Redactor, *, source: str, session: str, at: int
 ) -> Kept:
-    """The memory that the wish became, kept and findable; called inside a transaction."""
+    """The memory that the wish became, kept and findable; called inside a transaction.
+
+    Raises HoldfastError for what was forgotten, unless `remember_again` lifted that.
+    """
     wording = _redacted(worded(wish), redactor.of_session(session))
+    if wording.text == FORGOTTEN or redactor.forgotten.is_one(wording.text):
+        raise HoldfastError("this was forgotten", "`holdfast remember` keeps it again")
     memory = replace(
         _memory(desk.new_id(), project, wish.scope, wording, at), source=source, session=session, seen_at=at
     )
@@ -103,6 +110,23 @@ def keep(
     if known is None or known.tags != memory.tags:
         make_findable(desk, memory, redactor.mark)
     return Kept(memory, known is not None, tuple(each.id for each in older))
+
+
+def remember_again(desk: Desk, project: Project, wish: Wish, *, session: str, at: int) -> None:
+    """Lift what keeps a forgotten wording out of the store, where someone asks to remember it since.
+
+    Called inside a transaction.
+    """
+    forgotten = {each.fingerprint: each for each in desk.store.forgotten_wordings() if each.holds}
+    if not forgotten:
+        return
+    redact = replace(desk.redactor(project), forgotten=NO_WORDINGS).of_session(session)
+    asked = known_by(desk.store, redact(worded(wish).text))
+    lifted = [forgotten[each] for each in asked if each in forgotten and forgotten[each].at < at]
+    if lifted:
+        desk.store.put_forgotten_wordings(replace(each, lifted_at=at) for each in lifted)
+        if desk.home is not None:
+            publish(desk.store, desk.home)
 
 
 def make_findable(desk: Desk, memory: Memory, redactor: str) -> None:

@@ -49,7 +49,7 @@ from holdfast.core.session import (
 from holdfast.core.world import GitState, Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import findable
-from holdfast.engine.memorize import Wish, keep
+from holdfast.engine.memorize import Wish, keep, remember_again
 from holdfast.engine.redactor import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -89,6 +89,7 @@ class Arrival:
 
 def record(desk: Desk, arrival: Arrival) -> Session:
     """Keep what came in, with all that follows from it; the session as it is then."""
+    _remember_again(desk, arrival)
     redactor = desk.redactor(arrival.project)
     arrival = redacted(arrival, redactor)
     must_last = _must_last((*arrival.events, *arrival.waiting))
@@ -145,6 +146,19 @@ def _accessed(desk: Desk, session: Session) -> list[Memory]:
     """The memories that the session was told since its last checkpoint, those that are found most first."""
     told = [id for id, at in desk.store.recalls(session.key) if at > session.last_checkpoint_at]
     return sorted(desk.store.memories_named(told), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
+
+
+def _remember_again(desk: Desk, arrival: Arrival) -> None:
+    """What someone typed to remember since it was forgotten is not forgotten any more."""
+    said = (each for each in (*arrival.events, *arrival.waiting) if isinstance(each, Prompt))
+    asked = [each for each in said if asked_to_remember(each.text) and each.origin is Origin.HUMAN]
+    if not asked or not desk.store.forgotten_wordings():
+        return
+    with desk.store.writing_durably():
+        for prompt in asked:
+            with contextlib.suppress(HoldfastError):
+                wish = Wish(prompt.text)
+                remember_again(desk, arrival.project, wish, session=arrival.session, at=prompt.at)
 
 
 def _asked(desk: Desk, session: Session, prompt: Prompt, redactor: Redactor) -> Session:

@@ -1,6 +1,7 @@
 """Redactor: how texts are redacted now, and the mark by which its texts are known later.
 
-The rules are `core.redact`'s. A text of another mark was redacted by an older version or with other lists.
+The rules are `core.redact`'s; what was forgotten goes too, by `core.wordings`. A text of another mark was
+redacted by an older version or with other lists.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 from holdfast.config import Config, require_protection
 from holdfast.core.defang import HIDDEN, printable
 from holdfast.core.redact import NO_LISTS, VERSION, Lists, redact, redact_parts
+from holdfast.core.wordings import NO_WORDINGS, Wordings
 from holdfast.lazy_dataclass import dataclass
 
 FOR_TAGS: Final = "redaction"
@@ -27,6 +29,8 @@ class Redactor:
 
     lists: Lists
     secret: bytes
+    forgotten: Wordings = NO_WORDINGS
+    """Wordings of memories that were forgotten: no text holds them either."""
 
     @property
     def mark(self) -> str:
@@ -36,12 +40,16 @@ class Redactor:
     def of_session(self, key: str) -> Callable[[str], str]:
         """What redacts the texts of one session: there, the same secret has the same tag."""
         salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
-        return partial(redact_as_seen, salt=salt, lists=self.lists)
+        redact = partial(redact_as_seen, salt=salt, lists=self.lists)
+        forgotten = self.forgotten
+        return (lambda text: forgotten.removed(redact(text))) if forgotten else redact
 
     def parts_of_session(self, key: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
         """What redacts the parts of one message: a secret may begin in one of them and end in the next."""
         salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
-        return partial(_parts_as_seen, salt=salt, lists=self.lists)
+        redact = partial(_parts_as_seen, salt=salt, lists=self.lists)
+        forgotten = self.forgotten
+        return (lambda parts: tuple(map(forgotten.removed, redact(parts)))) if forgotten else redact
 
     def redacted(self, key: str, text: str) -> str:
         """A text of that session."""

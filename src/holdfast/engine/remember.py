@@ -15,7 +15,8 @@ from holdfast.core.events import Origin, Remembered
 from holdfast.core.memory import Memory, kind_of, labels_of, tidied
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
-from holdfast.engine.memorize import KIND, Kept, Wish, keep, make_findable, worded
+from holdfast.engine.forgotten import known_by
+from holdfast.engine.memorize import KIND, Kept, Wish, keep, make_findable, remember_again, worded
 from holdfast.engine.record import Arrival, record_inside
 from holdfast.engine.scope import named, within
 from holdfast.errors import NotThere
@@ -25,7 +26,6 @@ __all__ = [
     "Kept",
     "Wish",
     "edit",
-    "forget_memory",
     "memories",
     "named_memory",
     "note",
@@ -51,8 +51,11 @@ def remember_all(
     desk: Desk, project: Project, wishes: Iterable[Wish], *, source: str, session: str = ""
 ) -> list[Kept]:
     """The same for many at once: all of them or none."""
-    at, redactor = desk.clock(), desk.redactor(project)
+    at, wishes = desk.clock(), list(wishes)
     with desk.store.writing_durably():
+        for wish in wishes:
+            remember_again(desk, project, wish, session=session, at=at)
+        redactor = desk.redactor(project)
         kept = [keep(desk, project, wish, redactor, source=source, session=session, at=at) for wish in wishes]
         if session:
             _tell(desk, session, kept, source, at)
@@ -100,9 +103,11 @@ def edit(
     pinned: bool | None = None,
 ) -> Memory:
     """The memory with what was given in place of what it had."""
-    redactor = desk.redactor(project)
     with desk.store.writing_durably():
         before = named_memory(desk, project, id)
+        if text is not None:
+            remember_again(desk, project, Wish(text), session=before.session, at=desk.clock())
+        redactor = desk.redactor(project)
         redact = redactor.of_session(before.session)
         said = before.text if text is None else worded(Wish(text)).text
         memory = replace(
@@ -111,17 +116,11 @@ def edit(
             importance=before.importance if importance is None else min(1.0, max(0.0, importance)),
             pinned=before.pinned if pinned is None else pinned,
         )
+        if memory.text != before.text:
+            desk.store.add_memory_wordings(before.id, known_by(desk.store, before.text))
         desk.store.put_memory(memory, redactor.mark)
         if (memory.text, memory.tags) != (before.text, before.tags):
             make_findable(desk, memory, redactor.mark)
-    return memory
-
-
-def forget_memory(desk: Desk, project: Project, id: str) -> Memory:
-    """The memory that is gone now; what it had superseded holds again."""
-    with desk.store.writing_durably():
-        memory = named_memory(desk, project, id)
-        desk.store.drop_memory(memory.id)
     return memory
 
 

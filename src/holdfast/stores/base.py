@@ -2,13 +2,13 @@
 
 Named operations over our own values, with ids and times given by the caller. No SQL, no dialect and no
 decision is visible here, so that another database can come without touching the engine. What is found again
-and remembered is in `findable.py`.
+and remembered is in `findable.py`, what is forgotten in `forgettable.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Protocol, TypeAlias
@@ -19,6 +19,7 @@ from holdfast.core.events import Event
 from holdfast.core.session import Process, Session
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.findable import EVERYWHERE, NOBODY, Document, Findable, Hit, Within
+from holdfast.stores.forgettable import Dropped, Forgettable
 from holdfast.stores.logged import Logged
 from holdfast.stores.paged import START, Captured, Counts, Head, Mark, Paged, Taken
 from holdfast.stores.recorded import RECORDS, Recorded, RecordsKept
@@ -94,18 +95,6 @@ class Rewritten:
     changed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """How much was forgotten, by kind."""
-
-    sessions: int = 0
-    events: int = 0
-    checkpoints: int = 0
-    receipts: int = 0
-    documents: int = 0
-    memories: int = 0
-
-
 def names_one_of(source: str, keys: set[str]) -> bool:
     """Whether a source is named after one of these sessions: its file is, or a directory on the way to it."""
     return not keys.isdisjoint(_BETWEEN_NAMES.split(source))
@@ -114,7 +103,7 @@ def names_one_of(source: str, keys: set[str]) -> bool:
 _BETWEEN_NAMES = re.compile(r"[/\\.]")
 
 
-class Store(Findable, Recorded, Logged, Paged, Protocol):
+class Store(Findable, Recorded, Logged, Paged, Forgettable, Protocol):
     """Everything that Holdfast keeps. Every write stands inside `writing` or `writing_durably`.
 
     What is given with a text as its `redactor` says which one that text went through.
@@ -251,47 +240,6 @@ class Store(Findable, Recorded, Logged, Paged, Protocol):
 
     def texts(self) -> Iterator[Text]:
         """Every text that is kept."""
-        ...
-
-    # Forgetting
-
-    def keys(self) -> list[str]:
-        """The keys of all sessions of which anything is kept."""
-        ...
-
-    def keys_of_project(self, project_id: str) -> list[str]:
-        """The same, of one project."""
-        ...
-
-    def keys_before(self, before: int) -> list[str]:
-        """The same, of those whose last event is from before then."""
-        ...
-
-    def forget(self, keys: Sequence[str], at: int) -> Dropped:
-        """Drop all that is kept of these sessions, also where others were told of them or it was remembered.
-
-        What their sources say of the time until `at` is not new any more.
-        """
-        ...
-
-    def forget_documents(self, project_id: str) -> int:
-        """Drop every document of a project but those of its memories; how many went."""
-        ...
-
-    def forget_memories(self, project_id: str) -> int:
-        """Drop every memory of a project and its worktrees; how many went."""
-        ...
-
-    def forget_all(self, at: int) -> Dropped:
-        """Drop everything, secrets and counts too; of the sources it holds the same."""
-        ...
-
-    def forgotten_at(self, key: str) -> int:
-        """Until when what a session told is forgotten; 0 if it never was."""
-        ...
-
-    def scrub(self) -> None:
-        """Leave no trace of what was dropped or changed in the store's own files. In no transaction."""
         ...
 
     # Facts and health

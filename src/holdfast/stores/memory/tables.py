@@ -14,9 +14,11 @@ from holdfast.core.memory import Memory, restored
 from holdfast.core.records import Record
 from holdfast.core.scores import SessionScore
 from holdfast.core.session import Session
+from holdfast.core.wordings import Fingerprint
 from holdfast.errors import StoreError
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import NOBODY, Document, Lineage
+from holdfast.stores.forgettable import ForgottenWording
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -61,6 +63,13 @@ class Tables:
     secrets: dict[str, bytes] = field(default_factory=dict[str, bytes])
     forgotten: dict[bytes, tuple[int, str]] = field(default_factory=dict[bytes, tuple[int, str]])
     """By a hash of its name: until when a session is forgotten, or how far a source was read."""
+    forgotten_wordings: dict[Fingerprint, ForgottenWording] = field(
+        default_factory=dict[Fingerprint, ForgottenWording]
+    )
+    memory_wordings: dict[str, tuple[Fingerprint, ...]] = field(
+        default_factory=dict[str, tuple[Fingerprint, ...]]
+    )
+    """By the memory's id: wordings that it had before it was edited."""
 
     def copied(self) -> Tables:
         return Tables(*(dict(getattr(self, table.name)) for table in fields(self)))

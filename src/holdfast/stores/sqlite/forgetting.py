@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from holdfast.errors import StoreLocked
-from holdfast.stores.base import Dropped, names_one_of
+from holdfast.stores.base import names_one_of
 from holdfast.stores.codec import encode_texts, hashed
+from holdfast.stores.forgettable import EVERYTHING, Dropped, project_name
 from holdfast.stores.sqlite.database import Bindings, Database
 
 
@@ -48,14 +49,16 @@ class Forgetting:
             sessions=self._database.write(_FORGET_SESSIONS, chosen),
         )
 
-    def forget_documents(self, project_id: str) -> int:
-        return self._database.write(_FORGET_DOCUMENTS_OF_PROJECT, {"project_id": project_id})
-
-    def forget_memories(self, project_id: str) -> int:
-        return self._database.write(_FORGET_MEMORIES_OF_PROJECT, {"project_id": project_id})
+    def forget_project(self, project_id: str, at: int) -> Dropped:
+        self._note(project_name(project_id), at, "")
+        return Dropped(
+            documents=self._database.write(_FORGET_DOCUMENTS_OF_PROJECT, {"project_id": project_id}),
+            memories=self._database.write(_FORGET_MEMORIES_OF_PROJECT, {"project_id": project_id}),
+        )
 
     def forget_all(self, at: int) -> Dropped:
         self._forget_sources(lambda _: True, at)
+        self._note(EVERYTHING, at, "")
         dropped = self.forget(self.keys(), at)
         memories = dropped.memories + self._database.write("delete from memories", {})
         documents = dropped.documents + self._database.write("delete from documents", {})

@@ -35,6 +35,11 @@ def shipped() -> tuple[Migration, ...]:
     return tuple(sorted(found, key=lambda migration: migration.version))
 
 
+def latest() -> int:
+    """The version that a store of this program has."""
+    return shipped()[-1].version
+
+
 def refuse_later(database: Database, migrations: tuple[Migration, ...]) -> None:
     """Leave a database alone that a later version wrote."""
     found, ours = _version(database), migrations[-1].version
@@ -55,6 +60,14 @@ def migrate(database: Database, migrations: tuple[Migration, ...], backups: Path
             continue
         with database.writing():
             _apply(database, migration, backups, at)
+
+
+def migrate_unsaved(database: Database, migrations: tuple[Migration, ...]) -> None:
+    """The same for a database that is itself a copy: no other copy is made of it."""
+    with database.writing():
+        for migration in migrations:
+            if _version(database) < migration.version:
+                _step(database, migration)
 
 
 def _make(database: Database, migrations: tuple[Migration, ...]) -> None:

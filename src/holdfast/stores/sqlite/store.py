@@ -14,6 +14,7 @@ from holdfast.errors import StoreError
 from holdfast.stores.sqlite.checkpoints import Checkpoints
 from holdfast.stores.sqlite.database import Database
 from holdfast.stores.sqlite.documents import Documents
+from holdfast.stores.sqlite.erasing import Erasing
 from holdfast.stores.sqlite.events import Events
 from holdfast.stores.sqlite.forgetting import Forgetting
 from holdfast.stores.sqlite.logs import Logs
@@ -28,7 +29,7 @@ from holdfast.stores.sqlite.words import Words
 
 
 class SqliteStore(
-    Sessions, Events, Checkpoints, Documents, Memories, Records, Logs, Pages, Redactions, Forgetting
+    Sessions, Events, Checkpoints, Documents, Memories, Records, Logs, Pages, Redactions, Forgetting, Erasing
 ):
     """Everything that Holdfast keeps, in one file."""
 
@@ -62,6 +63,10 @@ class SqliteStore(
     def scrub(self) -> None:
         self._words, self._vectors = Words(self._database), None
         super().scrub()
+
+    def leave_wal(self) -> None:
+        """Have all of the store in one file."""
+        self._database.rows("pragma journal_mode = delete")
 
     def close(self) -> None:
         self._database.close()

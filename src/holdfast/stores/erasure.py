@@ -1,0 +1,67 @@
+"""Erasure: the columns of a store without forgotten wordings, each by what it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from holdfast.core.memory import asked_to_remember, read
+from holdfast.core.record_texts import map_record
+from holdfast.core.wordings import FORGOTTEN, Wordings
+from holdfast.stores.codec import decode_texts, encode_texts, map_document, map_session
+
+_LISTED = ("pending_queries", "pending_remembers")
+_ASKED = f"/remember {FORGOTTEN}"
+
+
+def erased_text(text: str, wordings: Wordings) -> str:
+    """A text; one that asks to remember a forgotten wording is erased however short that is."""
+    if asked_to_remember(text) and wordings.is_one(read(text).text):
+        return _ASKED
+    return wordings.removed(text)
+
+
+def erased_document(data: str, wordings: Wordings) -> str:
+    """JSON with texts in it."""
+    return map_document(data, lambda text: erased_text(text, wordings))
+
+
+def erased_event(kind: str, data: str, wordings: Wordings) -> str:
+    """An event; what it tells as remembered is erased however short it is."""
+    if kind == "remembered":
+        return map_document(data, lambda text: FORGOTTEN if wordings.is_one(text) else wordings.removed(text))
+    return erased_document(data, wordings)
+
+
+def erased_record(data: str, wordings: Wordings) -> str:
+    """A line of a log of ours."""
+    return map_record(data, lambda text: erased_text(text, wordings))
+
+
+def erased_session(data: str, wordings: Wordings) -> str:
+    """A session's state; of what it was to remember, the forgotten is not listed any more."""
+    changed = map_session(data, lambda text: erased_text(text, wordings))
+    fields: dict[str, Any] = msgspec.json.decode(changed)
+    left = {name: _left(fields.get(name, ()), wordings) for name in _LISTED}
+    if all(len(rows) == len(fields.get(name, ())) for name, rows in left.items()):
+        return changed
+    return msgspec.json.encode({**fields, **left}).decode()
+
+
+def erased_texts(data: str, wordings: Wordings) -> str:
+    """A row of texts without those that are forgotten."""
+    texts = decode_texts(data)
+    left = tuple(_left([wordings.removed(text) for text in texts], wordings))
+    return data if left == texts else encode_texts(left)
+
+
+def erased_found(kind: str, text: str, wordings: Wordings) -> str:
+    """A document's text: a memory's is whole, a digest lists, and a passage may begin or end anywhere."""
+    if kind == "memory":
+        return wordings.removed(text)
+    return wordings.removed_from_passage(wordings.removed_from_digest(text))
+
+
+def _left(texts: list[str] | tuple[str, ...], wordings: Wordings) -> list[str]:
+    return [text for text in texts if text != FORGOTTEN and not wordings.is_one(text)]
