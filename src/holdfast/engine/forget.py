@@ -8,6 +8,7 @@ half-way is finished for by the daemon.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import stat
@@ -19,11 +20,15 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from holdfast import config
+from holdfast.engine import recover_store
 from holdfast.engine.git import identity
+from holdfast.engine.redactor import lists_of
 from holdfast.errors import StoreLocked
 from holdfast.files import ledger, project_files
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Dropped, Store
+from holdfast.stores.held import drop_note
 from holdfast.stores.sqlite import copies, damaged
 
 OWED: Final = "owed"
@@ -85,6 +90,11 @@ class Forgotten:
 
 def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     """Have everything of the choice gone when this returns; how much it was."""
+    path = home / "store.db"
+    if choice != Everything() and path.exists():
+        _recover_first(home, at)
+    # Where all goes, a store without a row is no damage.
+    drop_note(path)
     letters = _letters(store, home, choice)
     for letter in letters:
         letter.unlink(missing_ok=True)
@@ -105,6 +115,12 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
         hint = "all of it is gone from the store; the daemon clears the files as soon as it can"
         raise StoreLocked(error.message, hint) from error
     return found
+
+
+def _recover_first(home: Path, at: int) -> None:
+    """Bring what a damaged store holds into the one in use: it cannot be edited, and goes as a whole."""
+    lists = lists_of(config.load(home, None, None, os.environ).config)
+    recover_store.recover_new(home, lists, at)
 
 
 def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:

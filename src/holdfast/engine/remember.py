@@ -113,7 +113,7 @@ def edit(
         )
         desk.store.put_memory(memory, redactor.mark)
         if (memory.text, memory.tags) != (before.text, before.tags):
-            make_findable(desk, memory, redactor.mark)
+            make_findable(desk.store, memory, redactor.mark)
     return memory
 
 
