@@ -54,7 +54,7 @@ def settings_rewritten(person: Person) -> None:
 
 
 def damaged_store_set_aside(person: Person) -> None:
-    (person.home / "store.corrupt-20260101T000000Z.db").touch(0o600)
+    (person.home / "store.corrupt-29990101T000000Z.db").touch(0o600)
 
 
 def letters_dropped(person: Person) -> None:
@@ -94,7 +94,7 @@ def hook_changed_by_someone(person: Person) -> None:
     ("spoil", "check", "says"),
     [
         (settings_rewritten, HOOKS, "are gone from"),
-        (damaged_store_set_aside, "set aside", "store.corrupt-20260101T000000Z.db"),
+        (damaged_store_set_aside, "set aside", "store.corrupt-29990101T000000Z.db"),
         (letters_dropped, "spool", "3 were dropped"),
         (home_open_to_others, "home", "others may look into"),
         (interpreter_gone, f"interpreter for {HARNESS}", "no Python at `/nonexistent/python`"),

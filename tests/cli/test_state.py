@@ -279,3 +279,18 @@ def test_a_table_is_whole_where_nobody_watches_and_plain_without_colour(person: 
     assert long in table
     assert "\x1b" not in table
     assert json.loads(person.types("sessions", "--json").out)[0]["session_key"] == long
+
+
+def test_every_command_names_a_damaged_store_that_was_set_aside(person: Person) -> None:
+    person.home.mkdir(mode=0o700)
+    aside = person.home / "store.corrupt-29990101T000000Z.db"
+    aside.touch(0o600)
+    for words in (["status"], ["sessions", "--json"], ["config"], ["recall", "anything"]):
+        (line,) = (line for line in person.types(*words).err.splitlines() if "set aside" in line)
+        assert str(aside) in line
+        assert "kept until 2999-04-01" in line
+        assert "`holdfast recover-store`" in line
+    assert person.types("status", "--json").json["set_aside"] == [str(aside)]
+    assert person.prompts("hello").err == "", "what a hook prints, a harness shows"
+    aside.unlink()
+    assert "set aside" not in person.types("status").err

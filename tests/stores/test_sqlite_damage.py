@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,13 +12,26 @@ import apsw
 import pytest
 
 from holdfast.errors import StoreCorrupt, StoreError
-from holdfast.stores.sqlite import drop_copies, set_aside
+from holdfast.stores.held import held, note_of
+from holdfast.stores.set_aside import set_aside_stores
+from holdfast.stores.sqlite import (
+    back_up_daily,
+    drop_copies,
+    drop_set_aside,
+    is_daily_backup_due,
+    newest_backup,
+    set_aside,
+)
+from holdfast.stores.sqlite.aside import back_up
 from holdfast.stores.sqlite.database import run
 from tests.stores.contract import (
     ALL,
     NOON,
+    SESSION,
 )
 from tests.stores.sqlite_files import columns, filled, opened
+
+DAY_MS = 86_400_000
 
 
 def _random_bytes(path: Path) -> None:
@@ -122,11 +137,134 @@ def test_the_database_of_another_program_is_left_alone(path: Path) -> None:
 def test_copies_go_when_what_is_in_them_has_served_its_time(tmp_path: Path) -> None:
     path, backups = tmp_path / "store.db", tmp_path / "backups"
     backups.mkdir()
-    old = [backups / "store-20200101T000000Z-schema-0001.db", tmp_path / "store.corrupt-20200101T000000Z.db"]
-    new = [backups / "store-20260101T000000Z-schema-0002.db", tmp_path / "store.corrupt-20260101T000000Z.db"]
-    others = [path, backups / "17000-settings.json"]
-    for file in (*old, *new, *others):
+    old = backups / "store-20200101T000000Z-schema-0001.db"
+    others = [path, backups / "17000-settings.json", tmp_path / "store.corrupt-20200101T000000Z.db"]
+    new = backups / "store-20260101T000000Z-schema-0002.db"
+    for file in (old, new, *others):
         file.touch()
-        os.utime(file, (1_000, 1_000) if file in (*old, *others) else (2_000, 2_000))
-    assert drop_copies(path, backups, before=1_500_000) == 2
-    assert sorted(file for file in tmp_path.rglob("*") if file.is_file()) == sorted([*new, *others])
+        os.utime(file, (1_000, 1_000))
+    assert drop_copies(path, backups, before=NOON - 30 * DAY_MS) == 1
+    assert sorted(file for file in tmp_path.rglob("*") if file.is_file()) == sorted([new, *others])
+
+
+def test_a_damaged_store_is_kept_for_90_days_however_old_its_file_is(path: Path) -> None:
+    path.parent.mkdir()
+    for name in ("", "-wal"):
+        file = Path(f"{path}{name}")
+        file.touch()
+        os.utime(file, (1_000, 1_000))
+    aside = set_aside(path, NOON)
+    renamed = path.with_name("store.corrupt-mine.db")
+    renamed.touch()
+    (one, other) = set_aside_stores(path)
+    assert (one.path, other.path) == (aside, renamed)
+    assert str(one).endswith(f"set aside on 2026-01-01 as `{aside}`, kept until 2026-04-01")
+    assert str(other).endswith("kept until you remove it")
+    assert drop_set_aside(path, NOON + 90 * DAY_MS - 1) == 0
+    assert aside.exists()
+    assert drop_set_aside(path, NOON + 90 * DAY_MS) == 1
+    assert list(path.parent.iterdir()) == [renamed], "what its owner named is its owner's to remove"
+
+
+def _nothing_in_it(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _without_a_row(path: Path) -> None:
+    path.unlink()
+    note = note_of(path).rename(path.with_name("note"))
+    opened(path).close()
+    note.rename(note_of(path))
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [(_nothing_in_it, "is empty"), (Path.unlink, "is gone"), (_without_a_row, "is empty")],
+)
+def test_a_store_that_lost_everything_is_not_called_sound(
+    path: Path, damage: Callable[[Path], None], says: str
+) -> None:
+    filled(path)
+    store = opened(path)
+    store.note_held(NOON)
+    store.close()
+    damage(path)
+    for _ in range(2):
+        with pytest.raises(StoreCorrupt, match=f"{says}; it held 1 sessions on 2026-01-01"):
+            opened(path)
+    set_aside(path, NOON)
+    (aside,) = set_aside_stores(path)
+    assert held(aside.path) is not None, "the note goes with it"
+    opened(path).close()
+
+
+def test_a_log_beside_an_empty_file_is_not_thrown_away(path: Path) -> None:
+    filled(path)
+    path.write_bytes(b"")
+    log = Path(f"{path}-wal")
+    log.write_bytes(b"frames")
+    with pytest.raises(StoreCorrupt, match="its log is not"):
+        opened(path)
+    assert log.read_bytes() == b"frames"
+
+
+def test_a_store_whose_rows_were_forgotten_is_sound(path: Path) -> None:
+    filled(path)
+    store = opened(path)
+    store.note_held(NOON)
+    with store.writing():
+        store.forget_all(NOON)
+    store.close()
+    opened(path).close()
+
+
+@pytest.mark.parametrize(
+    "note", [b"", b"{", b"[]", b'{"rows": 3, "at": 1}', b'{"rows": {"a": "x"}, "at": 1}']
+)
+def test_a_note_that_cannot_be_read_says_nothing(path: Path, note: bytes) -> None:
+    path.parent.mkdir()
+    note_of(path).write_bytes(note)
+    opened(path).close()
+
+
+class TestDailyBackups:
+    def test_one_a_day_and_seven_stay(self, path: Path) -> None:
+        filled(path)
+        backups = path.parent / "backups"
+        before = back_up(path, backups, 1, NOON)
+        start = int(time.time() * 1000)
+        assert is_daily_backup_due(path, backups, start)
+        made = [back_up_daily(path, backups, start + day * DAY_MS) for day in range(9)]
+        assert [file.exists() for file in made] == [False] * 2 + [True] * 7
+        assert before.exists(), "those from before a migration are counted by themselves"
+        assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in made[2:])
+        assert not is_daily_backup_due(path, backups, start + 8 * DAY_MS + DAY_MS - 1001)
+        assert newest_backup(path, backups, start + 5 * DAY_MS + 1000) == made[5]
+        store = opened(made[8])
+        assert len(store.events("s1", ALL)) == 200
+        store.close()
+
+    def test_none_where_nothing_was_written_since(self, path: Path) -> None:
+        filled(path)
+        backups, now = path.parent / "backups", int(time.time() * 1000) + 5000
+        back_up_daily(path, backups, now)
+        assert not is_daily_backup_due(path, backups, now + 2 * DAY_MS)
+        os.utime(path, (now / 1000 + 60, now / 1000 + 60))
+        assert is_daily_backup_due(path, backups, now + 2 * DAY_MS)
+
+    def test_none_is_made_of_a_damaged_store(self, path: Path) -> None:
+        filled(path)
+        _flip(path, path.stat().st_size // 2, path.stat().st_size)
+        with pytest.raises(StoreCorrupt):
+            back_up_daily(path, path.parent / "backups", NOON)
+        left = list((path.parent / "backups").glob("*.db"))
+        assert left == []
+
+    def test_while_others_write(self, path: Path) -> None:
+        filled(path)
+        store = opened(path)
+        with store.writing():
+            store.put_session(SESSION)
+            made = back_up_daily(path, path.parent / "backups", NOON)
+        store.close()
+        assert made.exists()

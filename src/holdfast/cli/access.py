@@ -26,6 +26,7 @@ from holdfast.engine.git import identity
 from holdfast.engine.presence import lock_holder, spooled
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
+from holdfast.stores.held import emptied
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import open_store
 
@@ -108,7 +109,7 @@ def _desk(where: Path, store: Store) -> Desk:
 def opened_store(where: Path) -> Generator[Store]:
     """The home's store, or an empty one that is not kept where there is none: looking makes nothing."""
     path = where / "store.db"
-    if not path.exists():
+    if not path.exists() and not emptied(path):
         yield MemoryStore()
         return
     store = open_store(path, where / "backups", now())

@@ -85,6 +85,9 @@ SECTIONS: Final = {
         "down": Entry("daemon", "down", "Stop the daemon."),
         "restart": Entry("daemon", "restart", "Stop the daemon and start it again."),
         "status": Entry("daemon", "status", "Say whether the daemon runs."),
+        "recover-store": Entry(
+            "recover_store", "recover_store", "Bring back what can be read in a damaged store."
+        ),
         "service": Entry("service", "service", "Have the daemon started when you log in."),
         "logs": Entry("logs", "logs", "Print the end of the daemon's log."),
         "config": Entry("config", "config", "Show the settings in effect and where each comes from."),

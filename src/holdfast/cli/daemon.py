@@ -12,11 +12,15 @@ from holdfast.cli.printing import give, give_json, say, working
 from holdfast.cli.warning import where_stopped
 from holdfast.core.text import elapsed
 from holdfast.daemon import client
-from holdfast.engine.presence import lock_holder, rejected, spooled
+from holdfast.engine.presence import have_store_checked, lock_holder, rejected, spooled
 from holdfast.engine.processes import alive, start_of
 from holdfast.errors import DaemonAway
+from holdfast.stores.held import emptied
+from holdfast.stores.set_aside import RECOVER, set_aside_stores
 
 STOP_TIME = 10.0
+CHECK_TIME = 600.0
+"""How long a store of very many gigabytes may take to be read through."""
 
 
 @command("holdfast up", "holdfast up --inherit")
@@ -43,10 +47,22 @@ def down() -> None:
 
 @command("holdfast restart")
 def restart() -> None:
-    """Stop the daemon and start it again."""
+    """Stop the daemon and start it again.
+
+    It then reads the whole store before it uses it. A damaged one is set aside, as it is, and a new one is
+    begun.
+    """
     where = running.home()
+    known = set_aside_stores(where / "store.db")
     stop(where)
+    if (where / "store.db").exists() or emptied(where / "store.db"):
+        have_store_checked(where)
     start(where)
+    with working("checking the store"):
+        _wait_for_store(where)
+    for one in set_aside_stores(where / "store.db"):
+        if one not in known:
+            say(f"note: {one}, and a new one was begun; {RECOVER}")
 
 
 @command("holdfast status", "holdfast status --json")
@@ -56,8 +72,17 @@ def status(*, as_json: bool) -> None:
     where = running.home()
     answer, waiting, unreadable = _asked(where), spooled(where), rejected(where)
     if as_json:
+        aside = [str(one.path) for one in set_aside_stores(where / "store.db")]
         known = {"running": answer is not None, "home": str(where), **(answer or {})}
-        give_json({**known, "spooled": waiting, "rejected": unreadable, "stopped": where_stopped()})
+        give_json(
+            {
+                **known,
+                "spooled": waiting,
+                "rejected": unreadable,
+                "stopped": where_stopped(),
+                "set_aside": aside,
+            }
+        )
         return
     if answer is None and (holder := lock_holder(where)):
         give(f"the daemon (process {holder}) does not answer; `holdfast doctor` says what to do")
@@ -70,6 +95,8 @@ def status(*, as_json: bool) -> None:
         if troubles := running.troubles_of(answer):
             give(f"its housekeeping fails: {troubles}; `holdfast logs` says why")
     give(f"its home is {where}; {waiting} letters wait in the spool")
+    if reason := emptied(where / "store.db"):
+        give(f"the store at {where / 'store.db'} is damaged: {reason}; run `holdfast restart`")
     if unreadable:
         give(f"{unreadable} hook events could not be read; `holdfast doctor` says more")
 
@@ -85,6 +112,16 @@ def start(where: Path) -> None:
         client.start(where)
         answer = client.ask(where, "status")
     say(f"the daemon is up, process {answer['pid']}")
+
+
+def _wait_for_store(where: Path) -> None:
+    """Return once the daemon has opened its store."""
+    until = time.monotonic() + CHECK_TIME
+    while not client.ask(where, "status")["started_at"]:
+        if time.monotonic() > until:
+            say("note: the store is still being checked; `holdfast logs` says what comes of it")
+            return
+        time.sleep(0.02)
 
 
 def stop(where: Path) -> None:

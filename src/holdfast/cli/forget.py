@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -10,11 +11,13 @@ from pathlib import Path
 
 import click
 
+from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon import client
 from holdfast.engine import forget as engine
+from holdfast.engine import recover_store
 from holdfast.engine.forget import (
     Before,
     Choice,
@@ -26,9 +29,11 @@ from holdfast.engine.forget import (
 )
 from holdfast.engine.git import identity
 from holdfast.engine.presence import lock_holder, spooled
+from holdfast.engine.redactor import lists_of
 from holdfast.engine.remember import named_memory
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
+from holdfast.stores.set_aside import set_aside_stores
 
 FORGETTING_TIME = 600.0
 NEAREST = 3
@@ -81,6 +86,8 @@ def forget(  # noqa: PLR0913 - each is an option
     if len(named) != 1:
         raise click.UsageError("Say one of --session, --project, --memory, --before and --all.")
     _take_in_letters(access.home())
+    if not dry_run and not everything:
+        _recover_first(access.home())
     with access.stored_desk() as desk:
         if memory is not None:
             id = named_memory(desk, access.project_at(None), memory, all_projects=True).id
@@ -124,6 +131,17 @@ def _take_in_letters(where: Path) -> None:
             access.catch_up(where, start=True)
     except DaemonAway as error:
         say(f"note: {error.message}; letters that wait are looked through as they are")
+
+
+def _recover_first(home: Path) -> None:
+    """What stands in a damaged store alone could not be named otherwise, and would come back with it."""
+    aside = set_aside_stores(home / "store.db")
+    if not aside:
+        return
+    say("note: what can be read in the damaged store is brought back first; that store goes afterwards")
+    with working("recovering the damaged store"):
+        lists = lists_of(config.load(home, None, None, os.environ).config)
+        recover_store.recover_new(home, lists, access.now())
 
 
 def _choice(store: Store, session: str | None, project: Path | None, before: str | None) -> Choice:

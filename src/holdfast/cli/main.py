@@ -20,6 +20,8 @@ from holdfast.cli.commands import LazyGroup
 from holdfast.errors import HoldfastError, ProtectionUnreadable
 
 INTERRUPTED = 130
+_SILENT: Final = ("hook", "mcp", "statusline", "recover-store")
+"""Commands that programs run, whose stderr nobody reads or a harness shows, and the one that tells more."""
 LOG_BYTES = 1_000_000
 
 _WITHOUT_WARNING: Final = frozenset({"hook", "hook-command", "mcp", "demo"})
@@ -59,6 +61,7 @@ def main(words: Sequence[str] | None = None) -> None:
             # A transcript may hold anything; what cannot be written is shown as an escape, never a crash.
             stream.reconfigure(errors="backslashreplace")
     try:
+        _name_set_aside(words)
         status = _status(words)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -91,6 +94,23 @@ def _status(words: Sequence[str]) -> int:
         return _told(error.message, error.hint)
     except HoldfastError as error:
         return _told(error.message, error.hint)
+
+
+def _name_set_aside(words: Sequence[str]) -> None:
+    """Name the damaged stores that their owner has not yet dealt with, whatever the command."""
+    if not words or words[0] in _SILENT or words[0].startswith("-"):
+        return
+    from holdfast import config
+
+    home = config.home(os.environ)
+    # Whether there is one is seen before anything more is loaded.
+    if next(home.glob("store.corrupt-*"), None) is None:
+        return
+    from holdfast.core.defang import printable
+    from holdfast.stores.set_aside import RECOVER, set_aside_stores
+
+    for one in set_aside_stores(home / "store.db"):
+        click.echo(f"note: {printable(str(one))}; {RECOVER}", err=True)
 
 
 def _told(message: str, hint: str) -> int:

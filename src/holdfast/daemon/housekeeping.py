@@ -19,6 +19,8 @@ import holdfast
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.watch import Watch
 from holdfast.engine.maintain import DEBOUNCE_MS
+from holdfast.engine.presence import have_store_checked
+from holdfast.errors import StoreCorrupt
 from holdfast.lazy_dataclass import dataclass
 
 BEAT = 1.0
@@ -56,6 +58,7 @@ class House:
         self._needed_at = time.monotonic()
         self._troubles = dict[str, _Trouble]()
         self.handing_over = False
+        self._is_store_checked = False
 
     async def keep(self) -> None:
         """One beat after the other."""
@@ -67,6 +70,8 @@ class House:
                 await self.attempt("close orphaned sessions", self._reception.finalise_orphans)
                 # What was too long to read while a hook waited is read now.
                 await self.attempt("read transcripts", self._reception.catch_up)
+                await self.attempt("note how much is kept", self._reception.note_held)
+                self._reception.back_up()
             # Before anything is pruned: what was said is to be found longer than the session is kept.
             await self.attempt("index", partial(self._steps, self._reception.index))
             if time.monotonic() >= prune_at:
@@ -91,6 +96,8 @@ class House:
             result = await work()
         except Exception as error:  # A door: what fails now is tried again later.
             self._note_trouble(chore, trouble, error)
+            if isinstance(error, StoreCorrupt):
+                await self._leave_damaged_store()
             return None
         if self._troubles.pop(chore, None):
             self._log.info("housekeeping works again: %s", chore)
@@ -138,6 +145,16 @@ class House:
             if not await step():
                 return False
         return True
+
+    async def _leave_damaged_store(self) -> None:
+        """Stop if the whole store is damaged, not a row in it alone; the next daemon sets it aside.
+
+        Here others have the file open still.
+        """
+        if not self._is_store_checked and await self._reception.is_store_damaged():
+            have_store_checked(self._home)
+            self._leave("the store is damaged")
+        self._is_store_checked = True
 
     def _leave(self, reason: str) -> None:
         self._log.info("the daemon stops: %s", reason)

@@ -11,6 +11,7 @@ import errno
 import json
 import logging
 import os
+import threading
 import time
 import uuid
 from collections.abc import Callable, Collection, Generator
@@ -30,6 +31,7 @@ from holdfast.daemon.worker import Urgency, Worker
 from holdfast.engine import forget, maintain
 from holdfast.engine.desk import Desk, redactor_of
 from holdfast.engine.index import embed_backlog, index
+from holdfast.engine.presence import CHECK_STORE
 from holdfast.engine.processes import start_of
 from holdfast.engine.receive import listen, receive_if_settled
 from holdfast.engine.record import CLOCK_SKEW_MS
@@ -49,7 +51,15 @@ from holdfast.errors import (
 from holdfast.harnesses.base import Envelope
 from holdfast.models.base import Count
 from holdfast.stores.base import Store
-from holdfast.stores.sqlite import drop_copies, open_store, set_aside
+from holdfast.stores.sqlite import (
+    SqliteStore,
+    back_up_daily,
+    drop_copies,
+    drop_set_aside,
+    is_daily_backup_due,
+    open_store,
+    set_aside,
+)
 
 if TYPE_CHECKING:
     from holdfast.daemon.writing import Writing
@@ -61,6 +71,8 @@ ANSWER_TIME = 0.6
 SETTLING_TIME = 0.18
 """How long an answer may wait for a record that its transcript is about to show; the hook waits 0.3 s."""
 LOOK_AGAIN = 0.03
+QUIET_TIME = 60.0
+"""For how long no hook must have called before the backup of the day is made."""
 LARGEST_PID = (1 << 32) - 1
 LARGEST_START = (1 << 63) - 1
 LATEST = 253_402_300_799_999
@@ -88,6 +100,8 @@ class Reception:
         self._log = log
         self._note = note
         self._desk: Desk | None = None
+        self._store: SqliteStore | None = None
+        self._backing_up: threading.Thread | None = None
         self._settings = dict[Project, Config]()
         self._settings_of = 0
         self._writing: Writing | None = None
@@ -113,13 +127,14 @@ class Reception:
         """Open the store; one that is corrupt is set aside and a new one begun. Worker's thread."""
         path, backups = self.home / "store.db", self.home / "backups"
         try:
-            store = open_store(path, backups, at)
+            store = self._opened(at)
         except StoreCorrupt as error:
             aside = set_aside(path, at)
             self._log.error("%s; it was set aside as %s and a new store was begun", error.message, aside)
             store = open_store(path, backups, at)
+        (self.home / CHECK_STORE).unlink(missing_ok=True)
         self._settle(store, at)
-        self._opened_at = at
+        self._opened_at, self._store = at, store
         self._desk = Desk(
             store=store,
             harness=harnesses.get,
@@ -139,6 +154,15 @@ class Reception:
         except HoldfastError as error:
             self._log.error("%s; what was forgotten before may be in the store", error.message)
 
+    def _opened(self, at: int) -> SqliteStore:
+        """The store, read through before it is used if somebody found it damaged; StoreCorrupt if it is."""
+        path = self.home / "store.db"
+        store = open_store(path, self.home / "backups", at)
+        if (self.home / CHECK_STORE).exists() and (problem := store.check()):
+            store.close()
+            raise StoreCorrupt(f"the store at `{path}` is damaged: {problem}")
+        return store
+
     def _counter(self) -> Count | None:
         try:
             return models.counter()
@@ -149,6 +173,7 @@ class Reception:
     def close(self) -> None:
         """Let go of the store. Worker's thread."""
         if self._desk is not None:
+            self._note_held()
             self._desk.store.close()
 
     @property
@@ -314,6 +339,30 @@ class Reception:
         gone = await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.prune_records(self.desk, records))
         return gone == maintain.PASSAGES_AT_ONCE
 
+    async def note_held(self) -> None:
+        """Note how much is in the store, for the day on which it is empty."""
+        await self._worker.do(Urgency.HOUSEKEEPING, self._note_held)
+
+    async def is_store_damaged(self) -> bool:
+        """Whether the store is damaged as a whole: all of it is read for that."""
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: bool(self.desk.store.check()))
+
+    def back_up(self) -> None:
+        """Make the backup of the day, in a thread of its own, if it is due and nobody needs us now."""
+        path, backups, at = self.home / "store.db", self.home / "backups", _now()
+        if time.monotonic() - self.last_letter_at < QUIET_TIME or not is_daily_backup_due(path, backups, at):
+            return
+        if self._backing_up is None or not self._backing_up.is_alive():
+            work = partial(self._back_up, path, backups, at)
+            self._backing_up = threading.Thread(target=work, name="backup", daemon=True)
+            self._backing_up.start()
+
+    def _back_up(self, path: Path, backups: Path, at: int) -> None:
+        try:
+            back_up_daily(path, backups, at)
+        except HoldfastError as error:
+            self._log.warning("no backup was made: %s", error.message)
+
     async def live_sessions(self) -> list[Session]:
         """The sessions that are not over."""
         return await self._worker.do(Urgency.HOUSEKEEPING, self._live)
@@ -391,9 +440,15 @@ class Reception:
 
     def _prune(self) -> maintain.Pruned:
         days = self._loaded(None).continuity.retention_days
-        drop_copies(self.home / "store.db", self.home / "backups", _now() - days * maintain.DAY_MS)
+        path, now = self.home / "store.db", _now()
+        drop_copies(path, self.home / "backups", now - days * maintain.DAY_MS)
+        drop_set_aside(path, now)
         maintain.redate(self.desk)
         return maintain.prune(self.desk, days)
+
+    def _note_held(self) -> None:
+        if self._store is not None:
+            self._store.note_held(_now())
 
     def _rewrite(self) -> bool:
         loaded = self._loaded(None)

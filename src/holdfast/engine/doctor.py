@@ -33,6 +33,8 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
+from holdfast.stores.held import emptied
+from holdfast.stores.set_aside import RECOVER, set_aside_stores
 
 LEAST_FREE = 1 << 20
 
@@ -108,11 +110,13 @@ def check_settings(
 
 def check_store(store: Store, path: Path) -> Finding:
     """The store is sound all through."""
+    if reason := emptied(path):
+        return wrong("store", f"{path}: {reason}", "run `holdfast restart`, then " + RECOVER)
     if not path.exists():
         return fine("store", "there is none yet; it is made with the first letter")
     problem = store.check()
     if problem:
-        fix = "run `holdfast restart`: the store is set aside as it is, and a new one begun"
+        fix = "run `holdfast restart`: the store is set aside as it is, and a new one begun; then " + RECOVER
         return wrong("store", f"{path}: {problem}", fix)
     return fine("store", f"{path}, {path.stat().st_size // 1024} KiB, sound")
 
@@ -153,11 +157,11 @@ def check_tokens(counter: Callable[[], Count | None]) -> Finding:
 
 
 def check_set_aside(home: Path) -> Finding:
-    """No damaged store was set aside and forgotten."""
-    aside = ", ".join(sorted(path.name for path in home.glob("store.corrupt-*.db")))
+    """No damaged store was set aside that its owner has not yet dealt with."""
+    aside = set_aside_stores(home / "store.db")
     if aside:
-        fix = f"take out of it what you need, then remove it from {home}"
-        return wrong("set aside", f"a damaged store was replaced by a new one: {aside}", fix)
+        fix = f"{RECOVER}; `holdfast recover-store --remove` also removes it"
+        return wrong("set aside", "; ".join(map(str, aside)), fix)
     return fine("set aside", "no damaged store")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import stat
@@ -21,16 +22,20 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from holdfast.engine import forgotten
+from holdfast import config
+from holdfast.engine import forgotten, recover_store
 from holdfast.engine.erase_files import erase_files
 from holdfast.engine.forgotten import BEGUN
 from holdfast.engine.git import identity
 from holdfast.engine.presence import lock_holder
+from holdfast.engine.redactor import lists_of
 from holdfast.errors import StoreError, StoreLocked
 from holdfast.files import forgotten_record, ledger, project_files
 from holdfast.files.forgotten_record import ForgottenRecord
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Dropped, Store
+from holdfast.stores.held import drop_note
+from holdfast.stores.set_aside import set_aside_stores
 from holdfast.stores.sqlite import copies, damaged, rewriting
 
 OWED: Final = "owed"
@@ -99,6 +104,11 @@ class Forgotten:
 
 def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     """Have everything of the choice gone when this returns; how much it was."""
+    path = home / "store.db"
+    if choice != Everything() and path.exists() and set_aside_stores(path):
+        _recover_first(home, at)
+    # Where all goes, a store without a row is no damage.
+    drop_note(path)
     with store.writing_durably():
         store.put_fact(BEGUN, json.dumps(words_of(choice)))
     letters = _letters(store, home, choice)
@@ -146,6 +156,12 @@ def settle_if_alone(store: Store, home: Path, at: int) -> None:
     """The same, unless a daemon runs: it did so when it opened the store, and may be forgetting right now."""
     if not forgotten.is_settled(store, home) and not lock_holder(home):
         settle(store, home, at)
+
+
+def _recover_first(home: Path, at: int) -> None:
+    """Bring what a damaged store holds into the one in use: it cannot be edited, and goes as a whole."""
+    lists = lists_of(config.load(home, None, None, os.environ).config)
+    recover_store.recover_new(home, lists, at)
 
 
 def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:

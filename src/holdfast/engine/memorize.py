@@ -34,7 +34,7 @@ from holdfast.engine.forgotten import known_by, publish
 from holdfast.engine.redactor import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Document
+from holdfast.stores.base import Document, Store
 
 KIND: Final = "memory"
 """The kind of a memory's document."""
@@ -108,7 +108,7 @@ def keep(
         desk.store.put_memory(superseded(each, memory.id))
     desk.store.put_memory(memory, "" if known else redactor.mark)
     if known is None or known.tags != memory.tags:
-        make_findable(desk, memory, redactor.mark)
+        make_findable(desk.store, memory, redactor.mark)
     return Kept(memory, known is not None, tuple(each.id for each in older))
 
 
@@ -129,7 +129,7 @@ def remember_again(desk: Desk, project: Project, wish: Wish, *, session: str, at
             publish(desk.store, desk.home)
 
 
-def make_findable(desk: Desk, memory: Memory, redactor: str) -> None:
+def make_findable(store: Store, memory: Memory, redactor: str) -> None:
     """Keep the memory's document: what can be read of it, and what it is tagged with."""
     text = "\n".join([printable(memory.text), *(f"#{tag}" for tag in memory.tags)])
     document = Document(
@@ -141,7 +141,7 @@ def make_findable(desk: Desk, memory: Memory, redactor: str) -> None:
         source=KIND,
         worktree_id=memory.worktree_id,
     )
-    desk.store.add_document(document, redactor)
+    store.add_document(document, redactor)
 
 
 def _memory(id: str, project: Project, scope: Scope, wording: Wording, at: int) -> Memory:

@@ -9,6 +9,8 @@ from typing import Final
 from holdfast.engine.processes import alive
 
 PROC: Final = Path("/proc")
+CHECK_STORE: Final = Path("run", "check-store")
+"""This file in the home has the next daemon read the whole store before it uses it."""
 
 
 def lock_holder(home: Path) -> int:
@@ -57,3 +59,10 @@ def is_plain_file(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
+
+
+def have_store_checked(home: Path) -> None:
+    """Have the next daemon read the whole store before it uses it, and set it aside if it is damaged."""
+    mark = home / CHECK_STORE
+    mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mark.touch(0o600)

@@ -120,7 +120,7 @@ def edit(
             desk.store.add_memory_wordings(before.id, known_by(desk.store, before.text))
         desk.store.put_memory(memory, redactor.mark)
         if (memory.text, memory.tags) != (before.text, before.tags):
-            make_findable(desk, memory, redactor.mark)
+            make_findable(desk.store, memory, redactor.mark)
     return memory
 
 

@@ -1,15 +1,28 @@
 """The embedded store: one SQLite file, no server. The only room that knows this dialect."""
 
-from holdfast.stores.sqlite.aside import copies, damaged, drop_copies, set_aside
+from holdfast.stores.sqlite.aside import (
+    back_up_daily,
+    copies,
+    damaged,
+    drop_copies,
+    drop_set_aside,
+    is_daily_backup_due,
+    newest_backup,
+    set_aside,
+)
 from holdfast.stores.sqlite.rewriting import rewriting
 from holdfast.stores.sqlite.store import SqliteStore, open_store
 from holdfast.stores.sqlite.texts import texts_of_copy
 
 __all__ = [
     "SqliteStore",
+    "back_up_daily",
     "copies",
     "damaged",
     "drop_copies",
+    "drop_set_aside",
+    "is_daily_backup_due",
+    "newest_backup",
     "open_store",
     "rewriting",
     "set_aside",

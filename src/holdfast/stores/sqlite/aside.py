@@ -1,35 +1,90 @@
 """Aside: copies of the database that a person can go back to, and a damaged one moved out of the way.
 
-Nothing here overwrites or repairs; what is older than the last few copies goes.
+Nothing here overwrites or repairs; what is older than the last few copies goes. How old a file is, its name
+says.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
 import apsw
 
-from holdfast.stores.codec import to_iso
+from holdfast.stores.held import SUFFIX
+from holdfast.stores.set_aside import files_of, files_set_aside, set_aside_stores, stamp, time_of
 from holdfast.stores.sqlite.database import run
+from holdfast.stores.sqlite.translation import translated
 
 BACKUPS_KEPT = 3
-COMPANIONS = ("-wal", "-shm")
-"""What SQLite keeps beside a database, named after it."""
+DAILY_KEPT = 7
+DAY_MS = 86_400_000
+ROOM_FACTOR = 3
+"""No backup is made where the disk has less room than so many times the store."""
+_DAILY = "-daily"
+_PART = ".part"
+COMPANIONS = ("-wal", "-shm", SUFFIX)
+"""What stands beside a database and is named after it: SQLite's own files, and how much was in it."""
 
 
 def back_up(path: Path, backups: Path, schema: int, at: int) -> Path:
     """A whole copy of the database as it is committed; the older copies beyond the last few go."""
     backups.mkdir(mode=0o700, parents=True, exist_ok=True)
-    copy = _reserved(backups, f"{path.stem}-{_stamp(at)}-schema-{schema:04}", ".db")
+    copy = _reserved(backups, f"{path.stem}-{stamp(at)}-schema-{schema:04}", ".db")
     with ExitStack() as undo:
         undo.callback(copy.unlink)
         _copy(path, copy)
         undo.pop_all()
-    for old in sorted(backups.glob(f"{path.stem}-*-schema-*.db"))[:-BACKUPS_KEPT]:
+    made = [file for file in copies(path, backups) if file.suffix == ".db" and _DAILY not in file.name]
+    for old in made[:-BACKUPS_KEPT]:
         old.unlink()
     return copy
+
+
+def is_daily_backup_due(path: Path, backups: Path, at: int) -> bool:
+    """Whether the last backup of the day is a day old, something was written since, and there is room."""
+    made = [time_of(file.name) for file in _daily_backups(path, backups)]
+    last = max((time.timestamp() * 1000 for time in made if time), default=0.0)
+    if at - last < DAY_MS or not path.exists():
+        return False
+    files = [file for file in (path, Path(f"{path}-wal")) if file.exists() and file.stat().st_size]
+    size = sum(file.stat().st_size for file in files)
+    is_changed = any(file.stat().st_mtime * 1000 > last for file in files)
+    return is_changed and shutil.disk_usage(path.parent).free > ROOM_FACTOR * size
+
+
+def back_up_daily(path: Path, backups: Path, at: int) -> Path:
+    """A copy of the database as it is committed, made while others write; those of the last days stay.
+
+    Every row is read for it, so that a damaged database gives an error and no copy. It has its final name
+    only once it is whole.
+    """
+    with translated(path):
+        backups.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for left in backups.glob(f"{path.stem}-*{_DAILY}*{_PART}"):
+            left.unlink(missing_ok=True)
+        source = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            schema = int(run(source, "pragma user_version")[0][0])
+            copy = backups / f"{path.stem}-{stamp(at)}{_DAILY}-schema-{schema:04}.db"
+            part = _reserved(backups, copy.name, _PART)
+            run(source, "vacuum into :part", {"part": str(part)})
+        finally:
+            source.close()
+        with part.open("rb+") as written:
+            os.fsync(written.fileno())
+        part.replace(copy)
+        for old in _daily_backups(path, backups)[:-DAILY_KEPT]:
+            old.unlink(missing_ok=True)
+        return copy
+
+
+def newest_backup(path: Path, backups: Path, before: int) -> Path | None:
+    """The newest whole copy that was made until then."""
+    made = [file for file in copies(path, backups) if file.suffix == ".db" and _is_from_before(file, before)]
+    return max(made, key=lambda file: (time_of(file.name), file.name), default=None)
 
 
 def set_aside(path: Path, at: int) -> Path:
@@ -37,22 +92,30 @@ def set_aside(path: Path, at: int) -> Path:
 
     For the one process that holds the daemon's lock: whoever else does this may catch the new store instead.
     """
-    aside = _reserved(path.parent, f"{path.stem}.corrupt-{_stamp(at)}", path.suffix)
+    aside = _reserved(path.parent, f"{path.stem}.corrupt-{stamp(at)}", path.suffix)
     # The log first: left behind, it would be played into the new database.
     for companion in COMPANIONS:
         beside = Path(f"{path}{companion}")
         if beside.exists():
             beside.rename(f"{aside}{companion}")
-    return path.rename(aside)
+    # Of one that is gone only the name stays, so that its owner hears of it.
+    return path.rename(aside) if path.exists() else aside
 
 
 def drop_copies(path: Path, backups: Path, before: int) -> int:
-    """Remove copies and set-aside databases from before then: what retention removed lives on in them."""
-    every = [*copies(path, backups), *damaged(path)]
-    old = [copy for copy in every if copy.stat().st_mtime * 1000 < before]
+    """Remove copies from before then: what retention removed lives on in them. How many files went."""
+    old = [copy for copy in copies(path, backups) if _is_from_before(copy, before)]
     for copy in old:
         copy.unlink()
     return len(old)
+
+
+def drop_set_aside(path: Path, now: int) -> int:
+    """Remove the damaged databases whose owner had all the days there are to look at them; how many."""
+    past = [one for one in set_aside_stores(path) if one.until and one.until.timestamp() * 1000 <= now]
+    for file in [file for one in past for file in files_of(one)]:
+        file.unlink(missing_ok=True)
+    return len(past)
 
 
 def copies(path: Path, backups: Path) -> list[Path]:
@@ -62,7 +125,16 @@ def copies(path: Path, backups: Path) -> list[Path]:
 
 def damaged(path: Path) -> list[Path]:
     """The damaged databases that were set aside, and what SQLite kept beside them."""
-    return sorted(file for file in path.parent.glob(f"{path.stem}.corrupt-*") if file.is_file())
+    return files_set_aside(path)
+
+
+def _daily_backups(path: Path, backups: Path) -> list[Path]:
+    return [file for file in copies(path, backups) if _DAILY in file.name and file.suffix == ".db"]
+
+
+def _is_from_before(copy: Path, before: int) -> bool:
+    made = time_of(copy.name)
+    return made is not None and made.timestamp() * 1000 < before
 
 
 def _copy(path: Path, copy: Path) -> None:
@@ -87,8 +159,3 @@ def _reserved(directory: Path, name: str, suffix: str) -> Path:
         except FileExistsError:
             number += 1
             path = directory / f"{name}-{number}{suffix}"
-
-
-def _stamp(at: int) -> str:
-    """`20260102T030405Z`: a time that may stand in a file's name and sorts."""
-    return to_iso(at)[:19].replace("-", "").replace(":", "") + "Z"

@@ -67,14 +67,14 @@ def migrate_unsaved(database: Database, migrations: tuple[Migration, ...]) -> No
     with database.writing():
         for migration in migrations:
             if _version(database) < migration.version:
-                _step(database, migration)
+                step(database, migration)
 
 
 def _make(database: Database, migrations: tuple[Migration, ...]) -> None:
     """A new database takes all steps at once, and there is nothing to copy."""
     if _version(database) == 0:
         for migration in migrations:
-            _step(database, migration)
+            step(database, migration)
 
 
 def _apply(database: Database, migration: Migration, backups: Path, at: int) -> None:
@@ -82,10 +82,11 @@ def _apply(database: Database, migration: Migration, backups: Path, at: int) -> 
     if version < migration.version:
         with translated(database.path):
             back_up(database.path, backups, version, at)
-        _step(database, migration)
+        step(database, migration)
 
 
-def _step(database: Database, migration: Migration) -> None:
+def step(database: Database, migration: Migration) -> None:
+    """Take one step, in a transaction or not."""
     with translated(database.path):
         run(database.connection, migration.sql)
         run(database.connection, f"pragma user_version = {migration.version}")

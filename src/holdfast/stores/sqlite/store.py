@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from holdfast.errors import StoreError
+from holdfast.stores.held import emptied, held, note_held
 from holdfast.stores.sqlite.checkpoints import Checkpoints
 from holdfast.stores.sqlite.database import Database
 from holdfast.stores.sqlite.documents import Documents
@@ -60,6 +61,12 @@ class SqliteStore(
         said = [str(text) for (text,) in damage if text != "ok"]
         return "; ".join([*said, *(f"a row of `{table}` belongs to no session" for table, *_ in strays)])
 
+    def note_held(self, at: int) -> None:
+        """Note beside the file how much is in it."""
+        with translated(self._database.path):
+            counts = zip(("sessions", "checkpoints", "memories"), self._database.rows(_HELD)[0], strict=True)
+            note_held(self._database.path, dict(counts), at)
+
     def scrub(self) -> None:
         self._words, self._vectors = Words(self._database), None
         super().scrub()
@@ -82,6 +89,8 @@ def open_store(path: Path, backups: Path, at: int) -> SqliteStore:
 
 def open_with(path: Path, backups: Path, at: int, migrations: tuple[Migration, ...]) -> SqliteStore:
     """The same, with these steps to the latest schema."""
+    if reason := emptied(path):
+        raise corrupt(path, reason)
     was_left_open = _prepare(path)
     database = Database(path)
     with ExitStack() as undo:
@@ -91,6 +100,7 @@ def open_with(path: Path, backups: Path, at: int, migrations: tuple[Migration, .
         if was_left_open:
             _refuse_damaged(database)
         migrate(database, migrations, backups, at)
+        _refuse_emptied(database)
         undo.pop_all()
     return SqliteStore(database)
 
@@ -120,7 +130,33 @@ def _refuse_damaged(database: Database) -> None:
         raise corrupt(database.path, str(row[0]) if row else "no answer")
 
 
+def _refuse_emptied(database: Database) -> None:
+    """A sound store without a row is not the one that held something, unless that was forgotten."""
+    known = held(database.path)
+    if known is not None and database.row(_HAS_ROWS) is None:
+        raise corrupt(database.path, f"it is empty; it held {known}")
+
+
 _LARGE = 16 * 1024 * 1024
+
+_HAS_ROWS = """
+select true from sessions
+ union all
+select true from session_checkpoints
+ union all
+select true from memories
+ union all
+select true from documents
+ union all
+select true from forgotten
+ limit 1
+"""
+
+_HELD = """
+select (select count(*) from sessions),
+       (select count(*) from session_checkpoints),
+       (select count(*) from memories)
+"""
 
 _COUNT_SKIPPED = """
 insert into skipped (reason, times)

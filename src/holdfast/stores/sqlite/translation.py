@@ -59,7 +59,8 @@ def corrupt(path: Path, detail: str) -> StoreCorrupt:
     """The store at that path cannot be read; nothing was changed."""
     return StoreCorrupt(
         f"the store at `{path}` cannot be read: {detail}",
-        hint="`holdfast restart` sets it aside, as it is, and starts a new one",
+        hint="`holdfast restart` sets it aside, as it is, and starts a new one; then `holdfast recover-store`"
+        " brings back what can be read",
     )
 
 

@@ -1,0 +1,113 @@
+"""Recover-store: bring back what can be read in a damaged store, and say what came back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+import click
+
+from holdfast import config
+from holdfast.cli import access
+from holdfast.cli.options import command, json_option
+from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.engine.recover_store import Progress, Recovery, recover, remove
+from holdfast.engine.redactor import lists_of
+from holdfast.stores.set_aside import set_aside_stores
+
+NAMES: Final = {
+    "forgotten": "what was forgotten",
+    "session_checkpoints": "checkpoints",
+    "receipts": "briefs",
+    "documents": "passages",
+    "messages": "events",
+    "session_scores": "scores",
+}
+"""What a table is called to a person, where that is not its own name."""
+
+
+@command("holdfast recover-store", "holdfast recover-store --remove", "holdfast recover-store --json")
+@click.option("--remove", "removing", is_flag=True, help="Remove the damaged store afterwards.")
+@json_option()
+def recover_store(*, removing: bool, as_json: bool) -> None:
+    """Bring back what can be read in a damaged store.
+
+    When the store cannot be read any more, the daemon sets it aside and begins a new one. This reads every
+    page of what was set aside, adds each row that is whole to the store in use, memories first, and says how
+    many came back. Nothing newer is overwritten, what was forgotten stays forgotten, and doing it again adds
+    nothing twice. What only the last daily backup still has is taken from there. The damaged store stays for
+    90 days unless you remove it.
+    """
+    home = access.home()
+    aside = set_aside_stores(home / "store.db")
+    if not aside:
+        if as_json:
+            give_json({"recovered": [], "removed": []})
+        say("there is no damaged store")
+        return
+    lists = lists_of(config.load(home, None, None, os.environ).config)
+    with _progress() as progress:
+        recovered = recover(home, lists, access.now(), progress)
+    if not as_json:
+        for each in recovered:
+            _show(each)
+    removed = [one for one in aside if removing or (not as_json and _agrees(one.path.name))]
+    for one in removed:
+        remove(one)
+    if as_json:
+        paths = [str(one.path) for one in removed]
+        give_json({"recovered": [_row(each) for each in recovered], "removed": paths})
+        return
+    for one in aside:
+        say(f"removed `{one.path}`" if one in removed else f"note: {one}; `--remove` removes it")
+
+
+def _show(recovery: Recovery) -> None:
+    give(f"from {'the backup ' if recovery.file.parent.name == 'backups' else ''}{recovery.file}:")
+    rows = [
+        (NAMES.get(table.name, table.name), f"{table.readable:,}", f"{table.added:,}", _lost(table.lost))
+        for table in recovery.tables
+        if table.readable or table.lost
+    ]
+    if rows:
+        give_table(("", "readable", "added", "lost"), rows)
+    else:
+        give("nothing in it can be read")
+    if recovery.unreadable:
+        give(f"{recovery.unreadable:,} rows were seen that cannot be read")
+
+
+def _lost(count: int | None) -> str:
+    return "unknown" if count is None else f"{count:,}"
+
+
+def _row(recovery: Recovery) -> dict[str, object]:
+    tables = {
+        table.name: {"readable": table.readable, "added": table.added, "lost": table.lost}
+        for table in recovery.tables
+    }
+    return {"file": str(recovery.file), "tables": tables, "unreadable": recovery.unreadable}
+
+
+def _agrees(name: str) -> bool:
+    """Whether the person wants it removed now; where nobody can be asked, it stays."""
+    return sys.stdin.isatty() and click.confirm(f"Remove {name} now?", err=True)
+
+
+@contextmanager
+def _progress() -> Generator[Progress]:
+    """A bar on a terminal; what is yielded moves it."""
+    if not sys.stderr.isatty():
+        yield lambda _stage, _part: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("reading", total=1.0)
+        yield lambda stage, part: bars.update(task, description=stage, completed=part)

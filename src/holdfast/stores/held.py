@@ -1,0 +1,78 @@
+"""Held: a note beside the store of how much was in it, by which a store that lost everything is known.
+
+An empty database is sound, and so is one that was truncated to nothing: only from outside can one tell that
+something is missing. The note has counts and a time, no word of what is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from holdfast.lazy_dataclass import dataclass
+
+SUFFIX = ".held.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How many rows each table had, and when."""
+
+    rows: Mapping[str, int]
+    at: int
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count:,} {name}" for name, count in self.rows.items() if count)
+        return f"{counts} on {datetime.fromtimestamp(self.at // 1000, UTC):%Y-%m-%d}"
+
+
+def held(path: Path) -> Held | None:
+    """What the note beside the store says; None if there is none, or nothing was in the store."""
+    try:
+        note: Any = json.loads(note_of(path).read_text(encoding="ascii"))
+        found = Held({str(name): int(count) for name, count in note["rows"].items()}, int(note["at"]))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return found if any(found.rows.values()) else None
+
+
+def note_held(path: Path, rows: Mapping[str, int], at: int) -> None:
+    """Note how much is in the store, if that has changed."""
+    known = held(path)
+    if (known is None and not any(rows.values())) or (known is not None and known.rows == rows):
+        return
+    draft = Path(f"{note_of(path)}.{os.getpid()}")
+    draft.touch(0o600)
+    draft.write_text(json.dumps({"rows": dict(rows), "at": at}), encoding="ascii")
+    draft.replace(note_of(path))
+
+
+def drop_note(path: Path) -> None:
+    """Take the note away: what it says may be about to be removed on purpose."""
+    note_of(path).unlink(missing_ok=True)
+
+
+def emptied(path: Path) -> str:
+    """In what way the file of a store that held something is gone; empty if it is not."""
+    try:
+        size = path.stat().st_size
+    except OSError:
+        found = held(path)
+        return f"it is gone; it held {found}" if found else ""
+    if size:
+        return ""
+    if found := held(path):
+        return f"it is empty; it held {found}"
+    with contextlib.suppress(OSError):
+        if Path(f"{path}-wal").stat().st_size:
+            return "it is empty, and its log is not"
+    return ""
+
+
+def note_of(path: Path) -> Path:
+    return Path(f"{path}{SUFFIX}")

@@ -1,0 +1,78 @@
+"""Set-aside stores: how a damaged store is named once it was moved out of the way, and how long it is kept.
+
+The name records when it was set aside. The file's own time says nothing: a store that nobody wrote for a week
+is a week old before it is set aside. Moving and reading such a file is a store's own work.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from holdfast.lazy_dataclass import dataclass
+
+KEPT_DAYS: Final = 90
+"""How long a damaged store is kept for its owner, counted from the moment it was set aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """One damaged store that was set aside."""
+
+    path: Path
+    at: datetime | None
+    """When it was set aside; None where its name does not say."""
+
+    @property
+    def until(self) -> datetime | None:
+        """Until when it is kept; None for one that stays until its owner removes it."""
+        return self.at + timedelta(days=KEPT_DAYS) if self.at else None
+
+    def __str__(self) -> str:
+        """The sentence that names it to a person."""
+        when = f" on {self.at:%Y-%m-%d}" if self.at else ""
+        kept = f"kept until {self.until:%Y-%m-%d}" if self.until else "kept until you remove it"
+        return f"a damaged store was set aside{when} as `{self.path}`, {kept}"
+
+
+RECOVER: Final = "`holdfast recover-store` brings back what can be read in it"
+
+
+def set_aside_stores(path: Path) -> list[SetAside]:
+    """The damaged stores that once stood at that path, the oldest first."""
+    found = (file for file in path.parent.glob(f"{path.stem}.corrupt-*{path.suffix}") if file.is_file())
+    return [SetAside(file, time_of(file.name)) for file in sorted(found)]
+
+
+def files_set_aside(path: Path) -> list[Path]:
+    """The same with everything that stands beside them: logs of the database, and what a recovery left."""
+    return sorted(file for file in path.parent.glob(f"{path.stem}.corrupt-*") if file.is_file())
+
+
+def files_of(one: SetAside) -> list[Path]:
+    """One of them and what stands beside it."""
+    return [file for file in files_set_aside(one.path.with_name("store.db")) if _is_of(file, one.path)]
+
+
+def stamp(at: int) -> str:
+    """`20260102T030405Z`: a time, given in milliseconds since 1970, that sorts as a part of a file's name."""
+    return f"{datetime.fromtimestamp(at // 1000, UTC):{_FORMAT}}"
+
+
+def time_of(name: str) -> datetime | None:
+    """The time in a file's name; None if there is none."""
+    found = _STAMP.search(name)
+    try:
+        return datetime.strptime(found[0], _FORMAT).replace(tzinfo=UTC) if found else None
+    except ValueError:
+        return None
+
+
+def _is_of(file: Path, store: Path) -> bool:
+    return file == store or file.name.startswith((f"{store.name}-", f"{store.name}."))
+
+
+_FORMAT: Final = "%Y%m%dT%H%M%SZ"
+_STAMP: Final = re.compile(r"\d{8}T\d{6}Z")
