@@ -26,7 +26,7 @@ from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.engine import forget, maintain
+from holdfast.engine import forget, maintain, projects
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import embed_backlog, index
 from holdfast.engine.processes import start_of
@@ -318,6 +318,7 @@ class Reception:
         days = self._loaded(None).continuity.retention_days
         drop_copies(self.home / "store.db", self.home / "backups", _now() - days * maintain.DAY_MS)
         maintain.redate(self.desk)
+        projects.register_known(self.desk.store, _now())
         return maintain.prune(self.desk, days)
 
     def _rewrite(self) -> bool:
