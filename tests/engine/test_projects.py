@@ -331,6 +331,7 @@ def test_a_link_leads_to_the_same_project(store: Store, tmp_path: Path) -> None:
 
 def test_names_that_are_no_text_stay_apart(store: Store, tmp_path: Path) -> None:
     ids: set[str] = set()
+    directory = tmp_path
     for name in (b"\xff", b"\xfe"):
         directory = tmp_path / os.fsdecode(name)
         try:
