@@ -39,11 +39,11 @@ from holdfast.core.shapes import Json, anthropic, openai
 from holdfast.core.summary import Failed, Material, Written
 from holdfast.core.text import shortened
 from holdfast.core.world import Project
+from holdfast.engine import projects
 from holdfast.engine.append import Owner, append
 from holdfast.engine.compact import Summarize
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import settle_if_alone
-from holdfast.engine.git import identity
 from holdfast.engine.inherit import Inherited, bring_in, inherit, own_key
 from holdfast.engine.open_session import OpenSession
 from holdfast.engine.processes import start_of
@@ -143,7 +143,7 @@ def open_store(
     """
     where = home or config.home(os.environ)
     desk = _desk(where, _database(where))
-    directory = identity(str((project or Path.cwd()).absolute()))
+    directory = projects.at(desk.store, str((project or Path.cwd()).absolute()), desk.clock())
     asked = summarize or _by_settings(where, desk, directory)
     return _Own(desk, directory, asked, executor or ThreadPoolExecutor(1, "holdfast"))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.core.identity import Marks, Site
 from holdfast.core.memory import Label
 from holdfast.core.redact import NO_LISTS, Lists
 from holdfast.core.session import Phase
@@ -20,6 +21,17 @@ from holdfast.stores.sqlite import SqliteStore, back_up_daily, open_store, set_a
 from tests.stores.contract import ALL, MINUTE, NOON, SESSION, checkpoint, memory, prompt, session
 
 PORT = memory("m1", text="The port is 8080")
+SITE = Site(
+    SESSION.project.project_id,
+    "/work/moved/.git",
+    "/work/shop/.git",
+    "/work/moved",
+    is_git=True,
+    marks=Marks("8:1", "4711", 17, "a hash", 12, ("another",)),
+    first_seen_at=NOON,
+    last_seen_at=NOON + MINUTE,
+    moved_from="/work/shop",
+)
 
 
 @pytest.fixture
@@ -34,6 +46,7 @@ def home(tmp_path: Path) -> Path:
         store.put_memory(PORT)
         store.add_document(Document("d1", "prompt", "shop", "an old passage", session="s1", at=NOON))
         store.put_cursor("index/s1", "7")
+        store.put_site(SITE)
     set_aside(home / "store.db", NOON)
     return home
 
@@ -56,12 +69,14 @@ def test_all_that_can_be_read_comes_back_once(home: Path) -> None:
         "documents": 1,
         "messages": 2,
         "cursors": 1,
+        "sites": 1,
     }
     assert recovered(home).added == 0
     with closing(opened(home)) as store:
         assert store.session("s1") == SESSION
         assert [event.record for event in store.events("s1", ALL)] == ["r1", "r2"]
         assert store.memory("m1") == PORT
+        assert store.sites() == [SITE], "a project that had moved is still known where it is"
         found = {document.id for document in store.documents(EVERYWHERE, ALL)}
         assert found == {"m1", "c1", "d1"}, "the documents of memories and checkpoints are made again"
         assert [hit.id for hit in store.search(["port"], EVERYWHERE, ALL)] == ["m1"]
@@ -178,7 +193,7 @@ def test_what_only_the_last_backup_has_is_taken_from_there(home: Path) -> None:
         "sessions": 1,
         "memories": 1,
     }
-    assert (from_first.added, from_backup.file, from_backup.added) == (7, backup, 2)
+    assert (from_first.added, from_backup.file, from_backup.added) == (8, backup, 2)
     with closing(opened(home)) as store:
         assert {one.id for one in store.memories(EVERYWHERE, ALL)} == {"m1", "m2"}
 

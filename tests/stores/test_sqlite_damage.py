@@ -87,7 +87,7 @@ def test_damage_that_comes_later_is_found_by_the_check(path: Path) -> None:
 
 def test_a_store_that_was_not_closed_is_looked_through_when_it_is_opened(path: Path) -> None:
     filled(path)
-    _flip(path, path.stat().st_size // 2, path.stat().st_size)
+    _flip(path, path.stat().st_size * 7 // 8, path.stat().st_size)
     opened(path).close()
     Path(f"{path}-wal").touch()
     with pytest.raises(StoreCorrupt):

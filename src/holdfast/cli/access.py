@@ -17,14 +17,16 @@ from pathlib import Path
 from holdfast import config, harnesses, models
 from holdfast.cli import running
 from holdfast.cli.printing import say, working
+from holdfast.config import excluded
+from holdfast.core.identity import Moved
 from holdfast.core.session import Phase, Session
 from holdfast.core.world import Project
 from holdfast.daemon import client
+from holdfast.engine import projects
 from holdfast.engine.desk import Desk
 from holdfast.engine.forgotten import is_settled
-from holdfast.engine.git import identity
 from holdfast.engine.presence import lock_holder, spooled
-from holdfast.errors import DaemonAway, HoldfastError
+from holdfast.errors import DaemonAway, HoldfastError, StoreError
 from holdfast.stores.base import Store
 from holdfast.stores.held import emptied
 from holdfast.stores.memory import MemoryStore
@@ -38,16 +40,46 @@ DAY_MS = 86_400_000
 SESSIONS_SEARCHED = 10_000
 
 
-def project_at(directory: Path | None) -> Project:
-    """The project of a directory, or of the one we are in."""
-    if directory is None:
-        try:
-            return identity(str(Path.cwd()))
-        except FileNotFoundError:
-            raise HoldfastError("the directory that you are in is gone", "go to another one") from None
-    if not directory.is_dir():
-        raise HoldfastError(f"there is no directory `{directory}`", "name the project's directory")
-    return identity(str(directory.absolute()))
+def project_at(named: Path | None) -> Project:
+    """The project of a directory, or of the one we are in; or the one that goes by an id or a former path.
+
+    One that has moved is followed, and the user is told so, once.
+    """
+    try:
+        with opened_store(home()) as store:
+            return _project(store, named)
+    except StoreError:
+        # Which project it is by its path alone: whoever needs the store says what is wrong with it.
+        return _project(MemoryStore(), named)
+
+
+def project_to_keep(desk: Desk, named: Path | None) -> Project:
+    """The same for a command that keeps something: from now on the project is known, wherever it moves."""
+    project = _project(desk.store, named)
+    config = desk.config(project)
+    if config.continuity.enabled and not excluded(config, project.normalized):
+        projects.at(desk.store, project.path, now())
+    return project
+
+
+def _project(store: Store, named: Path | None) -> Project:
+    if named is not None and not named.is_dir():
+        known = projects.by_name(store, str(named))
+        if known is None:
+            raise HoldfastError(
+                f"there is no directory `{named}`, and no project of that name",
+                "name the project's directory, or its id: `holdfast project list` shows ids",
+            )
+        return known
+    try:
+        found = projects.resolve(store, str((named or Path.cwd()).absolute()))
+    except FileNotFoundError:
+        raise HoldfastError("the directory that you are in is gone", "go to another one") from None
+    if isinstance(found.verdict, Moved):
+        projects.keep_up(store, found, now())
+    if found.note:
+        say(f"note: {found.note}")
+    return found.project
 
 
 def session_around_us() -> str:

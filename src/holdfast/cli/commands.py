@@ -47,6 +47,9 @@ SECTIONS: Final = {
         "import": Entry(
             "import_", "import_", "Bring in the sessions that harnesses kept before Holdfast came."
         ),
+        "project": Entry(
+            "project", "project", "List the projects that are known, or bind a directory to one."
+        ),
         "forget": Entry("forget", "forget", "Remove for good what is kept of sessions, or a memory."),
         "prune": Entry("prune", "prune", "Remove what has served its time."),
         "audit": Entry(

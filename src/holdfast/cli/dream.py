@@ -36,8 +36,8 @@ def dream_group() -> None:
 
 @contextmanager
 def _opened(project: Path | None, opened: _Opening = access.opened_desk) -> Generator[tuple[Desk, Room]]:
-    where = access.project_at(project)
     with opened() as desk:
+        where = access.project_to_keep(desk, project)
         yield desk, continuity.room(desk, access.home(), where)
 
 

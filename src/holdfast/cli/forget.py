@@ -27,8 +27,8 @@ from holdfast.engine.forget import (
     OneProject,
     OneSession,
 )
-from holdfast.engine.git import identity
 from holdfast.engine.presence import lock_holder, spooled
+from holdfast.engine.projects import by_name, last_in_place, resolve
 from holdfast.engine.redactor import lists_of
 from holdfast.engine.remember import named_memory
 from holdfast.errors import DaemonAway, HoldfastError
@@ -56,7 +56,12 @@ KINDS = (
     "holdfast forget --all",
 )
 @click.option("--session", metavar="KEY", help="This session, by its key or how that begins.")
-@click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help="This project's sessions.")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    metavar="DIR|ID",
+    help="This project, where it is or was, or by its id.",
+)
 @click.option("--memory", metavar="ID", help="This memory, by its id or how that begins.")
 @click.option("--before", metavar="90d|DATE", help="The sessions whose last event is from before then.")
 @click.option("--all", "everything", is_flag=True, help="Everything that was ever recorded.")
@@ -170,14 +175,12 @@ def _key(store: Store, named: str) -> str:
 
 
 def _project_id(store: Store, directory: Path) -> str:
-    """Whose work the directory is, or was while it was there."""
-    named = identity(str(directory.absolute()))
-    if store.keys_of_project(named.project_id):
-        return named.project_id
-    for session in store.sessions(access.SESSIONS_SEARCHED):
-        if named.normalized in (session.project.normalized, session.project.root):
-            return session.project.project_id
-    return named.project_id
+    """Whose work the directory is, or was while it was there; or the project of that id."""
+    if directory.is_dir():
+        place = str(directory.absolute())
+        return last_in_place(store, place) or resolve(store, place).project.project_id
+    meant = by_name(store, str(directory))
+    return meant.project_id if meant else resolve(store, str(directory.absolute())).project.project_id
 
 
 def _agree(expected: Forgotten, *, beforehand: bool) -> None:

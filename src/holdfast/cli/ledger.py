@@ -246,6 +246,7 @@ def _opened(project: Path | None, *, as_json: bool) -> Generator[_Opened]:
             say("hint: `holdfast ledger --help` says how a project enables it")
         click.get_current_context().exit(0)
     with access.opened_desk() as desk:
+        access.project_to_keep(desk, project)
         yield _Opened(desk, where, engine.place_of(access.home(), where, rules.path))
 
 

@@ -65,9 +65,9 @@ def json_option(says: str = "Print one JSON document.") -> Option:
 
 
 def project_option() -> Option:
-    """`--project DIR`, given as a path or None."""
-    says = "The project's directory; without it, the one you are in."
-    return click.option("--project", type=click.Path(path_type=Path), metavar="DIR", help=says)
+    """`--project DIR|ID`, given as a path or None."""
+    says = "The project's directory, also a former one, or its id; without it, where you are."
+    return click.option("--project", type=click.Path(path_type=Path), metavar="DIR|ID", help=says)
 
 
 def limit_option(default: int) -> Option:

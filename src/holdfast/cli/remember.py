@@ -75,11 +75,11 @@ def remember(  # noqa: PLR0913 - each is an option
     value for the same subject supersedes the older, which `recall --all` still finds. A line of --jsonl is a
     JSON text, or an object with "text" and, if you like, "tags", "importance", "pinned" and "scope".
     """
-    place = access.project_at(project)
     wish = Wish(_said(words), tags, importance, pin, Scope(scope))
     if bool(words) == (jsonl is not None):
         raise click.UsageError("Say what to remember, or give --jsonl; not both.")
     with access.writing_desk() as desk:
+        place = access.project_to_keep(desk, project)
         key = access.session_named(desk.store, session).key if session else access.session_around_us()
         if jsonl is not None:
             _many(_Run(desk, place, wish, key), jsonl, as_json=as_json)

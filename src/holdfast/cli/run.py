@@ -124,7 +124,8 @@ def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_
     with access.stored_desk() as desk:
         if not desk.config(project).continuity.auto_save:
             return
-    found = [] if is_told else [*unheard(harness, project, began, Path.home(), os.environ)]
+        missed = unheard(desk.store, harness, project, began, Path.home(), os.environ)
+        found = [] if is_told else [*missed]
     for one in found:
         _deliver(harness, voice.farewell(one.key, str(one.path), one.cwd))
     with access.opened_desk() as desk, working("saving the continuity"):

@@ -66,8 +66,8 @@ class _Opened:
 
 @contextmanager
 def _opened(project: Path | None) -> Generator[_Opened]:
-    where = access.project_at(project)
     with access.opened_desk() as desk:
+        where = access.project_to_keep(desk, project)
         yield _Opened(desk, engine.room(desk, access.home(), where))
 
 

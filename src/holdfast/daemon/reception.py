@@ -28,7 +28,7 @@ from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.engine import forget, maintain
+from holdfast.engine import forget, maintain, projects
 from holdfast.engine.desk import Desk, redactor_of
 from holdfast.engine.index import embed_backlog, index
 from holdfast.engine.presence import CHECK_STORE
@@ -444,6 +444,7 @@ class Reception:
         drop_copies(path, self.home / "backups", now - days * maintain.DAY_MS)
         drop_set_aside(path, now)
         maintain.redate(self.desk)
+        projects.register_known(self.desk.store, _now())
         return maintain.prune(self.desk, days)
 
     def _note_held(self) -> None:

@@ -9,6 +9,7 @@ from holdfast.core.told import Reason, Told
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
 from holdfast.engine.ledger import words_of
+from holdfast.engine.projects import root_now
 
 
 def would_keep(desk: Desk, session: Session) -> Brief:
@@ -16,4 +17,5 @@ def would_keep(desk: Desk, session: Session) -> Brief:
     kept, words = desk.harness(session.harness).kept, words_of(desk, session)
     told = Told(Reason.COMPACT, session, desk.clock(), words=words, kept=kept)
     redact = desk.redactor_to_show(session.project).of_session(session.key)
-    return written(checked(told, redact), desk.config(session.project).continuity.recovery_budget_chars)
+    told = checked(told, redact, root_now(desk.store, session.project))
+    return written(told, desk.config(session.project).continuity.recovery_budget_chars)

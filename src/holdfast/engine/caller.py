@@ -15,8 +15,8 @@ from holdfast.core.events import ToolCalled, ToolReturned
 from holdfast.core.fence import is_own_tool
 from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
+from holdfast.engine import projects
 from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
 from holdfast.engine.processes import above, start_of
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import HarnessUnknown, HoldfastError
@@ -78,7 +78,7 @@ def find_caller(desk: Desk, call: Call, readers: Iterable[Reader]) -> Caller:
             "tell the user to connect Holdfast with `holdfast setup`, which does, "
             "or to send the header `X-Holdfast-Project` with the project's directory",
         )
-    project = _watched(desk, taken.session.project if taken else identity(call.cwd))
+    project = _watched(desk, taken.session.project) if taken else _watched_at(desk, call.cwd)
     return Caller(project, taken.session, taken.how) if taken else Caller(project, None, "")
 
 
@@ -119,8 +119,16 @@ def _begun(desk: Desk, key: str, harness: str, call: Call) -> Session | None:
         return None
     if not call.cwd:
         return None
-    project = _watched(desk, identity(call.cwd))
+    project = _watched_at(desk, call.cwd)
     return record(desk, Arrival(key, harness, project, process=call.process))
+
+
+def _watched_at(desk: Desk, cwd: str) -> Project:
+    """The project of a directory, known from now on; refused as below."""
+    found = projects.resolve(desk.store, cwd)
+    project = _watched(desk, found.project)
+    projects.keep_up(desk.store, found, desk.clock())
+    return project
 
 
 def _watched(desk: Desk, project: Project) -> Project:
@@ -201,7 +209,7 @@ def _newest(desk: Desk, cwd: str) -> _Taken | None:
     """The newest live session where the call comes from: of its worktree, else of its project."""
     if not cwd:
         return None
-    project = identity(cwd)
+    project = projects.resolve(desk.store, cwd).project
     found = desk.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
     live = [session for session in found if session.phase is Phase.LIVE]
     here = [session for session in live if session.project.worktree_id == project.worktree_id]

@@ -18,8 +18,8 @@ from holdfast.config import excluded
 from holdfast.core.continuity_audit import AuditEntry, Scope, entry_of, latest
 from holdfast.core.session import Session
 from holdfast.core.world import Project
+from holdfast.engine import projects
 from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
 from holdfast.engine.preview import preview, regular
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
@@ -105,7 +105,8 @@ def _on_disk(desk: Desk, project: Project, environment: Mapping[str, str], since
             continue
         if harness.earlier_transcripts(path):
             continue
-        there = identity(harness.read_transcript(path, key, "", HEAD_BYTES).cwd)
+        cwd = harness.read_transcript(path, key, "", HEAD_BYTES).cwd
+        there = projects.resolve(desk.store, cwd).project
         if there.project_id != project.project_id:
             continue
         source = Source(Choice.PRIMARY, harness.name, path, key)

@@ -26,8 +26,8 @@ from holdfast import config
 from holdfast.engine import forgotten, recover_store
 from holdfast.engine.erase_files import erase_files
 from holdfast.engine.forgotten import BEGUN
-from holdfast.engine.git import identity
 from holdfast.engine.presence import lock_holder
+from holdfast.engine.projects import resolve
 from holdfast.engine.redactor import lists_of
 from holdfast.errors import StoreError, StoreLocked
 from holdfast.files import forgotten_record, ledger, project_files
@@ -124,7 +124,7 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
         found = _counted(dropped, letters, home, choice)
         found = replace(found, ledgers=versions, continuities=len(projects))
         store.put_fact(BEGUN, "")
-        if found != Forgotten():
+        if _forget_places(store, home, choice) or found != Forgotten():
             store.put_fact(OWED, AFTER_FORGETTING)
             forgotten.publish(store, home)
     try:
@@ -287,6 +287,13 @@ def choice_of(words: Mapping[str, object]) -> Choice | None:
             return None
 
 
+def _forget_places(store: Store, home: Path, choice: Choice) -> int:
+    """Where a project is and was is forgotten with it, unless its user has settings for it in the home."""
+    if not isinstance(choice, OneProject) or (home / "projects" / choice.project_id / "config.toml").exists():
+        return 0
+    return store.forget_sites(choice.project_id)
+
+
 class _Undo(Exception):
     """The way out of a transaction that is not to be kept."""
 
@@ -387,7 +394,8 @@ class _Letter:
 
 def _letters(store: Store, home: Path, choice: Choice) -> list[Path]:
     keys = frozenset(_keys(store, choice))
-    return [file for file, letter in _spooled(home) if letter is not None and _is_of(letter, choice, keys)]
+    found = [(file, letter) for file, letter in _spooled(home) if letter is not None]
+    return [file for file, letter in found if _is_of(store, letter, choice, keys)]
 
 
 def _doubtful(home: Path, now: int) -> list[Path]:
@@ -397,18 +405,22 @@ def _doubtful(home: Path, now: int) -> list[Path]:
     return [*left, *(file for file, letter in _spooled(home) if letter is None)]
 
 
-def _is_of(letter: _Letter, choice: Choice, keys: frozenset[str]) -> bool:
+def _is_of(store: Store, letter: _Letter, choice: Choice, keys: frozenset[str]) -> bool:
     match choice:
         case OneSession():
             return not keys.isdisjoint(letter.names)
         case OneProject(project_id=project_id):
-            return not keys.isdisjoint(letter.names) or identity(letter.cwd).project_id == project_id
+            return not keys.isdisjoint(letter.names) or _is_in(store, letter, project_id)
         case OneMemory():
             return False
         case Before(at=at):
             return letter.at < at
         case Everything():
             return True
+
+
+def _is_in(store: Store, letter: _Letter, project_id: str) -> bool:
+    return resolve(store, letter.cwd).project.project_id == project_id
 
 
 def _spooled(home: Path) -> Iterator[tuple[Path, _Letter | None]]:

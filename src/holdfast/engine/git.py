@@ -28,6 +28,8 @@ MAX_PACKED_REFS: Final = 16 * 1024 * 1024
 MAX_CONFIG: Final = 1024 * 1024
 MAX_POINTER: Final = 8 * 1024
 REFLOG_TAIL: Final = 64 * 1024
+MAX_ENTRY: Final = 8 * 1024
+MAX_REMOTES: Final = 20
 _UNPRINTABLE: Final = compiled("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -53,12 +55,15 @@ class Place:
 
 
 def identity(path: str) -> Project:
-    """Whose work a directory belongs to: by its git directories, or outside git by the directory itself."""
+    """Whose work a directory belongs to, by paths alone: of its git directories, or outside git its own.
+
+    `engine.projects` knows which of these projects moved, and which paths changed hands.
+    """
     place = find(path)
     if place is None:
-        return Project(path, path, _short_hash(path), _short_hash(path), path)
+        return Project(path, path, short_hash(path), short_hash(path), path)
     git_dirs = place.repository or Repository(place.root, place.root, place.root)
-    project_id, worktree_id = _short_hash(str(git_dirs.common_dir)), _short_hash(str(git_dirs.git_dir))
+    project_id, worktree_id = short_hash(str(git_dirs.common_dir)), short_hash(str(git_dirs.git_dir))
     return Project(path, str(place.directory), project_id, worktree_id, str(place.root))
 
 
@@ -115,6 +120,38 @@ def last_commits(repository: Repository) -> tuple[str, ...]:
         if len(subjects) == MAX_COMMITS:
             break
     return tuple(subjects)
+
+
+def first_reflog_entry(repository: Repository) -> bytes:
+    """The oldest entry in the reflog of HEAD, as the directory that all worktrees share has it; or nothing.
+
+    It says when, by whom and with which commit the repository began, until git drops it as too old.
+    """
+    if not _keeps_refs_in_files(repository):
+        return b""
+    start = _read_part(repository.common_dir / "logs" / "HEAD", MAX_ENTRY) or b""
+    entry, newline, _ = start.partition(b"\n")
+    return entry if newline and _MOVE.match(entry) else b""
+
+
+def beginning(entry: bytes) -> int:
+    """When the repository began, in seconds, if this reflog entry is its first; else 0."""
+    found = _BEGINNING.match(entry)
+    return int(found["at"]) if found else 0
+
+
+def remote_addresses(repository: Repository) -> tuple[str, ...]:
+    """The addresses of the remotes, as the repository's own settings name them."""
+    addresses: list[str] = []
+    is_remote = False
+    for line in os.fsdecode(_read(repository.common_dir / "config", MAX_CONFIG) or b"").split("\n"):
+        opened = _SECTION.match(line)
+        if opened:
+            is_remote = opened[1].lower() == "remote" and bool(opened[2])
+        setting = _SETTING.match(line, opened.end() if opened else 0)
+        if is_remote and setting and setting[1].lower() == "url":
+            addresses.append(_value_of(setting))
+    return tuple(address for address in addresses[:MAX_REMOTES] if address)
 
 
 def moves_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
@@ -275,10 +312,13 @@ def _parse_settings(text: bytes) -> dict[str, str]:
             section = "" if opened[2] else opened[1].lower()
         found = _SETTING.match(line, opened.end() if opened else 0)
         if section and found:
-            quoted, plain = found[2], found[3]
-            value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else (plain or "true").strip()
-            settings[f"{section}.{found[1].lower()}"] = value
+            settings[f"{section}.{found[1].lower()}"] = _value_of(found)
     return settings
+
+
+def _value_of(setting: re.Match[str]) -> str:
+    quoted, plain = setting[2], setting[3]
+    return re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else (plain or "true").strip()
 
 
 def _keeps_refs_in_files(repository: Repository) -> bool:
@@ -294,6 +334,7 @@ _COMMIT: Final = compiled(
     rb"(?P<old>[0-9a-f]+) (?P<new>[0-9a-f]+) [^\t]*\tcommit(?: \((?P<how>[a-z-]+)\))?: (?P<subject>.*)"
 )
 
+_BEGINNING: Final = compiled(rb"0+ [^\t]*> (?P<at>[0-9]{1,12}) [+-][0-9]{4}\t")
 _MOVE: Final = compiled(rb"[0-9a-f]+ (?P<new>[0-9a-f]+) [^\t]*\t(?P<what>.*)")
 
 
@@ -338,7 +379,12 @@ def _read_line(path: Path) -> bytes:
 
 
 def _read_end(path: Path, limit: int) -> bytes | None:
-    """The last bytes of a regular file that no link leads to. Opening never waits, not even at a FIFO."""
+    """The last bytes of a regular file that no link leads to."""
+    return _read_part(path, limit, from_end=True)
+
+
+def _read_part(path: Path, limit: int, *, from_end: bool = False) -> bytes | None:
+    """The first or last bytes of a regular file. Opening never waits, not even at a FIFO."""
     try:
         if _real(path.parent) != path.parent:
             return None
@@ -346,7 +392,7 @@ def _read_end(path: Path, limit: int) -> bytes | None:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 return None
-            file.seek(max(0, found.st_size - limit))
+            file.seek(max(0, found.st_size - limit) if from_end else 0)
             return file.read(limit)
     except (OSError, ValueError):
         return None
@@ -381,5 +427,6 @@ def _device(directory: Path) -> int:
         return 0
 
 
-def _short_hash(path: str) -> str:
-    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def short_hash(text: str) -> str:
+    """The name that we give to a path or a mark: short, and telling nothing of it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -36,6 +36,7 @@ from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import Repository
 from holdfast.engine.ledger import words_of
+from holdfast.engine.projects import root_now
 from holdfast.engine.world import git_position
 from holdfast.errors import HoldfastError, NotThere, PathRefused
 from holdfast.files import worktree
@@ -94,7 +95,7 @@ def create(
         raise HoldfastError("a handoff needs a purpose", "say what the next session is to do with it")
     redact = desk.redactor(project).of_session(session.key)
     told = Told(Reason.STARTUP, session, desk.clock(), words=words_of(desk, session))
-    told = checked(told, redact)
+    told = checked(told, redact, root_now(desk.store, session.project))
     now = git_position(project) or GitState("", "", (), ())
     head = Head(
         purpose=purpose,

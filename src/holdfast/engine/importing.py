@@ -19,8 +19,8 @@ from typing import Final
 from holdfast.config import Config, excluded
 from holdfast.core.session import IMPORTED, Phase, Session, begin, is_imported
 from holdfast.core.world import Project
+from holdfast.engine import projects
 from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
 from holdfast.engine.import_reading import Found, Job, Piece, Reading, in_turn, reached_by
 from holdfast.engine.maintain import DAY_MS
 from holdfast.engine.redactor import Redactor
@@ -212,7 +212,7 @@ class _Look:
     def _project(self, cwd: str) -> tuple[Project, Config]:
         """The project of a directory, and its settings."""
         if cwd not in self._projects:
-            project = identity(cwd)
+            project = projects.resolve(self._desk.store, cwd).project
             self._projects[cwd] = project, self._desk.config(project)
         return self._projects[cwd]
 

@@ -14,9 +14,9 @@ from holdfast.config import excluded
 from holdfast.core.bodies import Header, body
 from holdfast.core.records import OWN, SESSION, Log
 from holdfast.core.world import Project
+from holdfast.engine import projects
 from holdfast.engine.append import Owner, append, take_over
 from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.harnesses.base import FoundLog
 from holdfast.lazy_dataclass import dataclass
@@ -82,7 +82,7 @@ def inherit_all(
             log = harnesses.log_reader().read_log(found)
         except (HoldfastError, OSError):
             log = Log(())
-        owner = Owner(own_key(found.key), _project_of(log, project))
+        owner = Owner(own_key(found.key), _project_of(desk, log, project))
         config = desk.config(owner.project)
         is_captured = config.continuity.enabled and not excluded(config, owner.project.normalized)
         if log.records and is_captured:
@@ -93,10 +93,10 @@ def inherit_all(
     return tuple(taken), tuple(left)
 
 
-def _project_of(log: Log, otherwise: Project) -> Project:
+def _project_of(desk: Desk, log: Log, otherwise: Project) -> Project:
     heads = (body(record) for record in log.records if record.type == SESSION)
     cwd = next((head.cwd for head in heads if isinstance(head, Header) and head.cwd), "")
-    return identity(cwd) if cwd.startswith("/") else otherwise
+    return projects.resolve(desk.store, cwd).project if cwd.startswith("/") else otherwise
 
 
 def bring_in(desk: Desk, owner: Owner, log: Log) -> None:

@@ -30,6 +30,7 @@ from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
 from holdfast.engine.excluded import keep_out_of_git
 from holdfast.engine.lives import Life, life_of
+from holdfast.engine.projects import root_now
 from holdfast.engine.world import file_states, git_position
 from holdfast.errors import HoldfastError
 from holdfast.files import agents_yml
@@ -199,7 +200,8 @@ def _known(desk: Desk, project: Project, session: Session | None, there: Ledger,
         states = file_states(project.root, map(_path, there.files))
         return Known(file_doubts=file_doubts(there.files, {}, states, 0, saved_at))
     told = Told(Reason.CLEAR, session, desk.clock(), words=words_of(desk, session))
-    told = checked(told, desk.redactor(project).of_session(session.key))
+    redact = desk.redactor(project).of_session(session.key)
+    told = checked(told, redact, root_now(desk.store, session.project))
     found = filled(told)
     touched = {key_of(relative(touch.path, told)): touch.at for touch in session.trail.files}
     paths = dict.fromkeys(map(_path, (*there.files, *found.files)))

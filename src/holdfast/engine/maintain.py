@@ -154,4 +154,5 @@ def prune(desk: Desk, retention_days: int) -> Pruned:
     with desk.store.writing():
         checkpoints = desk.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
         sessions = desk.store.prune_sessions(newest_before)
+        desk.store.prune_sites(newest_before)
     return Pruned(checkpoints, sessions)

@@ -21,9 +21,8 @@ from holdfast.core.events import (
 )
 from holdfast.core.session import Session
 from holdfast.core.world import GitState, Project
-from holdfast.engine import handoff, inject, ledger, resume, warn
+from holdfast.engine import handoff, inject, ledger, projects, resume, warn
 from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
 from holdfast.engine.record import Arrival, record
 from holdfast.engine.transcripts import Found, Missing, Readable, Refused, find, read_on
 from holdfast.engine.world import git_position, git_state
@@ -82,10 +81,12 @@ def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], 
         with desk.store.writing():
             desk.store.count_skipped(f"letter: {heard.reason}", 1)
         return None
-    project = identity(heard.cwd)
+    found = projects.resolve(desk.store, heard.cwd)
+    project = found.project
     config = desk.config(project)
     if desk.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
         return None
+    projects.keep_up(desk.store, found, desk.clock())
     transcript = find(heard.transcript, harness.transcript_roots(desk.user_home, envelope.environment))
     if isinstance(transcript, Readable):
         read_on(desk, heard.session, harness.name, project, transcript.path, in_time)

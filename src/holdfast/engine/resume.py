@@ -15,6 +15,7 @@ from holdfast.core.session import Phase, Process, Session, Trigger, begin, brief
 from holdfast.core.text import elapsed
 from holdfast.core.trail import Said
 from holdfast.core.world import Project
+from holdfast.engine import projects
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
 from holdfast.engine.ledger import leading
@@ -227,7 +228,9 @@ def _receipts(desk: Desk, session: Session) -> list[Receipt]:
 
 
 def _checked(desk: Desk, told: Told) -> Told:
-    return checked(told, desk.redactor_to_show(told.session.project).of_session(told.session.key))
+    project = told.session.project
+    redact = desk.redactor_to_show(project).of_session(told.session.key)
+    return checked(told, redact, projects.root_now(desk.store, project))
 
 
 def _continued(desk: Desk, found: Found, reason: Reason, starting: Session | None) -> Told | None:

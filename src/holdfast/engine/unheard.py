@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.core.world import Project
-from holdfast.engine.git import identity
+from holdfast.engine import projects
 from holdfast.harnesses.base import Reader
 from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Store
 
 HEAD_BYTES: Final = 1 << 18
 """As far as this a transcript says which directory its session works in."""
@@ -25,7 +26,7 @@ class Unheard:
 
 
 def unheard(
-    reader: Reader, project: Project, since: int, home: Path, environment: Mapping[str, str]
+    store: Store, reader: Reader, project: Project, since: int, home: Path, environment: Mapping[str, str]
 ) -> Iterator[Unheard]:
     """The sessions of this worktree whose transcripts were written to since then."""
     for root in reader.transcript_roots(home, environment):
@@ -34,7 +35,7 @@ def unheard(
                 continue
             key = reader.session_of(path)
             cwd = reader.read_transcript(path, key, "", HEAD_BYTES).cwd if key else ""
-            if cwd and identity(cwd).worktree_id == project.worktree_id:
+            if cwd and projects.resolve(store, cwd).project.worktree_id == project.worktree_id:
                 yield Unheard(key, path, cwd)
 
 

@@ -23,6 +23,7 @@ from holdfast.stores.forgettable import Dropped, Forgettable
 from holdfast.stores.logged import Logged
 from holdfast.stores.paged import START, Captured, Counts, Head, Mark, Paged, Taken
 from holdfast.stores.recorded import RECORDS, Recorded, RecordsKept
+from holdfast.stores.sited import Sited
 
 __all__ = [
     "EVERYWHERE",
@@ -103,7 +104,7 @@ def names_one_of(source: str, keys: set[str]) -> bool:
 _BETWEEN_NAMES = re.compile(r"[/\\.]")
 
 
-class Store(Findable, Recorded, Logged, Paged, Forgettable, Protocol):
+class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
     """Everything that Holdfast keeps. Every write stands inside `writing` or `writing_durably`.
 
     What is given with a text as its `redactor` says which one that text went through.

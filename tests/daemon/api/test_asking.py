@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -44,6 +45,16 @@ class TestLists:
             rows = pages(caller, "/api/checkpoints", project=name, limit=2)
             assert [row["id"] for row in rows] == ["c4", "c3", "c2", "c1", "c0"]
         assert caller.get("/api/checkpoints", project="/etc") == {"items": [], "next": None}
+
+    def test_checkpoints_of_a_project_by_any_path_that_leads_to_it(
+        self, caller: Caller, project: Project, tmp_path: Path
+    ) -> None:
+        link = tmp_path / "link"
+        link.symlink_to(project.root)
+        for name in (f"{project.path}/", f"{link}", f"{link}/", f"{link}/../link"):
+            rows = pages(caller, "/api/checkpoints", project=name, limit=2)
+            assert [row["id"] for row in rows] == ["c4", "c3", "c2", "c1", "c0"], name
+        assert caller.get("/api/checkpoints", project=str(tmp_path)) == {"items": [], "next": None}
 
     def test_the_projects_are_named(self, caller: Caller, project: Project) -> None:
         found = {row["project_id"]: row["path"] for row in pages(caller, "/api/projects", limit=2)}

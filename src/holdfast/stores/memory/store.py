@@ -19,12 +19,13 @@ from holdfast.stores.memory.logs import Logs
 from holdfast.stores.memory.pages import Pages
 from holdfast.stores.memory.records import Records
 from holdfast.stores.memory.redactions import Redactions
+from holdfast.stores.memory.sites import Sites
 from holdfast.stores.memory.tables import drop
 
 T = TypeVar("T")
 
 
-class MemoryStore(Pages, Records, Logs, Redactions, Forgetting):
+class MemoryStore(Pages, Records, Logs, Redactions, Forgetting, Sites):
     """A store that lives as long as this object."""
 
     def writing(self) -> AbstractContextManager[None]:

@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event
+from holdfast.core.identity import Site
 from holdfast.core.memory import Memory, restored
 from holdfast.core.records import Record
 from holdfast.core.scores import SessionScore
@@ -56,6 +57,8 @@ class Tables:
     recalls: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """By session and document: when a session's agent was first told it."""
     scores: dict[str, SessionScore] = field(default_factory=dict[str, SessionScore])
+    sites: dict[tuple[str, str], Site] = field(default_factory=dict[tuple[str, str], Site])
+    """By location and project."""
     skipped: dict[str, int] = field(default_factory=dict[str, int])
     redactors: dict[tuple[str, object], str] = field(default_factory=dict[tuple[str, object], str])
     """By table and id, for every row that holds texts."""

@@ -243,4 +243,5 @@ _FORGET_THE_REST = """
 delete from lineage;
 delete from skipped;
 delete from facts;
+delete from sites;
 """

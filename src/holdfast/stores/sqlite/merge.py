@@ -266,12 +266,22 @@ select session_key, document_id, at
 on conflict do nothing
 """
 
+# Of a project of which nothing else is left, or that was forgotten, nobody asks where it was.
+_SITES = """
+insert into main.sites
+select *
+  from other.sites
+ where project_id in (select project_id from main.sessions union select project_id from main.memories)
+on conflict do nothing
+"""
+
 _WHOLE: Final = {
     "forgotten": _TOMBSTONES,
     "lineage": _LINEAGE,
     "cursors": _CURSORS,
     "session_scores": _SCORES,
     "recalls": _RECALLS,
+    "sites": _SITES,
 }
 
 _LOST_SESSIONS = f"""

@@ -50,10 +50,19 @@ TABLES: Final = (
     "cursors",
     "session_scores",
     "recalls",
+    "sites",
 )
 """The tables whose rows are salvaged, in the order in which they are brought into another store."""
 NOT_SALVAGED: Final = frozenset(
-    {"facts", "forgotten_wordings", "memory_wordings", "skipped", "unindexed", "vectors", "vectors_dropped"}
+    {
+        "facts",
+        "forgotten_wordings",
+        "memory_wordings",
+        "skipped",
+        "unindexed",
+        "vectors",
+        "vectors_dropped",
+    }
 )
 """What is made again, stands beside the store as well, or says something about the damaged store alone."""
 
@@ -265,6 +274,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Row], bool]]] = {
     "session_scores": lambda row: bool(_text(row, "session_key")),
     # Indexes over two texts look the same, with the number of a row where the time stands.
     "recalls": lambda row: _number(row, "at") > _EARLIEST,
+    "sites": lambda row: bool(_text(row, "location") and _text(row, "project_id")),
 }
 _HASH_BYTES: Final = 16
 _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {

@@ -25,12 +25,24 @@ from holdfast.stores.sqlite.records import Records
 from holdfast.stores.sqlite.redactions import Redactions
 from holdfast.stores.sqlite.schema import Migration, migrate, refuse_later, shipped
 from holdfast.stores.sqlite.sessions import Sessions
+from holdfast.stores.sqlite.sites import Sites
 from holdfast.stores.sqlite.translation import corrupt, translated
 from holdfast.stores.sqlite.words import Words
 
 
 class SqliteStore(
-    Sessions, Events, Checkpoints, Documents, Memories, Records, Logs, Pages, Redactions, Forgetting, Erasing
+    Sessions,
+    Events,
+    Checkpoints,
+    Documents,
+    Memories,
+    Records,
+    Logs,
+    Pages,
+    Redactions,
+    Forgetting,
+    Erasing,
+    Sites,
 ):
     """Everything that Holdfast keeps, in one file."""
 

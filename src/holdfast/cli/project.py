@@ -1,0 +1,104 @@
+"""Project: the projects that are known, and a person's word on which one a directory belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from holdfast.cli import access
+from holdfast.cli.options import command, group, json_option
+from holdfast.cli.printing import give_json, give_table, say
+from holdfast.core.identity import New
+from holdfast.core.text import elapsed
+from holdfast.engine import projects
+from holdfast.engine.projects import Listed, Resolution
+from holdfast.errors import HoldfastError
+from holdfast.stores.base import Store
+from holdfast.stores.codec import to_iso
+
+
+@group("holdfast project list", "holdfast project bind 1f2e3d4c", "holdfast project bind --new")
+def project() -> None:
+    """List the projects that are known, or bind a directory to one.
+
+    A project is its repository with all its worktrees, or outside git a directory. It keeps its id and all
+    that is remembered when it moves; another repository at the same path is another project.
+    """
+
+
+@command("holdfast project list", "holdfast project list --json")
+@json_option()
+def listed(*, as_json: bool) -> None:
+    """List the projects that are known, the one last seen first."""
+    with access.stored_desk() as desk:
+        rows = projects.listed(desk.store)
+    if as_json:
+        give_json([{**asdict(row), "last_seen_at": to_iso(row.last_seen_at)} for row in rows])
+    elif rows:
+        give_table(("id", "name", "last seen", "sessions", "path"), list(map(_cells, rows)))
+    else:
+        say("no project is known yet; `holdfast setup` connects a harness")
+
+
+@command(
+    "holdfast project bind 1f2e3d4c", "holdfast project bind 1f2e3d4c --share", "holdfast project bind --new"
+)
+@click.argument("name", metavar="[ID]", required=False)
+@click.option("--new", "anew", is_flag=True, help="A new project, of which nothing is kept yet.")
+@click.option("--share", is_flag=True, help="Also if the project still is at another path.")
+@json_option()
+def bind(*, name: str | None, anew: bool, share: bool, as_json: bool) -> None:
+    """Make the directory that you are in a place of a project that is known.
+
+    For what cannot be told from the files: a repository that was cloned again elsewhere, or a directory of
+    which you do not want to be given what it was before. Its whole repository is bound, with all worktrees.
+    What was kept of the directory until now stays with the project that it belonged to.
+    """
+    if anew == (name is not None) or (anew and share):
+        raise click.UsageError("Say either the ID of a project or --new.")
+    here = _here()
+    with access.writing_desk() as desk:
+        before = projects.resolve(desk.store, here)
+        if name is None:
+            after = projects.start_anew(desk.store, here, access.now())
+        else:
+            after = projects.bind(desk.store, here, _named(desk.store, name), access.now(), share=share)
+    _tell(before, after, as_json=as_json)
+
+
+def _here() -> str:
+    where = access.project_at(None)
+    if Path(where.root) in (Path.home().resolve(), Path(where.root).parent):
+        raise HoldfastError(f"`{where.root}` is no project", "go to the project's directory and try again")
+    return where.path
+
+
+def _named(store: Store, name: str) -> str:
+    meant = projects.by_name(store, name)
+    if meant is None:
+        raise HoldfastError(f"no project `{name}` is known", "`holdfast project list` names those that are")
+    return meant.project_id
+
+
+def _tell(before: Resolution, after: Resolution, *, as_json: bool) -> None:
+    root, was, now = after.project.root, before.project.project_id, after.project.project_id
+    if as_json:
+        give_json({"path": root, "project_id": now, "previous_project_id": was})
+        return
+    say(f"`{root}` belongs to the project {now} now")
+    if before.verdict is not None and not isinstance(before.verdict, New):
+        say(f"what was kept here until now stays with {was}; `holdfast project bind {was}` goes back to it")
+
+
+def _cells(row: Listed) -> tuple[str, ...]:
+    path = ", ".join(row.paths or row.former_paths)
+    state = "" if row.is_there else " (gone)"
+    former = f" (was {', '.join(row.former_paths)})" if row.paths and row.former_paths else ""
+    age = f"{elapsed(access.now() - row.last_seen_at)} ago"
+    return row.project_id, row.name, age, str(row.sessions), f"{path}{state}{former}"
+
+
+project.add_command(listed, "list")
+project.add_command(bind)
