@@ -139,7 +139,8 @@ def refresh(
     """Generate the continuity anew from where it came from, and put that in place of what is there.
 
     The source is the transcript that you name, else that of a generation which was not accounted for, else
-    that of the latest one, else the latest session; the last three for exactly these layers.
+    that of the latest one, else the latest session; the last three for exactly these layers. If it has
+    nothing to say to a layer that says something now, nothing is changed.
     """
     with _opened(project) as opened, working("reading the transcript"):
         room = opened.room

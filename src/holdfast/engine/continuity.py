@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.continuity import LayerName, Summary, blank, stamped, summary_of
+from holdfast.core.continuity import LayerName, Summary, Unusable, blank, is_blank, parse, stamped, summary_of
 from holdfast.core.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
 from holdfast.core.continuity_merge import Merged, Written, merged, replaced
 from holdfast.core.continuity_startup import Layered
@@ -157,6 +157,8 @@ def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means)
         written=(),
     )
     with locked(here.places.journal):
+        if mode is WriteMode.REPLACE:
+            _refuse_emptying(here, said, source)
         try:
             targets = _targets(here, scope, mode, at)
             new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
@@ -182,6 +184,25 @@ def _made(here: Room, name: LayerName, said: Summary, mode: WriteMode, at: int) 
         )
     day = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return Merged(stamped(made.document, updated=day), made.written)
+
+
+def _refuse_emptying(here: Room, said: Mapping[LayerName, Summary], source: Source) -> None:
+    """Fail if a layer that says something would be replaced by one that says nothing."""
+    emptied = [name for name, summary in said.items() if summary.is_empty() and _says_something(here, name)]
+    if emptied:
+        raise HoldfastError(
+            f"`{source.transcript}` has nothing to say to the layer `{emptied[0]}`, so nothing was replaced",
+            "name another transcript with --transcript FILE, other layers with --scope, "
+            "or take it away with `holdfast session clear`",
+        )
+
+
+def _says_something(here: Room, name: LayerName) -> bool:
+    raw = here.places.target(name).read()
+    if raw is None:
+        return False
+    found = parse(raw.decode("utf-8", "replace"))
+    return isinstance(found, Unusable) or not is_blank(found)
 
 
 def _targets(here: Room, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
