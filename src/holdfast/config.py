@@ -216,7 +216,7 @@ def _out_of_bounds(where: Path | str, setting: Setting, raw: object) -> ConfigEr
 
 
 def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) -> Config:
-    config = Config()
+    config = Config(explicit=frozenset(values))
     user = environment.get("HOME") or str(Path.home())
     for key, value in values.items():
         settled = (

@@ -183,7 +183,7 @@ class Session:
     ledger: bool = _setting(
         default=False,
         doc="Whether the ledger is saved before a compaction and on `/clear`, and leads the next brief. "
-        "`session.ledger` in a project's `.agents.yml` allows the commands alone.",
+        "Unless it is set, `session.ledger` in a project's `.agents.yml` allows all but saving by itself.",
     )
     default_key: str = _setting(
         "agent:main:main",
@@ -347,6 +347,8 @@ class Config:
     memory_flush: MemoryFlush = MemoryFlush()
     compaction: Compaction = Compaction()
     models: Models = Models()
+    explicit: frozenset[str] = field(default=frozenset(), compare=False)
+    """The keys that are set at all, not left at their default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +396,7 @@ def _rows(table: type, above: str = "") -> Iterator[Setting]:
     for row in fields(table):
         if is_dataclass(row.default):
             yield from _rows(type(row.default), f"{above}{row.name}.")
-        else:
+        elif row.metadata:
             yield Setting(f"{above}{row.name}", cast("Value", row.default), **row.metadata)
 
 

@@ -56,8 +56,8 @@ It is off until `.agents.yml` in the project says so:
   session:
     ledger: true
 
-Your own settings (`session.ledger = true`) have it saved before a compaction and on /clear too, and
-given back to the session after that.
+It is then given back to the session after a /clear. Your own settings (`session.ledger = true`) have it
+saved before a compaction and on /clear too.
 """
 
 
