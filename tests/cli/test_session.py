@@ -172,6 +172,26 @@ def test_a_file_that_cannot_be_continued_is_left_as_it_is(
     assert local(person).read_bytes() == content
 
 
+@pytest.mark.parametrize("broken", ["project", "project-local"])
+def test_a_layer_that_cannot_be_read_does_not_hide_the_other(
+    person: Person, transcript: Path, broken: str
+) -> None:
+    told = saved(person, transcript)
+    paths = dict(zip(("project", "project-local"), map(Path, told["writtenPaths"]), strict=True))
+    paths[broken].write_bytes(b"\xff\xfe")
+    (healthy,) = paths.keys() - {broken}
+    shown = person.types("session", "load")
+    assert (shown.status, shown.out.count("Mend the lexer")) == (0, 2), "in its layer and in the brief"
+    assert f"warning: `{paths[broken]}` cannot be continued: it is not UTF-8" in shown.err
+    assert person.types("session", "status").err.count("warning: ") == 1
+    startup = person.types("session", "load", "--print-startup")
+    assert ("Mend the lexer" in startup.out, "warning: " in startup.err) == (True, True)
+    found = loaded(person)
+    assert found["layersPresent"] == [healthy]
+    assert [str(paths[broken]) in reason for reason in found["unreadableLayers"]] == [True]
+    assert found["mergedResumeBrief"]["goal"].startswith("Mend the lexer")
+
+
 def test_a_link_out_of_the_worktree_is_refused(person: Person, transcript: Path) -> None:
     elsewhere = person.root / "elsewhere"
     elsewhere.mkdir()

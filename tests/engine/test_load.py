@@ -130,7 +130,9 @@ def test_a_layer_that_came_with_the_clone_is_not_given(stage: Stage, project: Pr
 def test_a_file_that_cannot_be_read_is_no_reason_to_fail_a_start(stage: Stage, project: Project) -> None:
     saved(stage, project)
     (Path(project.root) / ".holdfast/sessions/active.md").write_bytes(b"\xff")
-    assert stage.letter("new", "start", source="startup") == ""
+    block = stage.letter("new", "start", source="startup")
+    assert ("# Session Continuity" in block, "/project/active.md" in block) == (True, True)
+    assert ".holdfast/sessions/active.md" not in block
     assert any("active.md" in reason for reason in stage.store.skipped())
 
 

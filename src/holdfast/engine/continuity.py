@@ -100,6 +100,28 @@ def layers(here: Room) -> list[Layer]:
     return [layer for layer in found if layer is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The layers that can be read, the shared one first, and why another one cannot."""
+
+    layers: tuple[Layer, ...]
+    unreadable: tuple[str, ...]
+
+
+def readable(here: Room) -> Readable:
+    """The layers for somebody who only looks: one that cannot be read does not hide the other."""
+    found: list[Layer] = []
+    unreadable: list[str] = []
+    for name in LayerName:
+        try:
+            layer = files.read(here.places, name)
+        except HoldfastError as error:
+            unreadable.append(error.message)
+        else:
+            found += [layer] if layer else []
+    return Readable(tuple(found), tuple(unreadable))
+
+
 def layered(found: Sequence[Layer]) -> list[Layered]:
     """What the layers say, and where."""
     return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
