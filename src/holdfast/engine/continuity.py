@@ -155,7 +155,7 @@ def restore(desk: Desk, here: Room, layer: LayerName, version: Path) -> Path:
 
 def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means) -> Outcome:
     scope, source = task.scope, task.source
-    session = continuity_source.read(source, here.project)
+    session = continuity_source.read(desk, source, here.project)
     found = extract(desk, session, source, means)
     redact = desk.redactor(here.project).of_session(source.session)
     said = {name: redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from holdfast import harnesses
 from holdfast.core.continuity_audit import AuditEntry, Scope, entry_of, latest
+from holdfast.core.events import Event
 from holdfast.core.session import Session
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
-from holdfast.engine.preview import preview, regular
+from holdfast.engine.preview import EVERY, preview, recounted, regular
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
 from holdfast.lazy_dataclass import dataclass
@@ -106,8 +107,11 @@ def trusted(
     return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project)
 
 
-def read(source: Source, project: Project) -> Session:
-    """The session that the source tells of, as work in this project."""
+def read(desk: Desk, source: Source, project: Project) -> Session:
+    """The session that the source tells of, as work in this project.
+
+    Of the project's latest session, what was kept of it stands in for a transcript that is gone.
+    """
     harness = harnesses.reader(source.harness)
     try:
         folded = preview(harness, source.transcript, source.session).told.session
@@ -117,8 +121,21 @@ def read(source: Source, project: Project) -> Session:
                 f"{error.message}; the {source.choice} names it",
                 "name another transcript with --transcript FILE",
             ) from error
-        raise
+        kept = desk.store.session(source.session) if source.choice is Choice.PRIMARY else None
+        if kept is None or kept.trail.is_empty():
+            raise
+        folded = kept
     return replace(folded, project=project)
+
+
+def events(desk: Desk, source: Source) -> tuple[Event, ...]:
+    """The events of the session that the source tells of, oldest first; kept ones as `read` has it."""
+    try:
+        return recounted(harnesses.reader(source.harness), source.transcript, source.session)[1]
+    except TranscriptUnreadable:
+        if source.choice is not Choice.PRIMARY:
+            raise
+        return tuple(desk.store.events(source.session, EVERY))
 
 
 def _noted(choice: Choice, entry: AuditEntry) -> Source:
