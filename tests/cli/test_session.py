@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,39 @@ def test_a_refresh_replaces_and_keeps_the_past(person: Person, transcript: Path)
     assert "A thought." not in local(person).read_text()
     assert person.types("session", "restore").status == 0
     assert "A thought." in local(person).read_text()
+
+
+def test_where_no_hook_ever_fired_the_newest_transcript_of_the_project_is_found(person: Person) -> None:
+    subprocess.run(["git", "init", "-q", str(person.project)], check=True)
+    (person.project / "src").mkdir()
+    folder = person.user_home / ".claude/projects/-any"
+    (folder / "new/subagents").mkdir(parents=True)
+    elsewhere = [record(0, "user", "Write a poem about rain.", cwd=str(person.root))]
+    side = [{**row, "isSidechain": True, "agentId": "a1"} for row in work(person)]
+    told = {
+        "old.jsonl": [record(0, "user", "Mend the printer.", cwd=str(person.project))],
+        "new.jsonl": [record(0, "user", "Mend the lexer.", cwd=str(person.project / "src"))],
+        "other.jsonl": elsewhere,
+        "agent-a1.jsonl": side,
+        "new/subagents/agent-a2.jsonl": side,
+    }
+    for minute, (name, rows) in enumerate(told.items()):
+        os.utime(written(folder / name, rows), (1_772_000_000 + 60 * minute,) * 2)
+    for action in ("save", "refresh"):
+        done = person.types("session", action, "--json")
+        assert done.status == 0, done.err
+        assert done.json["rolloutSelection"]["rolloutPath"] == str(folder / "new.jsonl")
+    assert loaded(person)["mergedResumeBrief"]["goal"] == "Mend the lexer."
+
+
+def test_a_project_that_is_excluded_is_not_looked_for_on_disk(person: Person) -> None:
+    folder = person.user_home / ".claude/projects/-any"
+    folder.mkdir(parents=True)
+    written(folder / "s1.jsonl", work(person))
+    person.home.mkdir(exist_ok=True)
+    (person.home / "config.toml").write_text(f'[capture]\nexclude = ["{person.project}"]\n')
+    done = person.types("session", "save")
+    assert (done.status, "no session of this project is known" in done.err) == (1, True)
 
 
 def test_a_refresh_of_other_layers_does_not_take_their_source(person: Person, transcript: Path) -> None:

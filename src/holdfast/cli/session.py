@@ -130,7 +130,7 @@ def save(*, project: Path | None, transcript: Path | None, harness: str, scope: 
         source = (
             sources.named(transcript, harness)
             if transcript
-            else sources.latest_primary(opened.desk, opened.room.project)
+            else sources.latest_primary(opened.desk, opened.room.project, os.environ)
         )
         outcome = engine.save(
             opened.desk, opened.room, Task(Scope(scope), source, AuditTrigger.SAVE), _means()
@@ -156,7 +156,9 @@ def refresh(
         source = (
             sources.named(transcript, harness)
             if transcript
-            else sources.trusted(opened.desk, room.project, Scope(scope), room.markers(), room.entries())
+            else sources.trusted(
+                opened.desk, room.project, Scope(scope), room.markers(), room.entries(), os.environ
+            )
         )
         outcome = engine.refresh(
             opened.desk, room, Task(Scope(scope), source, AuditTrigger.REFRESH), _means()

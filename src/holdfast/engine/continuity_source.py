@@ -8,23 +8,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 
 from holdfast import harnesses
+from holdfast.config import excluded
 from holdfast.core.continuity_audit import AuditEntry, Scope, entry_of, latest
 from holdfast.core.events import Event
 from holdfast.core.session import Session
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
+from holdfast.engine.git import identity
 from holdfast.engine.preview import EVERY, preview, recounted, regular
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
+from holdfast.harnesses.base import file_extent
 from holdfast.lazy_dataclass import dataclass
 
 SESSIONS_SEARCHED = 200
+TRANSCRIPTS_SEARCHED = 500
+HEAD_BYTES = 1 << 16
+"""So much of a transcript is looked at to say in which project its session worked."""
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 class Choice(StrEnum):
@@ -73,12 +81,49 @@ def named(transcript: Path, harness: str) -> Source:
     )
 
 
-def latest_primary(desk: Desk, project: Project) -> Source:
-    """The transcript of the project's latest session of its own."""
-    found = primary(desk, project)
+def latest_primary(desk: Desk, project: Project, environment: Mapping[str, str] = NO_VARIABLES) -> Source:
+    """The transcript of the project's latest session of its own: of those known, else of those on disk."""
+    known = primary(desk, project)
+    if known is not None:
+        return Source(Choice.PRIMARY, known.harness, Path(known.transcript), known.key)
+    found = _newest_on_disk(desk, project, environment)
     if found is None:
         raise HoldfastError("no session of this project is known", "name a transcript with --transcript FILE")
-    return Source(Choice.PRIMARY, found.harness, Path(found.transcript), found.key)
+    return found
+
+
+def _newest_on_disk(desk: Desk, project: Project, environment: Mapping[str, str]) -> Source | None:
+    """The newest transcript of the project that a harness keeps, in this worktree if there is one."""
+    if excluded(desk.config(project), project.root):
+        return None
+    elsewhere: Source | None = None
+    for changed_at, name, path in _transcripts_on_disk(desk, environment):
+        reader = harnesses.reader(name)
+        session = reader.session_of(path)
+        if not session or changed_at <= desk.store.forgotten_at(session):
+            continue
+        cwd = reader.read_transcript(path, session, "", HEAD_BYTES).cwd
+        worked_in = identity(cwd) if cwd else None
+        if worked_in is None or worked_in.project_id != project.project_id:
+            continue
+        source = Source(Choice.PRIMARY, name, path, session)
+        if worked_in.worktree_id == project.worktree_id:
+            return source
+        elsewhere = elsewhere or source
+    return elsewhere
+
+
+def _transcripts_on_disk(desk: Desk, environment: Mapping[str, str]) -> list[tuple[int, str, Path]]:
+    """When each transcript changed, whose it is and where, the newest first; subagents' are left out."""
+    found: list[tuple[int, str, Path]] = []
+    for name in harnesses.readable():
+        reader = harnesses.reader(name)
+        for root in reader.transcript_roots(desk.user_home, environment):
+            for path in reader.transcripts(root):
+                extent = file_extent(path)
+                if extent is not None:
+                    found.append((extent.changed_at, name, path))
+    return sorted(found, reverse=True)[:TRANSCRIPTS_SEARCHED]
 
 
 def primary(desk: Desk, project: Project) -> Session | None:
@@ -96,7 +141,12 @@ def is_primary(desk: Desk, session: Session) -> bool:
 
 
 def trusted(
-    desk: Desk, project: Project, scope: Scope, markers: Iterable[Marker], log: Iterable[AuditEntry]
+    desk: Desk,
+    project: Project,
+    scope: Scope,
+    markers: Iterable[Marker],
+    log: Iterable[AuditEntry],
+    environment: Mapping[str, str] = NO_VARIABLES,
 ) -> Source:
     """Where the continuity that is there came from, by what is noted of exactly these layers."""
     pending = [marker for marker in markers if marker.entry.scope is scope]
@@ -104,7 +154,7 @@ def trusted(
         newest = max(pending, key=lambda marker: marker.entry.at)
         return _noted(Choice.MARKER, newest.entry)
     entry = latest(log, scope)
-    return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project)
+    return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project, environment)
 
 
 def read(desk: Desk, source: Source, project: Project) -> Session:
