@@ -341,7 +341,7 @@ def _shown(setting: Setting, raw: object) -> str:
 
 
 def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) -> Config:
-    config = Config()
+    config = Config(explicit=frozenset(values))
     user = environment.get("HOME") or str(Path.home())
     for key, value in values.items():
         settled = (

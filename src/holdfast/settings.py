@@ -192,7 +192,7 @@ class Session:
     ledger: bool = _setting(
         default=False,
         doc="Whether the ledger is saved before a compaction and on `/clear`, and leads the next brief. "
-        "`session.ledger` in a project's `.agents.yml` allows the commands alone.",
+        "Unless it is set, `session.ledger` in a project's `.agents.yml` allows all but saving by itself.",
     )
     default_key: str = _setting(
         "agent:main:main",
@@ -386,6 +386,8 @@ class Config:
     compaction: Compaction = Compaction()
     models: Models = Models()
     unreadable: Unreadable | None = None
+    explicit: frozenset[str] = field(default=frozenset(), compare=False)
+    """The keys that are set at all, not left at their default."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,23 @@ def test_a_session_and_its_agent(person: Person) -> None:
     assert (refused.status, "nothing that is unconfirmed says that" in refused.err) == (1, True)
 
 
+def test_a_mark_that_is_given_by_hand_is_kept(person: Person) -> None:
+    enable(person)
+    words = ["--constraint", "tabs `UNCONFIRMED`", "--decision", "Decimal UNCONFIRMED (ask Ada)"]
+    saved = person.types("ledger", "save", *words, "--question", "UNCONFIRMED: who pays?", "--json").json
+    rows = [row for part in ("constraints", "decisions", "questions") for row in saved[part]]
+    assert [(row["text"], row["unconfirmed"]) for row in rows] == [
+        ("tabs", True),
+        ("Decimal", True),
+        ("who pays?", True),
+    ]
+    assert "- Decimal `UNCONFIRMED` (ask Ada)\n" in (person.project / LEDGER).read_text()
+    # Saving once more, without those words, leaves the marks where they are.
+    assert len(person.types("ledger", "check", "--json").json["unconfirmed"]) == 3
+    again = person.types("ledger", "save", "--now", "the report", "--json").json
+    assert [again[part][0]["unconfirmed"] for part in ("constraints", "decisions", "questions")] == [True] * 3
+
+
 def test_a_whole_ledger_on_stdin_is_merged(person: Person) -> None:
     enable(person)
     person.types("ledger", "save", "--goal", "sums", "--question", "who pays?")

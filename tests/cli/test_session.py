@@ -114,6 +114,39 @@ def test_a_refresh_replaces_and_keeps_the_past(person: Person, transcript: Path)
     assert "A thought." in local(person).read_text()
 
 
+def test_where_no_hook_ever_fired_the_newest_transcript_of_the_project_is_found(person: Person) -> None:
+    subprocess.run(["git", "init", "-q", str(person.project)], check=True)
+    (person.project / "src").mkdir()
+    folder = person.user_home / ".claude/projects/-any"
+    (folder / "new/subagents").mkdir(parents=True)
+    elsewhere = [record(0, "user", "Write a poem about rain.", cwd=str(person.root))]
+    side = [{**row, "isSidechain": True, "agentId": "a1"} for row in work(person)]
+    told = {
+        "old.jsonl": [record(0, "user", "Mend the printer.", cwd=str(person.project))],
+        "new.jsonl": [record(0, "user", "Mend the lexer.", cwd=str(person.project / "src"))],
+        "other.jsonl": elsewhere,
+        "agent-a1.jsonl": side,
+        "new/subagents/agent-a2.jsonl": side,
+    }
+    for minute, (name, rows) in enumerate(told.items()):
+        os.utime(written(folder / name, rows), (1_772_000_000 + 60 * minute,) * 2)
+    for action in ("save", "refresh"):
+        done = person.types("session", action, "--json")
+        assert done.status == 0, done.err
+        assert done.json["rolloutSelection"]["rolloutPath"] == str(folder / "new.jsonl")
+    assert loaded(person)["mergedResumeBrief"]["goal"] == "Mend the lexer."
+
+
+def test_a_project_that_is_excluded_is_not_looked_for_on_disk(person: Person) -> None:
+    folder = person.user_home / ".claude/projects/-any"
+    folder.mkdir(parents=True)
+    written(folder / "s1.jsonl", work(person))
+    person.home.mkdir(exist_ok=True)
+    (person.home / "config.toml").write_text(f'[capture]\nexclude = ["{person.project}"]\n')
+    done = person.types("session", "save")
+    assert (done.status, "no session of this project is known" in done.err) == (1, True)
+
+
 def test_a_refresh_of_other_layers_does_not_take_their_source(person: Person, transcript: Path) -> None:
     saved(person, transcript)
     done = person.types("session", "refresh", "--scope", "project", "--json")
@@ -195,6 +228,26 @@ def test_a_file_that_cannot_be_continued_is_left_as_it_is(
     assert (done.status, done.err.count("error:")) == (1, 1)
     assert says in done.err
     assert local(person).read_bytes() == content
+
+
+@pytest.mark.parametrize("broken", ["project", "project-local"])
+def test_a_layer_that_cannot_be_read_does_not_hide_the_other(
+    person: Person, transcript: Path, broken: str
+) -> None:
+    told = saved(person, transcript)
+    paths = dict(zip(("project", "project-local"), map(Path, told["writtenPaths"]), strict=True))
+    paths[broken].write_bytes(b"\xff\xfe")
+    (healthy,) = paths.keys() - {broken}
+    shown = person.types("session", "load")
+    assert (shown.status, shown.out.count("Mend the lexer")) == (0, 2), "in its layer and in the brief"
+    assert f"warning: `{paths[broken]}` cannot be continued: it is not UTF-8" in shown.err
+    assert person.types("session", "status").err.count("warning: ") == 1
+    startup = person.types("session", "load", "--print-startup")
+    assert ("Mend the lexer" in startup.out, "warning: " in startup.err) == (True, True)
+    found = loaded(person)
+    assert found["layersPresent"] == [healthy]
+    assert [str(paths[broken]) in reason for reason in found["unreadableLayers"]] == [True]
+    assert found["mergedResumeBrief"]["goal"].startswith("Mend the lexer")
 
 
 def test_a_link_out_of_the_worktree_is_refused(person: Person, transcript: Path) -> None:

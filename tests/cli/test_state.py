@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.session import Trigger
+from holdfast.core.session import Trigger, begin
+from holdfast.core.world import Project
 from holdfast.engine.presence import lock_holder
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Person
@@ -196,6 +197,17 @@ def test_a_damaged_store_is_an_error_and_stays_where_it_is(person: Person) -> No
         assert "hint: " in done.err
     assert store.read_bytes() == b"this was a database once" * 1000
     assert list(person.home.glob("*corrupt*")) == []
+
+
+@pytest.mark.parametrize("words", [("prune", "--dry-run"), ("prune",)])
+def test_pruning_starts_no_daemon_that_would_prune_as_well(person: Person, words: tuple[str, ...]) -> None:
+    store = open_store(person.home / "store.db", person.home / "backups", LONG_AGO)
+    project = Project(str(person.project), str(person.project), "p", "p", str(person.project))
+    with store.writing():
+        store.put_session(begin("s1", HARNESS, project, LONG_AGO))
+    store.close()
+    assert person.types(*words).status == 0
+    assert not lock_holder(person.home)
 
 
 def test_a_rehearsed_pruning_removes_nothing(person: Person) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core.doubts import CHANGED, GONE, doubted, file_doubts, is_settled, uncertainty
+from holdfast.core.events import Origin, Replied
 from holdfast.core.ledger import Entry, Ledger
 from holdfast.core.trail import Trail
 from holdfast.core.world import FileState
@@ -150,3 +151,22 @@ def test_a_file_is_in_doubt(entry: Entry | None, touched_at: int, modified_at: i
 
 def test_of_a_file_whose_state_nobody_can_tell_nothing_is_said() -> None:
     assert file_doubts([Entry("a.py")], {}, [], LEFT, SAVED) == {}
+
+
+@pytest.mark.parametrize(
+    "decision",
+    ["The user answered “PostgreSQL” to “Which database do we use?”", "Use PostgreSQL as database"],
+)
+def test_what_the_user_answered_is_approved(decision: str) -> None:
+    answer = Replied(
+        session="s1",
+        record="r1",
+        at=NOON,
+        origin=Origin.HUMAN,
+        call="c1",
+        text="PostgreSQL",
+        question="Which database do we use?",
+    )
+    given = Ledger(decisions=(Entry(decision), Entry("Drop the cache table")))
+    ledger = doubted(given, after(session(), answer).trail)
+    assert [entry.unconfirmed for entry in ledger.decisions] == [False, True]

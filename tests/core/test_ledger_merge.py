@@ -266,3 +266,19 @@ def test_what_was_found_is_said(text: str, found: Ledger) -> None:
         said = {key_of(entry.text) for entry in after.of(part)}
         wanted = {key_of(entry.text) for entry in found.of(part)}
         assert wanted <= said or (part is Part.GOAL and before.goal)
+
+
+@pytest.mark.parametrize("part", [Part.CONSTRAINTS, Part.DECISIONS, Part.QUESTIONS])
+@pytest.mark.parametrize("stands", ["", "Decimal, not float"])
+def test_a_mark_in_the_words_that_were_given_is_kept(part: Part, stands: str) -> None:
+    marked = ledger_of(part, Entry("Decimal, not float", unconfirmed=True))
+    before = written(ledger_of(part, *([stands] if stands else [])), NOON)
+    known = Known(found=ledger_of(part, "Decimal, not float"), given=marked, is_settled=lambda _: True)
+    assert read(parse(merge(before, known))).of(part) == marked.of(part)
+
+
+def test_a_mark_that_a_rule_set_is_not_set_again_once_it_was_taken_away() -> None:
+    by_rule = ledger_of(Part.DECISIONS, Entry("Decimal", unconfirmed=True, why="not approved"))
+    before = written(ledger_of(Part.DECISIONS, "Decimal"), NOON)
+    after = read(parse(merge(before, Known(given=by_rule, ours=by_rule))))
+    assert after.decisions == (Entry("Decimal"),)

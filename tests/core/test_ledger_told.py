@@ -64,7 +64,7 @@ def test_one_to_three_questions_confirm_a_ledger(ledger: Ledger, expected: tuple
 
 def test_the_ledger_leads_the_brief() -> None:
     text = compose(told(), 2_000).text
-    opening = text.index("### Ledger\n- `.agents/session_ledger.md`, saved 6 min ago.")
+    opening = text.index("### Ledger\n- `.agents/session_ledger.md`, saved here 6 min ago.")
     now, asked, following = (
         text.index(words) for words in ("- Now: Mending total()", f"- Ask: {FOCUS}", "- Next: Tax")
     )

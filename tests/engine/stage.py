@@ -125,6 +125,9 @@ class Playhouse:
         events = tuple(event for line in lines for event in _shown(line, session))
         return Batch(events, (), str(start + len(whole) + 1 if whole else start), done=True)
 
+    def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        return self.read_transcript(path, session, cursor, limit)
+
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:
         return str(environment.get("SESSION") or meta.get("session", ""))
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from holdfast import harnesses
+from holdfast.core.continuity import LayerName, Part
 from holdfast.core.continuity_audit import AuditTrigger, Scope
 from holdfast.core.session import Phase, Session, begin
 from holdfast.core.world import Project
-from holdfast.engine import auto_save, continuity, dream, wrap
+from holdfast.engine import auto_save, continuity, continuity_source, dream, wrap
 from holdfast.engine.continuity import Room, Task
 from holdfast.engine.continuity_source import Choice, Source
 from holdfast.engine.desk import Desk
@@ -22,6 +23,7 @@ from holdfast.engine.load import loaded_at_start, resume_context
 from holdfast.engine.remember import Wish, remember
 from holdfast.engine.resume import next_brief
 from holdfast.engine.summarize import Means
+from holdfast.engine.transcripts import read_on
 from holdfast.errors import TranscriptUnreadable
 from holdfast.settings import Config, Continuity, Dream
 from holdfast.stores.base import Lineage
@@ -130,7 +132,9 @@ def test_a_layer_that_came_with_the_clone_is_not_given(stage: Stage, project: Pr
 def test_a_file_that_cannot_be_read_is_no_reason_to_fail_a_start(stage: Stage, project: Project) -> None:
     saved(stage, project)
     (Path(project.root) / ".holdfast/sessions/active.md").write_bytes(b"\xff")
-    assert stage.letter("new", "start", source="startup") == ""
+    block = stage.letter("new", "start", source="startup")
+    assert ("# Session Continuity" in block, "/project/active.md" in block) == (True, True)
+    assert ".holdfast/sessions/active.md" not in block
     assert any("active.md" in reason for reason in stage.store.skipped())
 
 
@@ -257,3 +261,31 @@ def test_a_broken_sidecar_does_not_stop_a_wrapper(stage: Stage, project: Project
     ready = wrap.before(desk, project)
     assert "# Session Continuity" in ready.text
     assert "the dream snapshot is as it was" in ready.notes[0]
+
+
+def gone(stage: Stage, project: Project) -> Source:
+    """The latest session of the project, which was read, and whose transcript its harness has removed."""
+    session = ended(stage, project)
+    path = Path(session.transcript)
+    read_on(desk_of(stage), session.key, session.harness, project, path, lambda: True)
+    path.unlink()
+    return continuity_source.latest_primary(desk_of(stage), project)
+
+
+@pytest.mark.parametrize("extractor", ["heuristic", "model"])
+def test_what_was_kept_stands_in_for_a_transcript_that_is_gone(
+    stage: Stage, project: Project, extractor: str
+) -> None:
+    stage.config = Config(continuity=Continuity(extractor=extractor))
+    task = Task(Scope.BOTH, gone(stage, project), AuditTrigger.SAVE)
+    outcome = continuity.save(desk_of(stage), here(stage, project), task, MEANS)
+    assert outcome.said[LayerName.SHARED].goal.startswith("Mend the lexer")
+    assert outcome.said[LayerName.LOCAL].of(Part.NEXT) == ("Next step: write the docs of it.",)
+
+
+def test_a_transcript_that_was_named_and_is_gone_is_an_error(stage: Stage, project: Project) -> None:
+    named = replace(gone(stage, project), choice=Choice.EXPLICIT)
+    with pytest.raises(TranscriptUnreadable):
+        continuity.save(
+            desk_of(stage), here(stage, project), Task(Scope.BOTH, named, AuditTrigger.SAVE), MEANS
+        )

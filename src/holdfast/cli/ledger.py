@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Final
 
@@ -16,7 +17,7 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.core.ledger import Entry, Ledger, Part, is_ledger
+from holdfast.core.ledger import Entry, Ledger, Part, entry_of, is_ledger
 from holdfast.core.ledger_filled import told_in
 from holdfast.core.ledger_told import confirmation, questions
 from holdfast.core.text import elapsed
@@ -56,8 +57,8 @@ It is off until `.agents.yml` in the project says so:
   session:
     ledger: true
 
-Your own settings (`session.ledger = true`) have it saved before a compaction and on /clear too, and
-given back to the session after that.
+It is then given back to the session after a /clear. Your own settings (`session.ledger = true`) have it
+saved before a compaction and on /clear too.
 """
 
 
@@ -267,10 +268,14 @@ def _given(source: IO[bytes] | None, words: dict[str, tuple[str, ...]]) -> Ledge
     """The words of this command: a whole ledger, and single entries."""
     given = told_in(source.read(files.LARGEST).decode("utf-8", "replace")) if source else Ledger()
     for part, _, _ in _WORDS:
-        said = [text.strip() for text in words[part.value] if text.strip()]
-        quoted = [f"`{text}`" if part is Part.FILES and "`" not in text else text for text in said]
-        given = given.having(part, (*given.of(part), *map(Entry, quoted)))
+        entries = (entry_of(text) for text in words[part.value])
+        said = [_quoted(entry) if part is Part.FILES else entry for entry in entries if entry.text]
+        given = given.having(part, (*given.of(part), *said))
     return given
+
+
+def _quoted(file: Entry) -> Entry:
+    return file if "`" in file.text else replace(file, text=f"`{file.text}`")
 
 
 def _edited(text: str) -> str:

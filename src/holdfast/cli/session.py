@@ -21,7 +21,7 @@ from holdfast.core.continuity_audit import AuditTrigger, Scope
 from holdfast.core.text import elapsed
 from holdfast.engine import continuity as engine
 from holdfast.engine import continuity_source as sources
-from holdfast.engine.continuity import Outcome, Room, Task
+from holdfast.engine.continuity import Outcome, Readable, Room, Task
 from holdfast.engine.desk import Desk
 from holdfast.engine.summarize import Means
 from holdfast.errors import HoldfastError
@@ -77,12 +77,14 @@ def _opened(project: Path | None) -> Generator[_Opened]:
 def status(*, project: Path | None, as_json: bool) -> None:
     """Say how the continuity came about, and where it stands; writes nothing."""
     with _opened(project) as opened:
-        said = engine.layered(engine.layers(opened.room))
+        found = engine.readable(opened.room)
+        said = engine.layered(found.layers)
         if as_json:
-            give_json(session_view.status_as_json(opened.desk, opened.room, said))
+            give_json(session_view.status_as_json(opened.desk, opened.room, found))
             return
         for one in said:
             give(f"{one.name}: {one.source}")
+        _warn_of_unreadable(found)
         session_view.print_account(opened.room, opened.desk.clock())
         say(f"audit log: {opened.room.log}")
 
@@ -97,15 +99,22 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
         if as_json:
             give_json(session_view.as_json(opened.desk, opened.room))
             return
-        said = engine.layered(engine.layers(opened.room))
+        found = engine.readable(opened.room)
         if print_startup:
             block = session_view.block(opened.desk, opened.room)
             give(block.text)
             for omission in block.omissions:
                 say(omission)
+            _warn_of_unreadable(found)
             return
-        session_view.print_layers(said)
+        session_view.print_layers(engine.layered(found.layers))
+        _warn_of_unreadable(found)
         session_view.print_account(opened.room, opened.desk.clock())
+
+
+def _warn_of_unreadable(found: Readable) -> None:
+    for reason in found.unreadable:
+        say(f"warning: {reason}")
 
 
 @command("holdfast session save", "holdfast session save --transcript rollout.jsonl --harness HARNESS --json")
@@ -139,7 +148,8 @@ def refresh(
     """Generate the continuity anew from where it came from, and put that in place of what is there.
 
     The source is the transcript that you name, else that of a generation which was not accounted for, else
-    that of the latest one, else the latest session; the last three for exactly these layers.
+    that of the latest one, else the latest session; the last three for exactly these layers. If it has
+    nothing to say to a layer that says something now, nothing is changed.
     """
     with _opened(project) as opened, working("reading the transcript"):
         room = opened.room

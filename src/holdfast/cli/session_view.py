@@ -15,7 +15,7 @@ from holdfast.core.defang import printable, quoted
 from holdfast.core.text import elapsed
 from holdfast.core.world import Project
 from holdfast.engine import dream, load, team
-from holdfast.engine.continuity import ONE_FILE, Outcome, Room, layered, layers, room
+from holdfast.engine.continuity import ONE_FILE, Outcome, Readable, Room, layered, readable, room
 from holdfast.engine.desk import Desk
 from holdfast.engine.load import ResumeContext
 from holdfast.engine.team import TeamEntry
@@ -27,9 +27,10 @@ _LAYER_KEYS: Final = {LayerName.SHARED: "project", LayerName.LOCAL: "projectLoca
 
 def as_json(desk: Desk, here: Room) -> dict[str, Any]:
     """Everything that `load` knows."""
-    said = layered(layers(here))
+    found = readable(here)
+    said = layered(found.layers)
     return {
-        **status_as_json(desk, here, said),
+        **status_as_json(desk, here, found),
         "projectContinuity": _layer(said, LayerName.SHARED),
         "projectLocalContinuity": _layer(said, LayerName.LOCAL),
         "mergedResumeBrief": _summary(merged_brief(said)),
@@ -42,8 +43,9 @@ def block(desk: Desk, here: Room) -> Startup:
     return startup(load.loaded(desk, here) or Loaded((), (), Limits(0)))
 
 
-def status_as_json(desk: Desk, here: Room, said: Sequence[Layered]) -> dict[str, Any]:
+def status_as_json(desk: Desk, here: Room, found: Readable) -> dict[str, Any]:
     """What `status` knows: the account of the continuity, without what it says."""
+    said = layered(found.layers)
     return {
         "projectId": here.project.project_id,
         "worktreeId": here.project.worktree_id,
@@ -51,6 +53,7 @@ def status_as_json(desk: Desk, here: Room, said: Sequence[Layered]) -> dict[str,
         "projectLocalPath": str(here.places.target(LayerName.LOCAL).whole),
         "localPathStyle": here.places.dated or ONE_FILE,
         "layersPresent": [one.name.value for one in said],
+        "unreadableLayers": list(found.unreadable),
         **account(here),
         "resumeContext": _resume_context(load.resume_context(desk, here, said)),
     }

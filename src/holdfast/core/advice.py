@@ -74,7 +74,7 @@ LEDGER: Final = (
         in_the_evening=True,
     ),
 )
-"""What is said instead where the user's own settings keep a ledger."""
+"""What is said instead where the ledger is enabled."""
 
 
 def due(

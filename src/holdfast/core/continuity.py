@@ -137,6 +137,15 @@ def blank(layer: LayerName) -> Document:
     return Document(head, tuple(Section(f"## {TITLES[part]}", ("",), part) for part in Part))
 
 
+def is_blank(document: Document) -> bool:
+    """Whether a document has no more than front matter and headings."""
+    head = document.head
+    if head[:1] == (_FENCE,):
+        head = head[head.index(_FENCE, 1) + 1 :]
+    lines = (*head, *(line for section in document.sections for line in section.lines))
+    return not any(line.strip() and not line.startswith("#") for line in lines)
+
+
 def stamped(document: Document, **fields: str) -> Document:
     """With these fields in its front matter; what else stands there stays."""
     head = list(document.head)

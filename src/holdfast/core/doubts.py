@@ -45,10 +45,10 @@ def is_settled(text: str, trail: Trail) -> bool:
 
 
 def is_stated(text: str, trail: Trail) -> bool:
-    """Whether the user said as much in one prompt or rule."""
+    """Whether the user said as much in one prompt, rule or answer."""
     prompts = (said.text for said in (trail.first_prompt, trail.goal, *trail.prompts) if said)
-    rules = (note.text for note in trail.noted(NoteKind.CONSTRAINT))
-    return any(_covers(said, text) for said in (*prompts, *rules))
+    rules = (note.text for note in trail.notes if note.kind is NoteKind.CONSTRAINT or note.by_user)
+    return any(key_of(said) == key_of(text) or _covers(said, text) for said in (*prompts, *rules))
 
 
 def is_approved(text: str, trail: Trail) -> bool:
@@ -63,6 +63,11 @@ def uncertainty(text: str) -> str:
     if _HEDGE.search(text):
         return ASSUMED
     return OUTSIDE if _OUTSIDE.search(text) and _STATUS.search(text) else ""
+
+
+def is_by_rule(entry: Entry) -> bool:
+    """Whether one of these rules set the mark of an entry, and not the words of whoever gave it."""
+    return entry.unconfirmed and entry.why in _REASONS
 
 
 def file_doubts(
@@ -124,6 +129,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(query_terms(text.replace("`", ""), _MOST_WORDS).lower().split()) - _CHOOSING
 
 
+_REASONS: Final = frozenset({INFERRED, NOT_APPROVED, OUTSIDE, ASSUMED, CHANGED, GONE})
 _FEWEST: Final = 2
 _SHARE: Final = 0.8
 _MOST_WORDS: Final = 400

@@ -15,7 +15,7 @@ from holdfast.core.brief_things import relative
 from holdfast.core.doubts import doubted
 from holdfast.core.endings import has_failed
 from holdfast.core.events import Action, Todo
-from holdfast.core.ledger import Entry, Ledger, Part, is_ledger, key_of, parse, read
+from holdfast.core.ledger import Entry, Ledger, Part, entry_of, is_ledger, key_of, parse, read
 from holdfast.core.lines import REASON_CHARS
 from holdfast.core.mentions import use_at
 from holdfast.core.notes import told_as
@@ -77,7 +77,7 @@ def told_in(words: str) -> Ledger:
         if label:
             part, bare = _PARTS[label[1].lower()], line[label.end() :].strip()
         if bare:
-            ledger = ledger.having(part, (*ledger.of(part), Entry(shortened(bare, ENTRY_CHARS))))
+            ledger = ledger.having(part, (*ledger.of(part), entry_of(shortened(bare, ENTRY_CHARS))))
     return ledger
 
 

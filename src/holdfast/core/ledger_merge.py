@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
+from holdfast.core.doubts import is_by_rule
 from holdfast.core.ledger import Document, Entry, Ledger, Part, entry_of, key_of, marked, parse, written
 from holdfast.core.ledger_edit import Change, changed, stamped, texts
 from holdfast.lazy_dataclass import dataclass
@@ -121,6 +122,8 @@ def _marked_now(part: Part, text: str, key: str, known: Known) -> Entry:
     found, given, before = (
         _by_key(ledger.of(part)).get(key) for ledger in (known.found, known.given, known.ours)
     )
+    if given is not None and given.unconfirmed and not is_by_rule(given):
+        return Entry(entry.text, unconfirmed=True, why=given.why)
     if entry.unconfirmed:
         says_so = any(other is not None and not other.unconfirmed for other in (found, given))
         return Entry(entry.text) if says_so or known.is_settled(entry.text) else entry

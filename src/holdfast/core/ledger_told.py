@@ -88,9 +88,8 @@ def lines(lead: Lead, now: int) -> Iterator[Line]:
     """Everything that a brief may say of a ledger, the most important first; of a stale one less of it."""
     stale = f" STALE: {lead.stale}." if lead.stale else ""
     age = elapsed(now - lead.saved_at)
-    head = (
-        f"`{lead.path}`, saved {age} ago.{stale} Put the questions to the user first, then resume from Now."
-    )
+    todo = "Put the questions to the user first, then resume from Now."
+    head = f"`{lead.path}`, saved here {age} ago.{stale} {todo}"
     yield from _ranked(KIND, [head, *(f"UNCONFIRMED: {notice}" for notice in lead.notices)])
     yield from _labelled("ledger_now", "Now", lead.ledger.now)
     yield from _ranked("ledger_ask", [f"Ask: {question}" for question in questions(lead.ledger)])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.continuity import LayerName, Summary, blank, stamped, summary_of
+from holdfast.core.continuity import LayerName, Summary, Unusable, blank, is_blank, parse, stamped, summary_of
 from holdfast.core.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
 from holdfast.core.continuity_merge import Merged, Written, merged, replaced
 from holdfast.core.continuity_startup import Layered
@@ -100,6 +100,28 @@ def layers(here: Room) -> list[Layer]:
     return [layer for layer in found if layer is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The layers that can be read, the shared one first, and why another one cannot."""
+
+    layers: tuple[Layer, ...]
+    unreadable: tuple[str, ...]
+
+
+def readable(here: Room) -> Readable:
+    """The layers for somebody who only looks: one that cannot be read does not hide the other."""
+    found: list[Layer] = []
+    unreadable: list[str] = []
+    for name in LayerName:
+        try:
+            layer = files.read(here.places, name)
+        except HoldfastError as error:
+            unreadable.append(error.message)
+        else:
+            found += [layer] if layer else []
+    return Readable(tuple(found), tuple(unreadable))
+
+
 def layered(found: Sequence[Layer]) -> list[Layered]:
     """What the layers say, and where."""
     return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
@@ -133,7 +155,7 @@ def restore(desk: Desk, here: Room, layer: LayerName, version: Path) -> Path:
 
 def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means) -> Outcome:
     scope, source = task.scope, task.source
-    session = continuity_source.read(source, here.project)
+    session = continuity_source.read(desk, source, here.project)
     found = extract(desk, session, source, means)
     redact = desk.redactor(here.project).of_session(source.session)
     said = {name: redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}
@@ -157,6 +179,8 @@ def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means)
         written=(),
     )
     with locked(here.places.journal):
+        if mode is WriteMode.REPLACE:
+            _refuse_emptying(here, said, source)
         try:
             targets = _targets(here, scope, mode, at)
             new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
@@ -182,6 +206,25 @@ def _made(here: Room, name: LayerName, said: Summary, mode: WriteMode, at: int) 
         )
     day = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return Merged(stamped(made.document, updated=day), made.written)
+
+
+def _refuse_emptying(here: Room, said: Mapping[LayerName, Summary], source: Source) -> None:
+    """Fail if a layer that says something would be replaced by one that says nothing."""
+    emptied = [name for name, summary in said.items() if summary.is_empty() and _says_something(here, name)]
+    if emptied:
+        raise HoldfastError(
+            f"`{source.transcript}` has nothing to say to the layer `{emptied[0]}`, so nothing was replaced",
+            "name another transcript with --transcript FILE, other layers with --scope, "
+            "or take it away with `holdfast session clear`",
+        )
+
+
+def _says_something(here: Room, name: LayerName) -> bool:
+    raw = here.places.target(name).read()
+    if raw is None:
+        return False
+    found = parse(raw.decode("utf-8", "replace"))
+    return isinstance(found, Unusable) or not is_blank(found)
 
 
 def _targets(here: Room, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:

@@ -12,15 +12,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 
 from holdfast import harnesses
 from holdfast.config import excluded
 from holdfast.core.continuity_audit import AuditEntry, Scope, entry_of, latest
+from holdfast.core.events import Event
 from holdfast.core.session import Session
 from holdfast.core.world import Project
 from holdfast.engine import projects
 from holdfast.engine.desk import Desk
-from holdfast.engine.preview import preview, regular
+from holdfast.engine.preview import EVERY, preview, recounted, regular
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
 from holdfast.harnesses.base import KeptInRows, Reader, file_extent
@@ -30,6 +32,7 @@ SESSIONS_SEARCHED = 200
 TRANSCRIPTS_LOOKED_AT = 500
 HEAD_BYTES = 1 << 16
 """So much of a transcript is looked at to say in which project it was written."""
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 class Choice(StrEnum):
@@ -78,7 +81,7 @@ def named(transcript: Path, harness: str) -> Source:
     )
 
 
-def latest_primary(desk: Desk, project: Project, environment: Mapping[str, str]) -> Source:
+def latest_primary(desk: Desk, project: Project, environment: Mapping[str, str] = NO_VARIABLES) -> Source:
     """The transcript of the project's latest session of its own, also where no hook ever told of it."""
     known = primary(desk, project)
     source = Source(Choice.PRIMARY, known.harness, Path(known.transcript), known.key) if known else None
@@ -156,7 +159,7 @@ def trusted(
     scope: Scope,
     markers: Iterable[Marker],
     log: Iterable[AuditEntry],
-    environment: Mapping[str, str],
+    environment: Mapping[str, str] = NO_VARIABLES,
 ) -> Source:
     """Where the continuity that is there came from, by what is noted of exactly these layers."""
     pending = [marker for marker in markers if marker.entry.scope is scope]
@@ -167,8 +170,11 @@ def trusted(
     return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project, environment)
 
 
-def read(source: Source, project: Project) -> Session:
-    """The session that the source tells of, as work in this project."""
+def read(desk: Desk, source: Source, project: Project) -> Session:
+    """The session that the source tells of, as work in this project.
+
+    Of the project's latest session, what was kept of it stands in for a transcript that is gone.
+    """
     harness = harnesses.reader(source.harness)
     try:
         folded = preview(harness, source.transcript, source.session).told.session
@@ -178,8 +184,21 @@ def read(source: Source, project: Project) -> Session:
                 f"{error.message}; the {source.choice} names it",
                 "name another transcript with --transcript FILE",
             ) from error
-        raise
+        kept = desk.store.session(source.session) if source.choice is Choice.PRIMARY else None
+        if kept is None or kept.trail.is_empty():
+            raise
+        folded = kept
     return replace(folded, project=project)
+
+
+def events(desk: Desk, source: Source) -> tuple[Event, ...]:
+    """The events of the session that the source tells of, oldest first; kept ones as `read` has it."""
+    try:
+        return recounted(harnesses.reader(source.harness), source.transcript, source.session)[1]
+    except TranscriptUnreadable:
+        if source.choice is not Choice.PRIMARY:
+            raise
+        return tuple(desk.store.events(source.session, EVERY))
 
 
 def _noted(choice: Choice, entry: AuditEntry) -> Source:

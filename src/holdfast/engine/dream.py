@@ -133,7 +133,7 @@ def as_json(candidate: Candidate) -> dict[str, Any]:
 
 
 def _of_subagent(desk: Desk, here: Room, source: Source, at: int) -> list[Candidate]:
-    session = continuity_source.read(source, here.project)
+    session = continuity_source.read(desk, source, here.project)
     redact = desk.redactor(here.project).of_session(source.session)
     summaries = generated(session).layers.values()
     found = (

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from holdfast import harnesses
 from holdfast.core.continuity_model import answer, answer_schema, question
 from holdfast.core.continuity_summary import Author, Generated, confidence, generated
 from holdfast.core.session import Session
 from holdfast.core.summary import Failed
+from holdfast.engine import continuity_source
 from holdfast.engine.continuity_source import Source
 from holdfast.engine.desk import Desk
-from holdfast.engine.preview import recounted
 from holdfast.engine.summarize import Means, Question, ask
 from holdfast.engine.write_better import turns_told
 from holdfast.lazy_dataclass import dataclass
@@ -55,6 +54,6 @@ def _by_model(
 ) -> Generated | Failed:
     if not rules.counts.total:
         return Failed(NOTHING_TO_ASK)
-    _, events = recounted(harnesses.reader(source.harness), source.transcript, source.session)
+    events = continuity_source.events(desk, source)
     asked = Question(question(session, tuple(turns_told(events))), session.model, answer_schema())
     return ask(desk, session.project, asked, lambda text, _: answer(text, session, rules), means)

@@ -40,6 +40,7 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Session as Settings
 
 DEFAULT_PATH: Final = ".agents/session_ledger.md"
+SETTING: Final = "session.ledger"
 OFF: Final = "Checkpoint skipped - session.ledger not enabled in .agents.yml"
 CHECKPOINTS_LOOKED_AT: Final = 50
 
@@ -73,6 +74,11 @@ class Looked:
     came_with_the_clone: bool
     conflict: int
     """The line in which a merge conflict begins; 0 if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CameWithTheRepository:
+    """A ledger that somebody else may have written: that it is there may be told, not what it says."""
 
 
 def rules(own: Settings, *, decided: bool, root: Path, environment: Mapping[str, str]) -> Rules:
@@ -166,17 +172,27 @@ def keep_up(
             desk.store.count_skipped(f"ledger: {error.message}", 1)
 
 
-def leading(desk: Desk, project: Project, own: str, before: Session | None) -> Lead | None:
+def is_enabled(desk: Desk, project: Project) -> bool:
+    """Whether the user's settings or, where they leave that open, the project's files enable the ledger."""
+    return _rules(desk, project).allowed
+
+
+def leading(
+    desk: Desk, project: Project, own: str, before: Session | None
+) -> Lead | CameWithTheRepository | None:
     """The ledger that leads the brief of a starting session, which goes on from `before` if that is known."""
-    place = _automatic(desk, project)
-    if place is None:
+    enabled = _rules(desk, project)
+    if not enabled.allowed or desk.home is None:
         return None
+    place = place_of(desk.home, project, enabled.path)
     try:
         looked = look(desk, place, project)
     except HoldfastError:
         return None
-    if looked is None or looked.came_with_the_clone or looked.conflict or looked.ledger == Ledger():
+    if looked is None or looked.conflict or looked.ledger == Ledger():
         return None
+    if looked.came_with_the_clone:
+        return CameWithTheRepository()
     if _is_anothers(desk, place, {own, before.key if before else ""}):
         return None
     here = before is not None and before.project.worktree_id == project.worktree_id
@@ -186,12 +202,17 @@ def leading(desk: Desk, project: Project, own: str, before: Session | None) -> L
 
 
 def _automatic(desk: Desk, project: Project) -> Place | None:
-    """The place of a ledger that the user's own settings want to be kept without asking."""
-    own = desk.config(project).session
-    if not own.ledger or desk.home is None:
+    """The place of a ledger that the user's own settings want to be saved without asking."""
+    if not desk.config(project).session.ledger or desk.home is None:
         return None
-    path = rules(own, decided=True, root=Path(project.root), environment={}).path
-    return place_of(desk.home, project, path)
+    return place_of(desk.home, project, _rules(desk, project).path)
+
+
+def _rules(desk: Desk, project: Project) -> Rules:
+    """The rules of a worktree as far as a daemon can know them: not the `$AGENTS_CONFIG` of a shell."""
+    config = desk.config(project)
+    decided = config.session.ledger or SETTING in config.explicit
+    return rules(config.session, decided=decided, root=Path(project.root), environment={})
 
 
 def _known(desk: Desk, project: Project, session: Session | None, there: Ledger, saved_at: int) -> Known:

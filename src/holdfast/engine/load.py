@@ -18,7 +18,7 @@ from holdfast.core.promote import Candidate, Standing
 from holdfast.core.text import one_line, query_terms, shortened
 from holdfast.core.world import Project
 from holdfast.engine import dream, git, team
-from holdfast.engine.continuity import Room, layered, layers, redacted, room
+from holdfast.engine.continuity import Room, layered, readable, redacted, room
 from holdfast.engine.desk import Desk
 from holdfast.engine.scope import within
 from holdfast.engine.team import TeamEntry
@@ -49,17 +49,25 @@ def loaded_at_start(desk: Desk, project: Project) -> Loaded | None:
     if desk.home is None or not desk.config(project).continuity.auto_load:
         return None
     try:
-        return loaded(desk, room(desk, desk.home, project))
+        here = room(desk, desk.home, project)
+        _count_refused(desk, readable(here).unreadable)
+        return loaded(desk, here)
     except HoldfastError as error:
-        # The harness waits for its answer, and its user for nothing: `doctor` tells what was refused.
-        with desk.store.writing():
-            desk.store.count_skipped(f"continuity: {error.message}", 1)
+        _count_refused(desk, (error.message,))
         return None
+
+
+def _count_refused(desk: Desk, reasons: tuple[str, ...]) -> None:
+    """Count for `doctor` what was refused: the harness waits for its answer, and its user for nothing."""
+    if reasons:
+        with desk.store.writing():
+            for reason in reasons:
+                desk.store.count_skipped(f"continuity: {reason}", 1)
 
 
 def loaded(desk: Desk, here: Room) -> Loaded | None:
     """What a session that started now would be given; None where there is no continuity of the user's own."""
-    found = tuple(one for one in layered(layers(here)) if not _came_with_the_clone(here, one.name))
+    found = tuple(one for one in layered(readable(here).layers) if not _came_with_the_clone(here, one.name))
     if not found:
         return None
     config = desk.config(here.project)

@@ -5,6 +5,7 @@ Checkpoints that are due, sessions whose harness is gone, and rows that have ser
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -36,6 +37,7 @@ class Pruned:
 
     checkpoints: int
     sessions: int
+    passages: int = 0
 
 
 def flush(desk: Desk, waited_ms: int = DEBOUNCE_MS) -> int:
@@ -142,17 +144,46 @@ def _at_latest(session: Session, at: int) -> Session:
 
 def prune_records(desk: Desk, records: Records, most: int = PASSAGES_AT_ONCE) -> int:
     """Take one step: remove what sessions said that is past its days or has no room; how many passages."""
-    before = desk.clock() - records.retention_days * DAY_MS
     with desk.store.writing():
-        return desk.store.prune_records(before, records.max_mb * MB, most)
+        return _prune_records_inside(desk, records, most)
 
 
 def prune(desk: Desk, retention_days: int) -> Pruned:
     """Remove checkpoints past their days, and sessions of which not even the newest one is kept any more."""
+    with desk.store.writing():
+        return _prune_inside(desk, retention_days)
+
+
+def prune_all(desk: Desk, retention_days: int, records: Records) -> Pruned:
+    """Remove all of both, and what sessions said step by step, so that other writers get their turn."""
+    pruned = prune(desk, retention_days)
+    return replace(pruned, passages=sum(iter(lambda: prune_records(desk, records), 0)))
+
+
+def would_prune(desk: Desk, retention_days: int, records: Records) -> Pruned:
+    """How much `prune_all` would remove now: it is done in one transaction, and undone."""
+    pruned = Pruned(0, 0)
+    with contextlib.suppress(_Undo), desk.store.writing():
+        pruned = _prune_inside(desk, retention_days)
+        passages = sum(iter(lambda: _prune_records_inside(desk, records, PASSAGES_AT_ONCE), 0))
+        pruned = replace(pruned, passages=passages)
+        raise _Undo
+    return pruned
+
+
+class _Undo(Exception):
+    """The way out of a transaction that is not to be kept."""
+
+
+def _prune_inside(desk: Desk, retention_days: int) -> Pruned:
     now = desk.clock()
     newest_before = now - NEWEST_KEPT_DAYS * DAY_MS
-    with desk.store.writing():
-        checkpoints = desk.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
-        sessions = desk.store.prune_sessions(newest_before)
-        desk.store.prune_sites(newest_before)
+    checkpoints = desk.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
+    sessions = desk.store.prune_sessions(newest_before)
+    desk.store.prune_sites(newest_before)
     return Pruned(checkpoints, sessions)
+
+
+def _prune_records_inside(desk: Desk, records: Records, most: int) -> int:
+    before = desk.clock() - records.retention_days * DAY_MS
+    return desk.store.prune_records(before, records.max_mb * MB, most)

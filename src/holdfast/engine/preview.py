@@ -11,30 +11,36 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.brief import Brief, Reason, Told
 from holdfast.core.brief_beside import written
-from holdfast.core.events import Event
+from holdfast.core.events import MAIN, Event
 from holdfast.core.session import Session
 from holdfast.core.told import NOTHING_KEPT
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import TranscriptUnreadable
-from holdfast.harnesses.base import KeptInRows, Reader
+from holdfast.harnesses.base import Batch, KeptInRows, Reader
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.memory import MemoryStore
 
 BATCH_BYTES = 16 << 20
 """Larger than the daemon's: nobody else waits for this store."""
+HEAD_BYTES = 1 << 20
+"""So much of a transcript shows whether a subagent wrote it."""
 EVERY = 1_000_000
 NOWHERE = Project("", "", "", "", "")
 """A transcript that does not say where its session worked; paths in it are shown as they stand."""
+
+_Read: TypeAlias = Callable[[Path, str, str, int], Batch]
+"""One of a reader's two ways to read: path, session, cursor, limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +64,14 @@ def preview(
     key = session or _key(harness, transcript)
     desk = _desk(at or 0)
     with _first_lines(harness, transcript, until_line) as main:
-        folded = _folded(desk, harness, key, main, None)
+        folded = _folded(desk, harness, key, main)
     if folded is None:
         raise TranscriptUnreadable(
             f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
         )
     seen_until = folded.last_event_at if until_line else None
     for beside in harness.subagent_transcripts(transcript):
-        folded = _folded(desk, harness, key, beside, seen_until) or folded
+        folded = _recorded(desk, harness, key, beside, harness.read_transcript, seen_until) or folded
     # Only a transcript that ends in a compaction was just compacted; an earlier one is history.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
@@ -79,7 +85,7 @@ def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, 
     transcript = regular(path)
     key = session or _key(harness, transcript)
     desk = _desk(0)
-    folded = _folded(desk, harness, key, transcript, None)
+    folded = _folded(desk, harness, key, transcript)
     if folded is None:
         raise TranscriptUnreadable(
             f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
@@ -110,11 +116,32 @@ def _desk(at: int) -> Desk:
     )
 
 
-def _folded(desk: Desk, harness: Reader, key: str, source: Path, until: int | None) -> Session | None:
+def _folded(desk: Desk, harness: Reader, key: str, source: Path) -> Session | None:
+    """The session of this transcript; None if it tells nothing. A subagent's is read as its own session."""
+    by_subagent = all(event.agent != MAIN for event in _first_events(harness, key, source))
+    read = harness.read_subagent if by_subagent else harness.read_transcript
+    return _recorded(desk, harness, key, source, read, None)
+
+
+def _first_events(harness: Reader, key: str, source: Path) -> tuple[Event, ...]:
+    """The first events of a transcript, enough to see who wrote it; none if it tells nothing."""
+    cursor, done = "", False
+    while not done:
+        batch = harness.read_transcript(source, key, cursor, HEAD_BYTES)
+        if batch.events:
+            return batch.events
+        done = batch.done or batch.cursor == cursor
+        cursor = batch.cursor
+    return ()
+
+
+def _recorded(
+    desk: Desk, harness: Reader, key: str, source: Path, read: _Read, until: int | None
+) -> Session | None:
     """The session after this source, or after what of it happened until then; None if it tells nothing."""
     session, cursor, done = None, "", False
     while not done:
-        batch = harness.read_transcript(source, key, cursor, BATCH_BYTES)
+        batch = read(source, key, cursor, BATCH_BYTES)
         done = batch.done or batch.cursor == cursor
         cursor = batch.cursor
         events = tuple(event for event in batch.events if until is None or event.at <= until)

@@ -18,6 +18,7 @@ from holdfast.core.events import MAIN, Event, Origin, Prompt, ToolReturned, Usag
 from holdfast.core.flush import Threshold
 from holdfast.core.pressure import capacity, factor_of, gauge, percent
 from holdfast.core.session import Policy, Session
+from holdfast.engine import ledger
 from holdfast.engine.desk import Desk
 from holdfast.harnesses.base import Ask, Heard
 from holdfast.lazy_dataclass import dataclass
@@ -61,8 +62,7 @@ def warn(desk: Desk, heard: Heard, session: Session, at: int, fits: Callable[[st
         return ""
     config, policy = desk.config(session.project), desk.policy(session.project)
     fill = filled(desk, session, heard, policy)
-    table = advice.LEDGER if config.session.ledger else advice.TABLE
-    due = _due(session, heard, policy, fill, table if config.pressure.advice else ())
+    due = _due(session, heard, policy, fill, _advice(desk, session) if config.pressure.advice else ())
     if desk.clock() - at > PATIENCE_MS[heard.ask]:
         due = _Due()
     shows = heard.ask is Ask.PROMPT and session.pressure.used > 0 and is_shown(fill, config.pressure)
@@ -71,6 +71,11 @@ def warn(desk: Desk, heard: Heard, session: Session, at: int, fits: Callable[[st
         return ""
     _remember(desk, session, policy, due)
     return text
+
+
+def _advice(desk: Desk, session: Session) -> tuple[Advice, ...]:
+    """The rows of advice for this project."""
+    return advice.LEDGER if ledger.is_enabled(desk, session.project) else advice.TABLE
 
 
 def is_shown(fill: Fill, wish: Pressure) -> bool:

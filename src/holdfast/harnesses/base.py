@@ -175,6 +175,10 @@ class Reader(Protocol):
         """The records behind the cursor (empty: from the start), about `limit` bytes; never raises."""
         ...
 
+    def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        """The same of a subagent's transcript, with that subagent as the main agent."""
+        ...
+
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:
         """The key of the session whose agent calls one of our tools; empty if it cannot be told.
 

@@ -111,6 +111,9 @@ class ClaudeCode:
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)
 
+    def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        return transcript.read_subagent(path, session, cursor, limit)
+
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - calls do not name their session
         return environment.get("CLAUDE_CODE_SESSION_ID", "")
 

@@ -6,7 +6,7 @@ It reads a file from a cursor and remembers nothing else between two reads. Whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -67,11 +67,20 @@ _FIELDS = _Reached.__struct_fields__
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
     """The records behind the cursor as events of this session, whatever session a record itself names."""
+    file_agent = path.stem.removeprefix(_SUBAGENT) if path.parent.name == "subagents" else MAIN
+    return _read(path, session, cursor, limit, lambda record: _agent(record, file_agent))
+
+
+def read_subagent(path: Path, session: str, cursor: str, limit: int) -> Batch:
+    """The same of a subagent's transcript, with that subagent as the main agent."""
+    return _read(path, session, cursor, limit, lambda _: MAIN)
+
+
+def _read(path: Path, session: str, cursor: str, limit: int, agent_of: Callable[[Record], str]) -> Batch:
     place, reached = _parsed(cursor)
     stretch = read_lines(path, place, limit)
     if stretch.restarted:
         reached = _Reached()
-    agent = path.stem.removeprefix("agent-") if path.parent.name == "subagents" else MAIN
     events: list[Event] = []
     cwd = ""
     skipped = list(stretch.skipped)
@@ -83,7 +92,7 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
             reached = _after(reached, record)
             # The first says where the session began; later ones follow every `cd` of the agent.
             cwd = cwd or record.cwd or ""
-            events += _told(record, _frame(record, line, session, agent, reached), reached)
+            events += _told(record, _frame(record, line, session, agent_of(record), reached), reached)
     written = msgspec.json.encode((stretch.cursor, reached.at, reached.turn, reached.awaited)).decode()
     return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
 
@@ -145,9 +154,14 @@ def _after(reached: _Reached, record: Record) -> _Reached:
     return _Reached(at or reached.at, record.turn or reached.turn, awaited)
 
 
+def _agent(record: Record, file_agent: str) -> str:
+    """Which agent a record is of, in a file that is named after that agent or after the session."""
+    if not record.sidechain and file_agent == MAIN:
+        return MAIN
+    return record.agent or (file_agent if file_agent != MAIN else "sidechain")
+
+
 def _frame(record: Record, line: Line, session: str, agent: str, reached: _Reached) -> Frame:
-    if record.sidechain or agent != MAIN:
-        agent = record.agent or (agent if agent != MAIN else "sidechain")
     # Every record has an id; should one ever lack it, the place where it stands is as good.
     known = record.uuid or f"@{line.at}"
     return Frame(session, known, reached.at, agent, record.parent or "", reached.turn)

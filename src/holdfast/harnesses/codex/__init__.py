@@ -110,6 +110,9 @@ class Codex:
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)
 
+    def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        return transcript.read_subagent(path, session, cursor, limit)
+
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - it is told by the call alone
         # A subagent's thread is its own; its session is that of the agent which started it.
         return text(meta, "sessionId", "threadId")

@@ -44,6 +44,8 @@ class Reached(msgspec.Struct):
     stage: int = 0
     thread: str = ""
     agent: str = MAIN
+    alone: bool = False
+    """Whether a subagent's rollout is read with that subagent as the main agent."""
     cwd: str = ""
     model: str = ""
     turn: str = ""

@@ -53,14 +53,24 @@ from holdfast.harnesses.packed import read_lines
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
     """The records behind the cursor as events of this session, whatever session a record itself names."""
+    return _read(path, session, parsed(cursor), limit)
+
+
+def read_subagent(path: Path, session: str, cursor: str, limit: int) -> Batch:
+    """The same of a subagent's rollout, with that subagent as the main agent."""
     reached = parsed(cursor)
+    reached.alone = True
+    return _read(path, session, reached, limit)
+
+
+def _read(path: Path, session: str, reached: Reached, limit: int) -> Batch:
     before = bases(path) if reached.stage != OWN else ()
     if 0 <= reached.stage < len(before):
         return _read_base(before[reached.stage], session, reached, limit)
     stretch = read_lines(path, reached.place, limit)
     if stretch.restarted and reached.stage == OWN:
         # The file was replaced: whatever it was forked from, if anything, is to be read again.
-        return read_transcript(path, session, "", limit)
+        return _read(path, session, Reached(alone=reached.alone), limit)
     if stretch.lines or stretch.skipped:
         reached.stage = OWN
     return _batch(stretch, stretch.lines, session, reached)
@@ -166,7 +176,7 @@ def _met(payload: msgspec.Raw, reached: Reached) -> Iterator[Skipped]:
     # An older fork copies its parent's history with the parent's own first line: that one is not ours.
     if reached.stage == OWN and not reached.thread and meta.id:
         reached.thread = meta.id
-        if is_subagent(meta):
+        if is_subagent(meta) and not reached.alone:
             reached.agent = meta.id
 
 

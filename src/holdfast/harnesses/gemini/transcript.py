@@ -53,11 +53,20 @@ _CURSOR = msgspec.json.Decoder(_Reached)
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
     """The records behind the cursor as events of this session, whatever session a record itself names."""
+    agent = MAIN if path.parent.name == CHATS or not _is_below_chats(path) else path.stem
+    return _read(path, session, cursor, limit, agent)
+
+
+def read_subagent(path: Path, session: str, cursor: str, limit: int) -> Batch:
+    """The same of a subagent's chat, with that subagent as the main agent."""
+    return _read(path, session, cursor, limit, MAIN)
+
+
+def _read(path: Path, session: str, cursor: str, limit: int, agent: str) -> Batch:
     reached = _parsed(cursor)
     stretch = read_lines(path, reached.place, limit)
     if stretch.restarted:
         reached = _Reached()
-    agent = MAIN if path.parent.name == CHATS or not _is_below_chats(path) else path.stem
     events: list[Event] = []
     skipped = list(stretch.skipped)
     for line in stretch.lines:

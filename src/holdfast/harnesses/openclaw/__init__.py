@@ -91,6 +91,10 @@ class OpenClaw:
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)
 
+    def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        """As any other: a subagent is a session of its own here, whose agent is the main one."""
+        return transcript.read_transcript(path, session, cursor, limit)
+
     def log_sources(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
         agents, pi = self.transcript_roots(home, environment)
         return agents / "main" / "agent" / transcript.DATABASE, agents / "main" / "sessions", pi

@@ -92,6 +92,10 @@ class OpenCode:
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
         return transcript.read_transcript(path, session, cursor, limit)
 
+    def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
+        """As any other: a subagent is a session of its own in the database, whose agent is the main one."""
+        return transcript.read_transcript(path, session, cursor, limit)
+
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - nothing tells
         """Nobody: neither the environment nor a call says whose it is; the plugin rings just before."""
         return ""
