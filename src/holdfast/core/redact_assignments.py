@@ -14,7 +14,7 @@ from holdfast.core import redact_values as values
 from holdfast.core.patterns import compiled
 from holdfast.core.redact_around import LONGEST_JUDGED, end_of, opening_before, owner_of, trimmed
 from holdfast.core.redact_names import Announced, Proof
-from holdfast.core.redact_random import is_drawn
+from holdfast.core.redact_random import ENDS_LIKE_TYPE, is_code_name, is_drawn
 from holdfast.core.redact_settings import STATEMENT_BEGINS, is_setting
 from holdfast.core.redact_spans import Rank, Span
 
@@ -233,6 +233,8 @@ def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int)
     elif found := _BARE.match(text, place):
         start, proof = _after_scheme(text, place, found.end(), announced.proof)
         value = trimmed(text[start : found.end()])
+        if head["bind"] == ":" and _is_type(text, name_start, start + len(value), value):
+            return
         if _is_secret_word(text, head, name_start, start, value, proof):
             yield Span(start, end_of(text, start, value), announced.kind, Rank.NAME)
 
@@ -266,6 +268,26 @@ def _is_secret_word(
     return _is_set(value, proof) and is_setting(text, name_start, end)
 
 
+def _is_type(text: str, name_start: int, end: int, value: str) -> bool:
+    """Whether code declares what a name is, not what it holds: `secret: Base64String;`."""
+    if not is_code_name(value):
+        return False
+    if _DECLARES.search(text, max(0, name_start - 200), name_start):
+        return True
+    if not _TYPE.match(value):
+        return False
+    return bool(ENDS_LIKE_TYPE.search(value) or _AFTER_TYPE.match(text, end))
+
+
+# A type begins with a capital and ends with a word.
+_TYPE: Final = compiled(r"[*&]?[A-Z]\w{0,60}(?<=[A-Za-z][a-z][a-z])[?!]?\Z", re.ASCII)
+_AFTER_TYPE: Final = compiled(r"[?!]?(?:\[\])?[ ]{0,2}[;,)|&=>{}<\[]")
+# Keywords that declare a name or a function, in the same line.
+_DECLARES: Final = compiled(
+    r"""\b(?:async|class|const|constructor|def|defn|final|fn|fun|func|function|init|input|interface|lateinit|let|mut|private
+        |protected|pub|public|readonly|record|required|static|struct|type|val|var)\b[^\n"'`]{0,160}(?<=[\s({,:$])\Z""",
+    re.VERBOSE,
+)
 # The attribute that names the element which holds the value.
 _ATTRIBUTE: Final = compiled(r"""\b(?:name|key|id)=\\{0,3}["']\Z""")
 # openssl takes a password as `pass:…`.

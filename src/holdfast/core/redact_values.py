@@ -9,7 +9,14 @@ import string
 from typing import Final
 
 from holdfast.core.redact_names import Proof
-from holdfast.core.redact_random import has_both_cases, is_drawn, is_mixed, is_scrambled, reads_like_words
+from holdfast.core.redact_random import (
+    has_both_cases,
+    is_code_name,
+    is_drawn,
+    is_mixed,
+    is_scrambled,
+    reads_like_words,
+)
 
 SHORTEST: Final = 4
 
@@ -32,7 +39,7 @@ _BLANK: Final = re.compile(
       | (?:none|null|nil|true|false|yes|no|on|off|undefined|empty|required|optional|string|str|text|number
          |integer|u?int\d{0,3}|float\d{0,2}|double|char|boolean|bool|bytes|object|any|unknown|hidden|masked
          |todo|tbd|value|n/a|void|self|this|new|current|invalid|valid|missing|wrong|incorrect|custom|inherit
-         |fail(?:ed|ure)?|ok|warn(?:ing)?|error|success|utf-?8|base64|sha-?\d{1,3}|md5|[hre]s256)\W*\Z
+         |fail(?:ed|ure)?|ok|warn(?:ing)?|error|success|utf-?8|base(?:32|58|64)(?:url)?|sha-?\d{1,3}|md5|[hre]s256)\W*\Z
     )""",
     re.ASCII | re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
@@ -154,6 +161,8 @@ def looks_random(value: str) -> bool:
         return False
     if _DIGITS.isdisjoint(value) or IDENTIFIER.match(value):
         return is_drawn(value)
+    if is_code_name(value):
+        return False
     if has_both_cases(value) or len(value) < 12:
         return has_both_cases(value)
     return not reads_like_words(value) or (value.isalnum() and len(_NUMBERS.findall(value)) >= 3)
@@ -164,7 +173,7 @@ def is_made_up(value: str) -> bool:
     if len(value) < 8 or _LETTERS.isdisjoint(value) or _CODE.match(value) or stands_for_another(value):
         return False
     if not _DIGITS.isdisjoint(value) and not _SIGNS.isdisjoint(value):
-        return True
+        return not is_code_name(value)
     return value.isalnum() and is_mixed(value) and is_scrambled(value)
 
 
