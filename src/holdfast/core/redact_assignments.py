@@ -29,6 +29,9 @@ _HEAD: Final = compiled(
             # a declaration with its type
             :[ \t]{{0,3}}&?(?:'static[ ])?[A-Za-z_][\w.\[\]]{{0,30}}\*?(?:[ ]?\|[ ]?(?:None|null|undefined))?
               [ \t]{{0,3}}=(?=[ \t]{{0,3}}[\w@$]{{0,2}}\\{{0,3}}["'`])
+            # the same where the type has no sign before it, and a property of C#
+          | [ \t]{{1,8}}(?:\[\]byte|\*?[A-Za-z][\w.]{{0,30}})[ \t]{{1,3}}:?=(?=[ \t]{{0,3}}["'`])
+          | [ \t]?\{{[ ](?:(?:private[ ]|protected[ ])?(?:get|set|init);[ ]){{1,3}}+\}}[ ]=(?=[ ]@?["])
             # `name: NAME`, and its value in the next line or attribute; or as the next string of a call
           | (?:,\s{{0,40}}|\s{{1,40}})\\{{0,3}}["']?(?:value|content|secure|default)\\{{0,3}}["']?
               [ \t]{{0,4}}[:=]
@@ -113,11 +116,16 @@ def _is_secret_string(text: str, head: re.Match[str], start: int, end: int, proo
         head["bind"] == ","
         and not head["name"].isupper()
         and not owner_of(text, head.start()).startswith("-")
+        and text[_name_start(text, head) - 1 : _name_start(text, head)] != ":"
     ):
         return bool(head["closed"]) and _is_secret_second(text, head, value, proof)
     if values.is_secret(value, proof):
         return True
     return values.is_given(value, proof) and is_setting(text, head.start(), end + 1)
+
+
+def _name_start(text: str, head: re.Match[str]) -> int:
+    return head.start() - len(owner_of(text, head.start()))
 
 
 def _is_secret_second(text: str, head: re.Match[str], value: str, proof: Proof) -> bool:

@@ -45,7 +45,8 @@ _FLAGS: Final = (
     ("-xp", _WORD, r"sendemail"),
     ("-t", _WORD, r"doctl[ ]auth|codecov"),
     ("-b --body", _WORD, r"gh[ ]secret[ ]set"),
-    ("--value", _WORD, r"secret[ ]set|SecureString"),
+    ("-b", _JOINED, r"gh[ ]secret[ ]set"),
+    ("--value", _WORD, r"secret[ ]set|SecureString|put-parameter|put-secret-value"),
     ("--auth", _WORD, r"netlify"),
     ("-u --user --proxy-user -U", _PAIR, r"curl|wget|https?|xh"),
     ("-a", _PAIR, r"https?|xh"),
@@ -67,7 +68,7 @@ def _taken_by(flag: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 
 
 _FLAG: Final = compiled(
-    r"""[ "'](?P<flag> -(?:pw|xp|[A-Za-z])(?=[ ="'\\]) | -p(?=\S) | -u
+    r"""[ "'](?P<flag> -(?:pw|xp|[A-Za-z])(?=[ ="'\\]) | -p(?=\S) | -b(?=") | -u
                      | --(?:user|proxy-user|body|value|auth|cookie)(?=[ ="'\\]) )""",
     re.VERBOSE,
 )
@@ -177,7 +178,7 @@ def _logged_in(text: str, place: int) -> Iterator[Span]:
 
 
 _TAKES: Final = rb"""(?: p[^\s] | p[ ][^\s-] | (?:pw|xp|[uaswnkxtb])(?:[ =]|\\{0,3}["'],)
-                        | u[^\s-] | -(?:user|proxy-user|body|value|auth|cookie)(?:[ =]|\\{0,3}["'],) )"""
+                        | u[^\s-] | b" | -(?:user|proxy-user|body|value|auth|cookie)(?:[ =]|\\{0,3}["'],) )"""
 COMMAND_RULES: Final = (
     *(Rule(before + b"-", _TAKES, _flagged) for before in (b" ", b'"', b"'")),
     Rule(b"echo ", rb"[^\n|]{4,210}\|[^\n]{0,160}(?:sudo|stdin|chpasswd|with-token|crypt|secret)", _piped),
