@@ -101,7 +101,9 @@ def _quoted(text: str, head: re.Match[str], announced: Announced) -> Iterator[Sp
     start, end = head.end(), _closing(text, head)
     if end <= start:
         return
-    if names.may_be_phrase(head["name"]) and values.is_phrase(text[start:end]):
+    if announced.kind == "password" and values.is_words(
+        text[start:end], sure=names.may_be_phrase(head["name"])
+    ):
         yield Span(start, end, announced.kind, Rank.NAME)
     start, proof = _after_scheme(text, start, end, announced.proof)
     if _is_secret_string(text, head, start, end, proof):
@@ -221,6 +223,10 @@ _LISTS: Final = frozenset("[{n ")
 _USER_AND: Final = compiled(
     r"""[\w.@-]{2,40}(?:[ ]/[ ]|:|/)(?P<value>[^\s"'`<>\\,;]{6,100})(?=[\s"'\\]|\Z)"""
 )
+# Several words to the end of their line.
+_WORDS: Final = compiled(
+    r"[\w@#$%^&*!+?-]{2,30}(?:[ ][\w@#$%^&*!+?-]{1,30}){1,11}+(?=[ \t]{0,9}(?:\r?\n|\Z))", re.ASCII
+)
 _BARE: Final = compiled(
     rf"""(?:{_SCHEME.pattern})?(?:[^\s"'`<>\\]|\\(?![nrtu"'\\/])){{1,{LONGEST_JUDGED}}}+""",
     re.IGNORECASE | re.VERBOSE,
@@ -238,6 +244,12 @@ def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int)
     elif announced.kind in _PAIRS and (pair := _USER_AND.match(text, place)):
         if values.is_secret_unquoted(pair["value"], Proof.NONE):
             yield Span(*pair.span("value"), announced.kind, Rank.NAME)
+    elif (
+        announced.kind == "password"
+        and (words := _WORDS.match(text, place))
+        and values.is_words(words[0], sure=names.may_be_phrase(head["name"]))
+    ):
+        yield Span(*words.span(), announced.kind, Rank.NAME)
     elif found := _BARE.match(text, place):
         start, proof = _after_scheme(text, place, found.end(), announced.proof)
         value = trimmed(text[start : found.end()])

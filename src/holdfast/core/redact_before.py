@@ -66,14 +66,14 @@ def announced_nearby(text: str, start: int, run: str) -> str | None:
     if text[start - 1 : start] not in _BEFORE_VALUES or (not run.isalnum() and _is_named_thing(run)):
         return None
     line = _line_before(text, start)
-    words = list(_SECRET_WORD.finditer(line))
+    words = list(_SECRET_WORD.finditer(line.lower())) if line.isascii() else []
     if not words:
         return None
     word = words[-1]
     between = _WORDS.findall(line, word.end())
     if len(between) > _MOST_BETWEEN or not _OTHER_RUNS.isdisjoint(map(str.lower, between)):
         return None
-    announced = announced_by(_words_before(line, word.start()) + word[0])
+    announced = announced_by(_words_before(line, word.start()) + line[word.start() : word.end()])
     if announced is None or not (is_scrambled(run) or is_drawn(run)):
         return None
     if is_hex(run.replace("-", "")):
@@ -149,7 +149,7 @@ _GOES_ON: Final = tuple(":=>([,\\")
 # The word itself with all that is joined to it, and what stands before it: `acme api` of `acme api token_v2`.
 _SECRET_WORD: Final = re.compile(
     r"(?:pass(?:word|wd|phrase|code)|secret|token|credential|key|auth|api|pat|pwd|creds?(?![a-z]))[\w-]{0,40}",
-    re.IGNORECASE,
+    re.ASCII,
 )
 _NAME_BEFORE: Final = re.compile(r"(?:[A-Za-z]{1,20}[ ]){0,2}+[\w.-]{0,40}\Z")
 _WORDS: Final = re.compile(r"[A-Za-z]\w{1,99}")

@@ -82,6 +82,10 @@ def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:
             yield Span(start, end, kind, Rank.HINT)
 
 
+# Every fourth character of base64 tells whether it encodes ASCII that can be seen.
+_BASE64_OF_TEXT: Final = compiled(r"(?:[I-Za-f][A-Za-z0-9]{3}){4}")
+ENCODED: Final = "encoded-secret"
+"""The kind of what may be base64 of a text that has a secret in it, until somebody has looked."""
 # A run without a digit; a date; a UUID; a hash that says so; words and small numbers, as the names of files,
 # releases and tests have them.
 _NO_KEY: Final = compiled(
@@ -119,6 +123,8 @@ def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
     """A key that does not begin where its run begins, or whose beginning says nothing."""
     # A full stop behind it ends a sentence.
     run = run.rstrip(".")
+    if _BASE64_OF_TEXT.match(run):
+        yield Span(start, start + len(run), ENCODED, Rank.HINT)
     if text[start - 2 : start] in shapes.LEADS or run[32:33] == "-":
         yield from filter(None, (shapes.forms(LED).match(text, start),))
     if _HASH.match(run):

@@ -17,7 +17,7 @@ from holdfast.lazy_dataclass import dataclass
 
 # A key is a run of token characters (letters, digits, `_`, `-`, `.`, `~`) of at least this length, followed
 # by what base64 adds.
-SHORTEST_RUN: Final = 16
+SHORTEST_RUN: Final = 20
 TOKEN_CHARACTERS: Final = string.ascii_letters + string.digits + "_-.~"
 LENGTH_OF_BEGINNING: Final = 3
 
