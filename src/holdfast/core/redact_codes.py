@@ -28,11 +28,11 @@ _NAME: Final = compiled(
 )
 # One code, in groups or not; what parts one from the next, numbers of a list too.
 _CODE: Final = compiled(
-    r"""(?:\d{4,8}(?:[ -]\d{3,8}){1,5}|[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){1,7}|[A-Za-z0-9]{6,24})
+    r"""(?:\d{4,8}(?:[ -]\d{3,8}){1,5}+|[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){1,7}+|[A-Za-z0-9]{6,24})
         (?![\w-])""",
     re.ASCII | re.VERBOSE,
 )
-_BETWEEN: Final = compiled(r"""(?:[\s,;"'`|*•·\[\](){}\\-]|\d{1,2}[.)][ ]){0,40}""")
+_BETWEEN: Final = compiled(r"""(?:[\s,;"'`|*•·\[\](){}\\-]|\d{1,2}[.)][ ]){0,40}+""")
 _DIGITS: Final = frozenset("0123456789")
 _MOST: Final = 40
 
