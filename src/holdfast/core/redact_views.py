@@ -89,7 +89,7 @@ def _view(text: str, changes: Sequence[re.Match[str]]) -> View:
     end = min(len(text), last + _AROUND) if end < 0 else end
     pieces, seams, place, size = list[str](), [(0, start)], start, 0
     for change in changes:
-        shown = chr(int(change["code"], 16)) if change.re is _ESCAPED else ""
+        shown = chr(int(change["code"], 16)) if "code" in change.re.groupindex else ""
         pieces += (text[place : change.start()], shown)
         size += change.start() - place + len(shown)
         seams.append((size, change.end()))
