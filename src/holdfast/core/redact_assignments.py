@@ -246,6 +246,8 @@ def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int)
             yield Span(*pair.span("value"), announced.kind, Rank.NAME)
     elif (
         announced.kind == "password"
+        # A shell ends the value at the first blank.
+        and (head["bind"] != "=" or head["gap"])
         and (words := _WORDS.match(text, place))
         and values.is_words(words[0], sure=names.may_be_phrase(head["name"]))
     ):
