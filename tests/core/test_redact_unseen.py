@@ -11,7 +11,7 @@ from tests.core.drawn import UUID, drawn, left
 
 SERVICES = "acmecloud zorbit quillstack brightmesh orvane kelpdb".split()
 NAMES = ["api key", "access token", "client secret", "integration key", "deploy token", "merchant key", "pat"]
-FORMS = ["<h32>", "<h40>", "<h64>", "<A16>", "<A24>", "<A40>", "<a32>", "<U32>", "<w43>", "<b43>=", UUID]
+FORMS = ["<h32>", "<h40>", "<h64>", "<A20>", "<A24>", "<A40>", "<a32>", "<U32>", "<w43>", "<b43>=", UUID]
 PLACES = [
     "{upper}={key}",
     'export {upper}="{key}"',
