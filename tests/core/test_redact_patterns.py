@@ -19,7 +19,9 @@ from holdfast.core import (
     redact_assignments,
     redact_before,
     redact_calls,
+    redact_codes,
     redact_commands,
+    redact_encoded,
     redact_foreign,
     redact_forms,
     redact_keys,
@@ -34,7 +36,9 @@ from holdfast.core import (
     redact_settings,
     redact_shapes,
     redact_spans,
+    redact_tables,
     redact_variables,
+    redact_views,
 )
 from tests.tables import every_row
 
@@ -45,6 +49,7 @@ MODULES = [
     *(redact_around, redact_assignments, redact_before, redact_calls, redact_commands, redact_foreign),
     *(redact_keys, redact_manifests, redact_names, redact_phrases, redact_places, redact_private),
     *(redact_runs, redact_said, redact_settings, redact_shapes, redact_spans, redact_variables),
+    *(redact_codes, redact_encoded, redact_tables, redact_views),
 ]
 BACKTRACKING = (signs.MAX_REPEAT, signs.MIN_REPEAT)
 LONGEST = 20_000

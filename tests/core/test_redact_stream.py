@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from holdfast.core.redact import Lists, redact
 from holdfast.core.redact_segments import CONTEXT, LONGEST_LINE, SEGMENT
 from holdfast.core.redact_stream import redact_stream
-from tests.core.made_up import BEGIN, END, HUNTER, PEM_LINES, PLAIN, made_up
+from tests.core.made_up import BEGIN, END, HEX, HUNTER, PEM_LINES, PLAIN, made_up
 from tests.core.redact_texts import TEXTS
 
 PEM = "\n".join([BEGIN, *PEM_LINES, END, ""])
@@ -65,7 +65,7 @@ def test_a_private_passage_is_not_held_in_memory_and_not_given() -> None:
 
 
 def test_a_line_without_an_end_goes_on() -> None:
-    word = f"{made_up(50)} {PLAIN} "
+    word = f"{made_up(50, HEX)} {PLAIN} "
     text = word * (LONGEST_LINE // len(word) + 2) + KEY
     pieces = [text[start : start + SEGMENT] for start in range(0, len(text), SEGMENT)]
     stream = redact_stream(pieces)

@@ -14,7 +14,7 @@ from holdfast.core import redact_values as values
 from holdfast.core.patterns import compiled
 from holdfast.core.redact_around import LONGEST_JUDGED, end_of, opening_before, owner_of, trimmed
 from holdfast.core.redact_names import Announced, Proof
-from holdfast.core.redact_random import is_drawn
+from holdfast.core.redact_random import ENDS_LIKE_TYPE, is_code_name, is_drawn
 from holdfast.core.redact_settings import STATEMENT_BEGINS, is_setting
 from holdfast.core.redact_spans import Rank, Span
 
@@ -29,6 +29,9 @@ _HEAD: Final = compiled(
             # a declaration with its type
             :[ \t]{{0,3}}&?(?:'static[ ])?[A-Za-z_][\w.\[\]]{{0,30}}\*?(?:[ ]?\|[ ]?(?:None|null|undefined))?
               [ \t]{{0,3}}=(?=[ \t]{{0,3}}[\w@$]{{0,2}}\\{{0,3}}["'`])
+            # the same where the type has no sign before it, and a property of C#
+          | [ \t]{{1,8}}(?:\[\]byte|\*?[A-Za-z][\w.]{{0,30}})[ \t]{{1,3}}:?=(?=[ \t]{{0,3}}["'`])
+          | [ \t]?\{{[ ](?:(?:private[ ]|protected[ ])?(?:get|set|init);[ ]){{1,3}}+\}}[ ]=(?=[ ]@?["])
             # `name: NAME`, and its value in the next line or attribute; or as the next string of a call
           | (?:,\s{{0,40}}|\s{{1,40}})\\{{0,3}}["']?(?:value|content|secure|default)\\{{0,3}}["']?
               [ \t]{{0,4}}[:=]
@@ -98,7 +101,9 @@ def _quoted(text: str, head: re.Match[str], announced: Announced) -> Iterator[Sp
     start, end = head.end(), _closing(text, head)
     if end <= start:
         return
-    if names.may_be_phrase(head["name"]) and values.is_phrase(text[start:end]):
+    if announced.kind == "password" and values.is_words(
+        text[start:end], sure=names.may_be_phrase(head["name"])
+    ):
         yield Span(start, end, announced.kind, Rank.NAME)
     start, proof = _after_scheme(text, start, end, announced.proof)
     if _is_secret_string(text, head, start, end, proof):
@@ -113,11 +118,16 @@ def _is_secret_string(text: str, head: re.Match[str], start: int, end: int, proo
         head["bind"] == ","
         and not head["name"].isupper()
         and not owner_of(text, head.start()).startswith("-")
+        and text[_name_start(text, head) - 1 : _name_start(text, head)] != ":"
     ):
         return bool(head["closed"]) and _is_secret_second(text, head, value, proof)
     if values.is_secret(value, proof):
         return True
     return values.is_given(value, proof) and is_setting(text, head.start(), end + 1)
+
+
+def _name_start(text: str, head: re.Match[str]) -> int:
+    return head.start() - len(owner_of(text, head.start()))
 
 
 def _is_secret_second(text: str, head: re.Match[str], value: str, proof: Proof) -> bool:
@@ -213,6 +223,10 @@ _LISTS: Final = frozenset("[{n ")
 _USER_AND: Final = compiled(
     r"""[\w.@-]{2,40}(?:[ ]/[ ]|:|/)(?P<value>[^\s"'`<>\\,;]{6,100})(?=[\s"'\\]|\Z)"""
 )
+# Several words to the end of their line.
+_WORDS: Final = compiled(
+    r"[\w@#$%^&*!+?-]{2,30}(?:[ ][\w@#$%^&*!+?-]{1,30}){1,11}+(?=[ \t]{0,9}(?:\r?\n|\Z))", re.ASCII
+)
 _BARE: Final = compiled(
     rf"""(?:{_SCHEME.pattern})?(?:[^\s"'`<>\\]|\\(?![nrtu"'\\/])){{1,{LONGEST_JUDGED}}}+""",
     re.IGNORECASE | re.VERBOSE,
@@ -230,9 +244,19 @@ def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int)
     elif announced.kind in _PAIRS and (pair := _USER_AND.match(text, place)):
         if values.is_secret_unquoted(pair["value"], Proof.NONE):
             yield Span(*pair.span("value"), announced.kind, Rank.NAME)
+    elif (
+        announced.kind == "password"
+        # A shell ends the value at the first blank.
+        and (head["bind"] != "=" or head["gap"])
+        and (words := _WORDS.match(text, place))
+        and values.is_words(words[0], sure=names.may_be_phrase(head["name"]))
+    ):
+        yield Span(*words.span(), announced.kind, Rank.NAME)
     elif found := _BARE.match(text, place):
         start, proof = _after_scheme(text, place, found.end(), announced.proof)
         value = trimmed(text[start : found.end()])
+        if head["bind"] == ":" and _is_type(text, name_start, start + len(value), value):
+            return
         if _is_secret_word(text, head, name_start, start, value, proof):
             yield Span(start, end_of(text, start, value), announced.kind, Rank.NAME)
 
@@ -266,6 +290,26 @@ def _is_secret_word(
     return _is_set(value, proof) and is_setting(text, name_start, end)
 
 
+def _is_type(text: str, name_start: int, end: int, value: str) -> bool:
+    """Whether code declares what a name is, not what it holds: `secret: Base64String;`."""
+    if not is_code_name(value):
+        return False
+    if _DECLARES.search(text, max(0, name_start - 200), name_start):
+        return True
+    if not _TYPE.match(value):
+        return False
+    return bool(ENDS_LIKE_TYPE.search(value) or _AFTER_TYPE.match(text, end))
+
+
+# A type begins with a capital and ends with a word.
+_TYPE: Final = compiled(r"[*&]?[A-Z]\w{0,60}(?<=[A-Za-z][a-z][a-z])[?!]?\Z", re.ASCII)
+_AFTER_TYPE: Final = compiled(r"[?!]?(?:\[\])?[ ]{0,2}[;,)|&=>{}<\[]")
+# Keywords that declare a name or a function, in the same line.
+_DECLARES: Final = compiled(
+    r"""\b(?:async|class|const|constructor|def|defn|final|fn|fun|func|function|init|input|interface|lateinit|let|mut|private
+        |protected|pub|public|readonly|record|required|static|struct|type|val|var)\b[^\n"'`]{0,160}(?<=[\s({,:$])\Z""",
+    re.VERBOSE,
+)
 # The attribute that names the element which holds the value.
 _ATTRIBUTE: Final = compiled(r"""\b(?:name|key|id)=\\{0,3}["']\Z""")
 # openssl takes a password as `pass:…`.

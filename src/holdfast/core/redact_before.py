@@ -1,15 +1,16 @@
 """Before: what the words before a long random run say of it.
 
-`DATADOG: 9f86…`, a line that ends in "this password:", `/token/…` in a path. The run itself has no form that
-anyone has published; see `core.redact_shapes` for those that have.
+`DATADOG: 9f86…`, a line that ends in "this password:", `/token/…` in a path, or simply a name that says key
+somewhere near it (`var acmeToken string = "…"`, `[acme api key] …`), whatever the language. The run itself
+has no form that anyone has published; see `core.redact_shapes` for those that have.
 """
 
 import re
 import string
 from typing import Final
 
-from holdfast.core.redact_names import announces_if_random
-from holdfast.core.redact_random import is_drawn, is_mixed, is_scrambled
+from holdfast.core.redact_names import announced_by, announces_if_random
+from holdfast.core.redact_random import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redact_services import PROVIDERS
 from holdfast.core.redact_shapes import TOKEN_CHARACTERS
 
@@ -17,6 +18,7 @@ _SIGNS: Final = frozenset("\"'`=: /\n")
 _BINDS: Final = frozenset(":=>,(")
 _QUOTES: Final = " \t\"'`\\"
 _LOOK_BACK: Final = 120
+_SHORTEST_BEFORE: Final = 20
 # What is most often said of long random runs, and never of a key.
 _NAMES_OF_HASHES: Final = frozenset(
     "sha sha1 sha256 sha384 sha512 md5 hash h1 integrity checksum digest commit ref index id uuid key".split()
@@ -31,6 +33,8 @@ def announced_before(text: str, start: int, run: str) -> str | None:
     if sign not in _SIGNS:
         return None
     before = text[max(0, start - _LOOK_BACK) : start]
+    if len(run) < _SHORTEST_BEFORE or (not run.isalnum() and _is_named_thing(run)):
+        return None
     kind = _BY_SIGN[sign](before) if sign in _BY_SIGN else _by_name(text, start, before, run)
     # Asked last, because it costs most.
     return kind if kind and (kind in _SURE or is_scrambled(run) or is_drawn(run)) else None
@@ -52,6 +56,114 @@ def _by_name(text: str, start: int, before: str, run: str) -> str | None:
     if name == "code":
         return "key" if "azurewebsites" in before else None
     return announces_if_random(name)
+
+
+def announced_nearby(text: str, start: int, run: str) -> str | None:
+    """The kind of secret that this run is, by the nearest name in its line; None if that says nothing of it.
+
+    Between the two may stand whatever a language puts there, but no word that says what else the run is.
+    """
+    if text[start - 1 : start] not in _BEFORE_VALUES or (not run.isalnum() and _is_named_thing(run)):
+        return None
+    line = _line_before(text, start)
+    words = list(_SECRET_WORD.finditer(line.lower())) if line.isascii() else []
+    if not words:
+        return None
+    word = words[-1]
+    between = _WORDS.findall(line, word.end())
+    if len(between) > _MOST_BETWEEN or not _OTHER_RUNS.isdisjoint(map(str.lower, between)):
+        return None
+    announced = announced_by(_words_before(line, word.start()) + line[word.start() : word.end()])
+    if announced is None or not (is_scrambled(run) or is_drawn(run)):
+        return None
+    if is_hex(run.replace("-", "")):
+        # Hashes and ids look the same, so the name must say more, or be bound to it.
+        if announced.opens:
+            return announced.kind if len(between) <= _MOST_BEFORE_HASHES else None
+        return announced.kind if len(run) >= 32 and _BOUND.fullmatch(line, word.end()) else None
+    return announced.kind if announced.opens or is_mixed(run) or len(run) >= _LONG else None
+
+
+def _is_named_thing(run: str) -> bool:
+    """Whether it is a path, the name of a file or a release, or a member of something: words, not a value."""
+    if "/" in run and _PATH.search(run):
+        return True
+    parts = _PARTS.split(run)
+    if sum(len(part) >= 4 and part.isalpha() and part.islower() for part in parts) >= 2:
+        return True
+    if "." not in run:
+        return False
+    longest = max(run.split("."), key=len)
+    return (
+        bool(_EXTENSION.search(run)) or is_code_name(longest) or (longest.isalpha() and not is_drawn(longest))
+    )
+
+
+_PATH: Final = re.compile(r"(?:\A|/)[a-z._-]{3,40}(?:/|\Z)")
+_PARTS: Final = re.compile(r"[-._~/]")
+_EXTENSION: Final = re.compile(r"\.[a-z]{1,5}\Z")
+_BOUND: Final = re.compile(
+    r"""[\s"'`\])]{0,4}(?:[:=]{1,2}>?|->|→|,|\||\]|is)[\s"'`(@]{0,6}|\s\{[^\n]{0,30}\}\s=\s["']"""
+)
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether a run is a whole string or word, and its name does not say that it is an id or a hash."""
+    if text[start - 1 : start] not in _BEFORE_VALUES or text[end : end + 1] not in _AFTER_VALUES:
+        return False
+    before = text[max(0, start - _LOOK_BACK) : start]
+    if _DOCUMENT_BEFORE.search(before):
+        return False
+    name = _NAME_OF_VALUE.search(before)
+    return name is None or _OTHER_RUNS.isdisjoint(map(str.lower, _NAME_WORDS.findall(name[1])))
+
+
+def _line_before(text: str, start: int) -> str:
+    """What stands before a run in its line; if that is nothing, the line before, if that goes on."""
+    before = text[max(0, start - _LOOK_BACK) : start]
+    rest, newline, line = before.rpartition("\n")
+    if newline and not line.strip(_MARGIN):
+        rest = rest.rstrip()
+        return rest.rpartition("\n")[2] if rest.endswith(_GOES_ON) else ""
+    return line
+
+
+def _words_before(line: str, place: int) -> str:
+    """What belongs to the name that the word at this place is a part of; how it is declared does not."""
+    found = _NAME_BEFORE.search(line, 0, place)
+    return _DECLARED.sub("", found[0]) if found else ""
+
+
+_DECLARED: Final = re.compile(r"\bpublic (?=(?:const|final|override|readonly|required|static|[sS]tring)\b)")
+_BEFORE_VALUES: Final = frozenset(("", *"\"'`=: ,(|>[\t\n"))
+_AFTER_VALUES: Final = frozenset(("", *" .\t\r\n\"'`,;)]}<|\\&"))
+# What a run goes on with, or is the first line of: base64 in lines, data in an address.
+_DOCUMENT_BEFORE: Final = re.compile(
+    r"(?:base64[,:\s]|-{4}\s{1,2}|[A-Za-z0-9+/]{60}(?:\s|\\n){1,2})[\s|>]{0,9}\Z", re.ASCII
+)
+# The name that a value is bound to or stands behind, and its words.
+_NAME_OF_VALUE: Final = re.compile(r"""([\w-]{1,60})[\s"'`:=>(\[{,|\\]{1,10}\Z""", re.ASCII)
+_NAME_WORDS: Final = re.compile(r"[A-Z]{2,40}(?![a-z])|[A-Z]?[a-z]{1,40}|\d{1,9}", re.ASCII)
+_MARGIN: Final = " \t\"'`|>+-*#→" + string.digits
+_GOES_ON: Final = tuple(":=>([,\\")
+# The word itself with all that is joined to it, and what stands before it: `acme api` of `acme api token_v2`.
+_SECRET_WORD: Final = re.compile(
+    r"(?:pass(?:word|wd|phrase|code)|secret|token|credential|key|auth|api|pat|pwd|creds?(?![a-z]))[\w-]{0,40}",
+    re.ASCII,
+)
+_NAME_BEFORE: Final = re.compile(r"(?:[A-Za-z]{1,20}[ ]){0,2}+[\w.-]{0,40}\Z")
+_WORDS: Final = re.compile(r"[A-Za-z]\w{1,99}")
+_MOST_BETWEEN: Final = 4
+_MOST_BEFORE_HASHES: Final = 2
+_LONG: Final = 24
+# Words that say what a run is where it is no secret.
+_OTHER_RUNS: Final = frozenset(
+    """address addr anon asset blob block branch build bundle cache chunk checksum commit commits contract
+    cursor deployment digest doc etag file fingerprint h1 hash hashes head id ids image index integrity
+    kid layer merge md5 message model module name node nonce object package path pid pubkey public
+    rebase ref release request revision run sequence session sha sha1 sha256 sha384 sha512 signature
+    slug snapshot src tag thread trace tree tx txid url user uid uuid version""".split()
+)
 
 
 def is_service_id(text: str, start: int) -> bool:

@@ -45,7 +45,8 @@ _FLAGS: Final = (
     ("-xp", _WORD, r"sendemail"),
     ("-t", _WORD, r"doctl[ ]auth|codecov"),
     ("-b --body", _WORD, r"gh[ ]secret[ ]set"),
-    ("--value", _WORD, r"secret[ ]set|SecureString"),
+    ("-b", _JOINED, r"gh[ ]secret[ ]set"),
+    ("--value", _WORD, r"secret[ ]set|SecureString|put-parameter|put-secret-value"),
     ("--auth", _WORD, r"netlify"),
     ("-u --user --proxy-user -U", _PAIR, r"curl|wget|https?|xh"),
     ("-a", _PAIR, r"https?|xh"),
@@ -67,7 +68,7 @@ def _taken_by(flag: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 
 
 _FLAG: Final = compiled(
-    r"""[ "'](?P<flag> -(?:pw|xp|[A-Za-z])(?=[ ="'\\]) | -p(?=\S) | -u
+    r"""[ "'](?P<flag> -(?:pw|xp|[A-Za-z])(?=[ ="'\\]) | -p(?=\S) | -b(?=") | -u
                      | --(?:user|proxy-user|body|value|auth|cookie)(?=[ ="'\\]) )""",
     re.VERBOSE,
 )
@@ -176,12 +177,65 @@ def _logged_in(text: str, place: int) -> Iterator[Span]:
         yield Span(*found.span(kind), kind, Rank.NAME)
 
 
+# What a script answers when it is asked for a password: `expect "assword:"`, then `send "…\\r"`.
+_ANSWERED: Final = compiled(
+    r"""(?:assw|assphrase|passcode|\bpin\b|\botp\b|token|secret)[^\n]{0,60}\n?[ \t]{0,40}\{?\s{0,40}
+        (?:\w{1,30}\.)?(?:exp_)?send(?:line|_user)?(?:[ ]-{1,2}\w{0,12}){0,2}+[ ]?[ (]
+        [\\"'{]{1,2}(?P<value>[^\s"'\\{}][^"'\n\\{}]{2,100})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LONGEST_DIALOGUE: Final = 800
+
+
+def _answered(text: str, place: int) -> Iterator[Span]:
+    for found in _ANSWERED.finditer(text, place, place + _LONGEST_DIALOGUE):
+        if values.is_given(found["value"], Proof.NONE):
+            yield Span(*found.span("value"), "password", Rank.PLACE)
+
+
+# Who logs in as somebody with something says it: `log in as admin with …`, `sign in as me / …`.
+_LOGGED_IN_AS: Final = compiled(
+    r"""in[ ]as[ ](?:the[ ]|user[ ])?["'`*]{0,2}[\w.@+-]{2,60}["'`*]{0,2}(?:[ ]user)?
+        (?:[ ]?[/:,][ ]?|[ ](?:with|using|via|and)[ ])(?:the[ ])?
+        (?:(?:password|pass|pwd|pw|passphrase|credentials?|pin|code)[ :=]{1,3})?
+        (?P<quote>["'`]?)(?P<value>[^\s"'`<>,;()]{4,100}?)(?P=quote)(?P<end>[.!?]?(?:[\s"',;)]|\Z))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LOGS: Final = ("log", "logged", "logging", "sign", "signed", "signing")
+# How else people log in.
+_METHODS: Final = frozenset(
+    """access account admin biometrics both browser cookie cookies credentials default device different email
+    empty existing google github gitlab full keys ldap magic microsoft multi none oauth okta other passkey
+    passkeys password permissions privileges read root saml same session some their this token tokens two
+    valid webauthn your""".split()
+)
+
+
+def _logged_in_as(text: str, place: int) -> Iterator[Span]:
+    before = text[max(0, place - 10) : place].rstrip(" -").lower()
+    found = _LOGGED_IN_AS.match(text, place) if before.endswith(_LOGS) else None
+    if found is None:
+        return
+    value = found["value"]
+    if value.isalpha():
+        # A plain word is one only if the sentence ends with it, or if it is quoted.
+        told = value.islower() and (bool(found["quote"]) or found["end"][:1] in _ENDS)
+        is_secret = told and value not in _METHODS and values.is_secret(value, Proof.NONE)
+    else:
+        is_secret = values.is_secret(value, Proof.NONE) and not values.is_code(value)
+    if is_secret:
+        yield Span(*found.span("value"), "password", Rank.PLACE)
+
+
+_ENDS: Final = frozenset(("", ".", "!", "?", "\n", "\r"))
 _TAKES: Final = rb"""(?: p[^\s] | p[ ][^\s-] | (?:pw|xp|[uaswnkxtb])(?:[ =]|\\{0,3}["'],)
-                        | u[^\s-] | -(?:user|proxy-user|body|value|auth|cookie)(?:[ =]|\\{0,3}["'],) )"""
+                        | u[^\s-] | b" | -(?:user|proxy-user|body|value|auth|cookie)(?:[ =]|\\{0,3}["'],) )"""
 COMMAND_RULES: Final = (
     *(Rule(before + b"-", _TAKES, _flagged) for before in (b" ", b'"', b"'")),
     Rule(b"echo ", rb"[^\n|]{4,210}\|[^\n]{0,160}(?:sudo|stdin|chpasswd|with-token|crypt|secret)", _piped),
     Rule(b"<<<", rb"\ ?[^<\s]", _here),
     Rule(b"login", rb"[\s(]|s?[ ]?[:=][ ]{0,4}[\w.@+-]{2,60}[ ]?/[ ]", _logged_in),
     Rule(b"encrypt_string ", rb"\S", _encrypted),
+    Rule(b"expect", rb"[^\w]", _answered),
+    Rule(b"in as ", rb"[^\n]{2,70}(?:with|using|via|and|[/:,])", _logged_in_as),
 )  # fmt: skip

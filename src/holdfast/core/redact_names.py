@@ -62,6 +62,7 @@ _CREDENTIAL: Final = Announced("credential", Proof.DIGITS)
 _AUTH: Final = Announced("auth", Proof.RANDOMNESS)
 _SALT: Final = Announced("salt", Proof.DIGITS)
 ANY_KEY: Final = Announced("key", Proof.RANDOMNESS)
+_OF_SERVICE: Final = Announced("api-key", Proof.RANDOMNESS)
 
 _WORD: Final = re.compile(r"[A-Z]{1,99}(?![a-z])|[A-Z]?[a-z]++", re.ASCII)
 # What a word says, and what one says that only ends so (`dbpassword`, `githubtoken`).
@@ -69,11 +70,12 @@ _WHOLE: Final = (
     (_PASSWORD, "passwords passcode masterauth psw"),
     (_PASSWORD, "senha clave contrasena kennwort wachtwoord adgangskode parola haslo heslo"),
     (_SECRET, "secrets"),
-    (_TOKEN, "tokens"),
+    (_TOKEN, "tokens pat"),
     (_KEY, "apikeys"),
     (_CREDENTIAL, "cred creds credential credentials"),
     (_AUTH, "auth oauth authorization authentication"),
     (_SALT, "salt"),
+    (_OF_SERVICE, "api"),
     (ANY_KEY, "key keys"),
 )
 _ENDINGS: Final = (
@@ -128,9 +130,10 @@ _STEPS: Final = frozenset(
 )
 # What stands before `key` where it opens a door. Another key is taken for a secret only if it looks random.
 OPENING: Final = frozenset(
-    """access account activation admin aes api app application auth authentication client connection
-    consumer decryption deploy encryption hmac jwt license management master private product secret serial
-    service session shared signing ssh storage subscription unseal webhook write""".split()
+    """access account activation admin aes api app application auth authentication backend bot client
+    connection consumer decryption deploy developer device encryption hmac ingest ingestion instrumentation
+    integration jwt license management master merchant partner platform private product secret serial server
+    service session shared signing ssh storage subscription tenant unseal vendor webhook write""".split()
 )
 
 
@@ -180,7 +183,8 @@ def _in_company(announced: Announced, before: list[str], after: list[str]) -> An
 
 # Other names whose value is a secret if it looks random.
 _RANDOM_SECRETS: Final = frozenset(
-    "sid dsn cookie crumb license mnemonic otp totp wpa sas jwt bearer pat session sessionid wallet".split()
+    """api sid dsn cookie crumb license login mnemonic otp totp wpa sas jwt bearer pat session sessionid
+    wallet""".split()
 )
 
 

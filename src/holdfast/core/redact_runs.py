@@ -12,7 +12,7 @@ from typing import Final
 
 from holdfast.core import redact_shapes as shapes
 from holdfast.core.patterns import compiled
-from holdfast.core.redact_before import announced_before, is_service_id
+from holdfast.core.redact_before import announced_before, announced_nearby, is_service_id, stands_alone
 from holdfast.core.redact_forms import LED, SIGNED
 from holdfast.core.redact_page import Page
 from holdfast.core.redact_random import is_mixed, is_scrambled
@@ -27,6 +27,7 @@ _RUN: Final = b"k" * shapes.SHORTEST_RUN
 _LONGEST_KEY: Final = 400
 _LONGEST_MARKED: Final = 20_000
 _SHORTEST_INNER: Final = 16
+_LONGEST_STRETCH: Final = 20
 _LENGTH_OF_UUID: Final = 36
 
 
@@ -75,14 +76,20 @@ def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:
         yield from _in_base64(text, start, text[start:end])
     elif not _NO_KEY.match(text, start, end):
         yield from _hidden(text, start, text[start:end])
-    elif end - start == _LENGTH_OF_UUID and text[start + 8] == "-" and is_service_id(text, start):
-        yield Span(start, end, "api-key", Rank.HINT)
+    elif end - start == _LENGTH_OF_UUID and text[start + 8] == "-":
+        kind = "api-key" if is_service_id(text, start) else announced_nearby(text, start, text[start:end])
+        if kind:
+            yield Span(start, end, kind, Rank.HINT)
 
 
-# A run without a digit; a UUID; a hash that says so; words and small numbers, as the names of files, releases
-# and tests have them.
+# Every fourth character of base64 tells whether it encodes ASCII that can be seen.
+_BASE64_OF_TEXT: Final = compiled(r"(?:[I-Za-f][A-Za-z0-9]{3}){4}")
+ENCODED: Final = "encoded-secret"
+"""The kind of what may be base64 of a text that has a secret in it, until somebody has looked."""
+# A run without a digit; a date; a UUID; a hash that says so; words and small numbers, as the names of files,
+# releases and tests have them.
 _NO_KEY: Final = compiled(
-    r"""[^0-9]*+\Z | [0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}- | sha\d{1,3}-
+    r"""[^0-9]*+\Z | \d{4}-\d\d-\d\d | [0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}- | sha\d{1,3}-
       | (?:[A-Za-z]++|[0-9]{1,4}+(?![0-9A-Za-z]))
         (?:[._~-]++(?:[A-Za-z]++|[0-9]{1,4}+(?![0-9A-Za-z]))?+)*+\Z""",
     re.VERBOSE,
@@ -114,10 +121,14 @@ _SECURE_VALUE: Final = compiled(
 
 def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
     """A key that does not begin where its run begins, or whose beginning says nothing."""
+    # A full stop behind it ends a sentence.
+    run = run.rstrip(".")
+    if _BASE64_OF_TEXT.match(run):
+        yield Span(start, start + len(run), ENCODED, Rank.HINT)
     if text[start - 2 : start] in shapes.LEADS or run[32:33] == "-":
         yield from filter(None, (shapes.forms(LED).match(text, start),))
     if _HASH.match(run):
-        if kind := announced_before(text, start, run):
+        if kind := announced_before(text, start, run) or announced_nearby(text, start, run):
             yield Span(start, start + len(run), kind, Rank.HINT)
         return
     if run.partition("_")[0] in shapes.IDS:
@@ -140,8 +151,27 @@ def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
         if shapes.is_prefixed_key(run) or shapes.has_two_random_halves(run):
             yield Span(start, end, "api-key", Rank.PREFIX)
             return
+    first, last = _base64_around(text, start, end)
     if kind := announced_before(text, start, run):
         yield Span(start, end, kind, Rank.HINT)
+    elif last - first <= _LONGEST_KEY and (kind := announced_nearby(text, first, text[first:last])):
+        yield Span(first, last, kind, Rank.HINT)
+    elif (first, last) == (start, end) and shapes.is_key_alone(run) and stands_alone(text, start, end):
+        yield Span(start, end, "api-key", Rank.HINT)
+
+
+def _base64_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the value begins and ends that signs of base64 have broken into runs, of which this is one."""
+    if text[start - 1 : start] in _JOINS_BASE64:
+        before = text[max(0, start - _LONGEST_KEY) : start]
+        start -= len(before) - len(before.rstrip(_BASE64_CHARACTERS))
+    more = _MORE_BASE64.match(text, end)
+    return start, more.end() if more else end
+
+
+_JOINS_BASE64: Final = frozenset("+/")
+_BASE64_CHARACTERS: Final = string.ascii_letters + string.digits + "+/"
+_MORE_BASE64: Final = compiled(r"(?:[+/][A-Za-z0-9+/]{0,400}+)?={0,2}", re.ASCII)
 
 
 _HASH: Final = compiled(r"[0-9a-f]++\Z")
@@ -163,16 +193,20 @@ _INNER: Final = compiled(r"[_.~-]")
 
 def _in_base64(text: str, start: int, run: str) -> Iterator[Span]:
     """A key of base64 that a slash or a plus sign breaks into runs, of which this is the first."""
-    before = text[max(0, start - shapes.SHORTEST_RUN - 2) : start]
+    before = text[max(0, start - _LONGEST_STRETCH - 2) : start]
     rest = before.rstrip(_BASE64)
     # The first letter after a backslash is that of an escaped newline.
     first = start - len(before) + len(rest) + rest.endswith("\\")
-    if start - first > shapes.SHORTEST_RUN or not is_mixed(run):
+    if start - first > _LONGEST_STRETCH or not is_mixed(run):
         return
     if first < start and (known := shapes.known_at(text, first)):
         yield known
     elif signed := shapes.forms(SIGNED).match(text, first):
         yield signed
+    elif text[start - 1 : start] == "+" and first < start:
+        _, last = _base64_around(text, start, start + len(run))
+        if kind := announced_nearby(text, first, text[first:last]):
+            yield Span(first, last, kind, Rank.HINT)
 
 
 _BASE64: Final = string.ascii_letters + string.digits + "+/-_"

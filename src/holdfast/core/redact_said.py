@@ -124,6 +124,34 @@ def said_at(text: str, place: int) -> Iterator[Span]:
             yield Span(place, end_of(text, place, value), announced.kind, Rank.NAME)
 
 
+# The password is correct horse battery staple: words to the end of the sentence.
+_TOLD: Final = compiled(
+    rf"""pass(?:word|phrase|code)["'`*]{{0,2}}[ ]{_OF_WHOM}{_SAYS}["'`]?
+        (?P<words>[\w@\#$%^&*!+?-]{{2,30}}(?:[ ][\w@\#$%^&*!+?-]{{1,30}}){{0,7}}+)
+        (?=[.!]?[ \t]{{0,3}}(?:["'`)]|\r?\n|\Z|[.][ ]))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# What is most often said of a password in one word.
+_STATES: Final = frozenset(
+    """accepted blank correct different fine good gone hashed hidden known lost okay plain plaintext public
+    random ready safe sent short shown strong temporary unique unknown unset visible wrong""".split()
+)
+
+
+def words_told_at(text: str, place: int) -> Iterator[Span]:
+    """The words that a sentence gives as the password named at this place."""
+    told = _TOLD.match(text, place)
+    if told is None:
+        return
+    words, sure = told["words"], text[place : place + 10].lower() == "passphrase"
+    if words.isalpha():
+        plain = len(words) >= 6 and words.islower() and words not in _STATES and values.is_alone(words)
+        if plain:
+            yield Span(*told.span("words"), "password", Rank.NAME)
+    elif values.is_words(words, sure=sure):
+        yield Span(*told.span("words"), "password", Rank.NAME)
+
+
 def _announced(text: str, start: int, name: re.Match[str]) -> Announced | None:
     return names.announced_by(opening_before(text, start) + text[start : name.end()])
 

@@ -7,6 +7,7 @@ most texts hold no secret, and a pattern is tried only where that literal stands
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from json import dumps
 from operator import attrgetter
@@ -15,19 +16,22 @@ from urllib.parse import quote
 
 from holdfast.core.redact_by_name import NAME_RULES
 from holdfast.core.redact_calls import CALL_RULES
+from holdfast.core.redact_codes import CODE_RULES
 from holdfast.core.redact_commands import COMMAND_RULES
+from holdfast.core.redact_encoded import encoded_at, is_pair
 from holdfast.core.redact_foreign import FOREIGN_RULES, by_foreign_name
 from holdfast.core.redact_keys import KEY_RULES
 from holdfast.core.redact_manifests import MANIFEST_RULES
-from holdfast.core.redact_page import Search, page_of, searches_for
+from holdfast.core.redact_page import Page, Search, page_of, searches_for
 from holdfast.core.redact_phrases import PHRASE_RULES
 from holdfast.core.redact_places import PLACE_RULES
 from holdfast.core.redact_private import PRIVATE_RULES
 from holdfast.core.redact_random import is_scrambled
-from holdfast.core.redact_runs import keys_by_shape
+from holdfast.core.redact_runs import ENCODED, keys_by_shape
 from holdfast.core.redact_spans import (
     MARKER,
     MARKER_BEGINS,
+    VARIABLE,
     Rank,
     Span,
     in_original,
@@ -38,6 +42,7 @@ from holdfast.core.redact_spans import (
 )
 from holdfast.core.redact_values import is_made_up
 from holdfast.core.redact_variables import VARIABLE_RULES
+from holdfast.core.redact_views import views
 from holdfast.lazy_dataclass import dataclass
 
 _RULES: Final = (
@@ -47,6 +52,7 @@ _RULES: Final = (
     *NAME_RULES,
     *PLACE_RULES,
     *COMMAND_RULES,
+    *CODE_RULES,
     *CALL_RULES,
     *VARIABLE_RULES,
     *PHRASE_RULES,
@@ -86,7 +92,18 @@ def _found(text: str, lists: Lists) -> list[Span]:
     if len(text) < _SHORTEST and not lists.deny:
         return []
     page = page_of(_masked(text))
-    spans = list(keys_by_shape(page))
+    spans = _by_rules(page)
+    for view in views(page.text):
+        spans += view.in_text(_by_rules(page_of(view.text)))
+    if spans:
+        spans += _echoes(page.text, spans)
+    if lists.allow or lists.deny:
+        spans = [*_not_allowed(text, spans, lists.allow), *_denied(text, lists)]
+    return [whole_characters(text, span) for span in outside_markers(text, spans)]
+
+
+def _by_rules(page: Page) -> list[Span]:
+    spans = list(_keys(page))
     lower = page.lower
     for first, each in _searches():
         # Asked here, not in a function: most searches end at this question.
@@ -94,11 +111,22 @@ def _found(text: str, lists: Lists) -> list[Span]:
             spans += each.spans(page, place.start())
     if not page.text.isascii():
         spans += by_foreign_name(page)
-    if spans:
-        spans += _echoes(page.text, spans)
-    if lists.allow or lists.deny:
-        spans = [*_not_allowed(text, spans, lists.allow), *_denied(text, lists)]
-    return [whole_characters(text, span) for span in outside_markers(text, spans)]
+    return spans
+
+
+def _keys(page: Page) -> Iterator[Span]:
+    """Keys by their shape, and base64 of a text that has a secret in it."""
+    for span in keys_by_shape(page):
+        if span.kind != ENCODED:
+            yield span
+        elif encoded := encoded_at(page.text, span.start):
+            end, plain = encoded
+            if is_pair(plain) or any(_tells(each) for each in _by_rules(page_of(plain))):
+                yield replace(span, end=end)
+
+
+def _tells(span: Span) -> bool:
+    return not span.kind.startswith(VARIABLE) and span.kind != ENCODED
 
 
 @cache

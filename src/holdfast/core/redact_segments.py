@@ -4,6 +4,7 @@ A segment is some whole lines. Where it ends depends on what the text says, neve
 it is read together with the end of the one before, and does not end inside of a private key.
 """
 
+import re
 from typing import Final
 
 from holdfast.core.redact_keys import LONGEST
@@ -19,7 +20,9 @@ def segment_end(text: str, start: int) -> int | None:
     """Where the segment ends that begins here; None if that needs more text."""
     newline = text.find("\n", start + SEGMENT - 1, start + LONGEST_LINE)
     if newline >= 0:
-        return before_open_key(text, start, newline + 1)
+        end = before_open_key(text, start, newline + 1)
+        held = before_open_line(text, start, end)
+        return held if held > start else end
     if len(text) < start + LONGEST_LINE:
         return None
     blank = text.rfind(" ", start + LONGEST_LINE - CONTEXT, start + LONGEST_LINE)
@@ -42,5 +45,17 @@ def before_open_key(text: str, start: int, end: int) -> int:
     return end
 
 
+def before_open_line(text: str, start: int, end: int) -> int:
+    """The same end, or the beginning of the first of the last lines that go on in the next one.
+
+    Such a line ends with a string that is joined to another, or with a backslash.
+    """
+    while end > start and _GOES_ON.search(text, max(start, end - _LONGEST_SEAM), end):
+        end = max(start, text.rfind("\n", start, end - 1) + 1)
+    return end
+
+
+_GOES_ON: Final = re.compile(r"""[\w+/=.~-](?:["'`][ \t]{0,3}(?:[+.&<>|]{1,2}[ \t]{0,3})?\\?|\\)\r?\n\Z""")
+_LONGEST_SEAM: Final = 20
 # What begins and ends a private key: in PEM, and the lines of PuTTY's own format.
 _BRACKETS: Final = (("-----BEGIN ", "-----END "), ("Private-Lines:", "Private-MAC:"))

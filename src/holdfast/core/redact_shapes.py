@@ -11,7 +11,7 @@ from typing import Final
 
 from holdfast.core.patterns import compiled
 from holdfast.core.redact_forms import FORMS, MARKED
-from holdfast.core.redact_random import is_hex, is_mixed, is_scrambled
+from holdfast.core.redact_random import is_hex, is_mixed, is_scrambled, reads_like_words
 from holdfast.core.redact_spans import Rank, Span
 from holdfast.lazy_dataclass import dataclass
 
@@ -81,6 +81,7 @@ LEADS: Final = frozenset(
 )
 
 # Words in a prefix that say of what follows them that it is a key: `acme_live_…`, `acme-pat-…`.
+SURE_KEY_WORDS: Final = frozenset("sk rk pat apikey".split())
 KEY_WORDS: Final = frozenset("sk rk pat oat sat apikey secret sec live prod production priv private".split())
 RANDOM_KEY_WORDS: Final = KEY_WORDS | frozenset(
     """access admin ak api app at auth bot ci cli deploy hook key master oauth org pk refresh root rt sandbox
@@ -113,15 +114,50 @@ def is_prefixed_key(run: str) -> bool:
     words = {found["first"].lower(), *SEPARATORS.split(found["more"].lower())}
     rest = found["rest"]
     longest = max(SEPARATORS.split(rest), key=len)
+    if len(longest) >= 20 and not longest.isalpha() and not longest.isdigit() and words & SURE_KEY_WORDS:
+        return True
     if len(longest) < 12 or not is_scrambled(longest):
         return False
     if is_hex(longest):
-        # Ids and hashes have the same form.
-        return len(rest) >= 20 and bool(words & KEY_WORDS)
+        # Ids and hashes have the same form; behind a word they are named after what they identify.
+        return len(rest) >= 20 and bool(words & KEY_WORDS or _HEX_BEHIND_PREFIX.match(run))
+    if longest.isupper() and found["first"].isupper():
+        return len(longest) >= 20
     if is_mixed(longest):
         # Ids have the same form, but none of those in use is as long as thirty characters.
         return len(rest) >= 30 or bool(words & RANDOM_KEY_WORDS)
     return len(longest) >= 32 or (len(rest) >= 20 and bool(words & RANDOM_KEY_WORDS))
+
+
+# `squ_5f62…`, `doo_v1_c46d…`: a hash or an id has no such prefix but those that are listed, or a word.
+_HEX_BEHIND_PREFIX: Final = compiled(
+    r"[A-Za-z0-9]{2,10}_(?:v\d{1,2}_)?(?:[0-9a-f]{32}|[0-9a-f]{40,64})\Z", re.ASCII
+)
+# `dapi5f62…`, `SK6e84…`: where the hexadecimal number begins is plain to see.
+_HEX_BEHIND_LETTERS: Final = compiled(
+    r"[A-Za-z]{1,5}[g-zG-Z](?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\Z", re.ASCII
+)
+SHORTEST_ALONE: Final = 32
+_LONGEST_ALONE: Final = 400
+# Of small letters alone a key is longer, and has a digit that base32, the writing of addresses, has not.
+_SMALL: Final = compiled(r"(?=[a-z2-7]{0,99}[0189])[a-z0-9]{40,100}\Z", re.ASCII)
+# Addresses on a chain and of a file in a network of peers are as random, and public.
+_BASE58: Final = compiled(r"[1-9A-HJ-NP-Za-km-z]{32,48}\Z", re.ASCII)
+_OF_NUMBERS: Final = compiled(r"0[xX][0-9a-fA-F]", re.ASCII)
+
+
+def is_key_alone(run: str) -> bool:
+    """Whether a run that nothing announces is a key: long, of three sorts of characters, and drawn."""
+    if run.isalnum() and _HEX_BEHIND_LETTERS.match(run):
+        return True
+    if (
+        not SHORTEST_ALONE <= len(run) <= _LONGEST_ALONE
+        or "." in run
+        or _BASE58.match(run)
+        or _OF_NUMBERS.match(run)
+    ):
+        return False
+    return bool(is_mixed(run) or _SMALL.match(run)) and is_scrambled(run) and not reads_like_words(run)
 
 
 def has_two_random_halves(run: str) -> bool:

@@ -1,8 +1,8 @@
 """Stream: redaction of what arrives in pieces, the same wherever the borders between them fall.
 
 Text goes on in segments of whole lines; when nothing more comes for a while, whole lines go on earlier. What
-has gone on is never taken back: no rule looks at a later line to judge an earlier one, but for private keys,
-and a key is held back until its end has come.
+has gone on is never taken back: no rule looks at a later line to judge an earlier one, but for private keys
+and strings that go on in the next line, and these are held back until their end has come.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,13 @@ from collections.abc import Iterable, Iterator
 from holdfast.core.redact import in_segment
 from holdfast.core.redact_private import is_left_open, private_passages
 from holdfast.core.redact_search import NO_LISTS, Lists
-from holdfast.core.redact_segments import LONGEST_LINE, before_open_key, context_start, segment_end
+from holdfast.core.redact_segments import (
+    LONGEST_LINE,
+    before_open_key,
+    before_open_line,
+    context_start,
+    segment_end,
+)
 from holdfast.core.redact_spans import replaced
 
 
@@ -19,7 +25,7 @@ def redact_stream(arriving: Iterable[str | None], lists: Lists = NO_LISTS) -> It
     text, start, given = "", 0, 0
     for piece in _public(arriving):
         if piece is None:
-            cut = before_open_key(text, start, text.rfind("\n") + 1)
+            cut = before_open_line(text, start, before_open_key(text, start, text.rfind("\n") + 1))
             if cut > start:
                 lines = _shown(text, start, cut, lists)
                 yield lines[given:]

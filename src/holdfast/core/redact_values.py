@@ -9,7 +9,14 @@ import string
 from typing import Final
 
 from holdfast.core.redact_names import Proof
-from holdfast.core.redact_random import has_both_cases, is_drawn, is_mixed, is_scrambled, reads_like_words
+from holdfast.core.redact_random import (
+    has_both_cases,
+    is_code_name,
+    is_drawn,
+    is_mixed,
+    is_scrambled,
+    reads_like_words,
+)
 
 SHORTEST: Final = 4
 
@@ -32,7 +39,7 @@ _BLANK: Final = re.compile(
       | (?:none|null|nil|true|false|yes|no|on|off|undefined|empty|required|optional|string|str|text|number
          |integer|u?int\d{0,3}|float\d{0,2}|double|char|boolean|bool|bytes|object|any|unknown|hidden|masked
          |todo|tbd|value|n/a|void|self|this|new|current|invalid|valid|missing|wrong|incorrect|custom|inherit
-         |fail(?:ed|ure)?|ok|warn(?:ing)?|error|success|utf-?8|base64|sha-?\d{1,3}|md5|[hre]s256)\W*\Z
+         |fail(?:ed|ure)?|ok|warn(?:ing)?|error|success|utf-?8|base(?:32|58|64)(?:url)?|sha-?\d{1,3}|md5|[hre]s256)\W*\Z
     )""",
     re.ASCII | re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
@@ -121,14 +128,45 @@ def opens_code(value: str) -> bool:
 _OPENS_CODE: Final = re.compile(r"[A-Za-z_][\w.]*[(\[]\Z", re.ASCII)
 
 
-def is_phrase(value: str) -> bool:
-    """Whether it is some plain words without a sentence in them, as passphrases are."""
+def is_words(value: str, *, sure: bool) -> bool:
+    """Whether it is some words without a sentence in them, as passphrases are.
+
+    Where the name is sure to announce one, three words are enough; elsewhere letters and digits mixed in one.
+    """
     words = value.split()
-    return len(words) >= 4 and all(map(str.isalpha, words)) and value.islower() and _TALK.isdisjoint(words)
+    if not 2 <= len(words) <= _MOST_WORDS or value.endswith(_ENDS_SENTENCE) or REFERENCE.match(value):
+        return False
+    plain = [word.lower().strip(_PUNCTUATION) for word in words]
+    if not _TALK.isdisjoint(plain) or any(map(_OF_SENTENCES.search, plain)) or _CODE.match(value):
+        return False
+    if any(map(_LETTERS_AND_DIGITS.search, words)):
+        return True
+    return len(words) >= (3 if sure else 4) and all(map(str.isalnum, words)) and (sure or value.islower())
 
 
+def is_alone(word: str) -> bool:
+    """Whether one plain word can be a password that a sentence gives, and does not say how it is."""
+    return word not in _TALK and not _OF_SENTENCES.search(word) and not _STATED.search(word)
+
+
+# How other words end that say how something is.
+_STATED: Final = re.compile(r"(?:al|ic|ous|ful|en|ent|ant|ary|ory|est)\Z")
+_MOST_WORDS: Final = 24
+_ENDS_SENTENCE: Final = (".", "?", ":", "…", ",")
+_PUNCTUATION: Final = ".,;:!?()"
+_LETTERS_AND_DIGITS: Final = re.compile(r"[A-Za-z]\d|\d[A-Za-z]|[@$%^&*!][A-Za-z\d]")
+# How words end that say how something is.
+_OF_SENTENCES: Final = re.compile(r"(?:ed|ing|able|ible|ive|ly|less|n't)\Z|/")
 _TALK: Final = frozenset(
-    "a an the your enter please is of for to in and or must passphrase password phrase".split()
+    """a about after all an and any are argument as at base64 be been before bits but by bytes can case
+    cannot character characters chars config could default did do does each either email else empty
+    enter env error every false field file for format from had has hash have here hex how i if in
+    incorrect input into invalid is isn it its key keys last length less letters login long match may
+    mismatch missing more must my name new no none not null of off on one only optional option or
+    other our parameter passphrase password passwords path phrase please provide same secret secure
+    see set should sign so some string strong than that the their then there this to token too true
+    two type undefined unless until use user username valid value via was weak were what when where
+    which while will with without wrong yes you your""".split()
 )
 
 
@@ -154,6 +192,8 @@ def looks_random(value: str) -> bool:
         return False
     if _DIGITS.isdisjoint(value) or IDENTIFIER.match(value):
         return is_drawn(value)
+    if is_code_name(value):
+        return False
     if has_both_cases(value) or len(value) < 12:
         return has_both_cases(value)
     return not reads_like_words(value) or (value.isalnum() and len(_NUMBERS.findall(value)) >= 3)
@@ -164,7 +204,7 @@ def is_made_up(value: str) -> bool:
     if len(value) < 8 or _LETTERS.isdisjoint(value) or _CODE.match(value) or stands_for_another(value):
         return False
     if not _DIGITS.isdisjoint(value) and not _SIGNS.isdisjoint(value):
-        return True
+        return not is_code_name(value)
     return value.isalnum() and is_mixed(value) and is_scrambled(value)
 
 
