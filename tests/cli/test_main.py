@@ -81,7 +81,7 @@ def test_status_loads_neither_settings_nor_store(person: Person) -> None:
         "rich",
         "holdfast.core.session",
         "holdfast.settings",
-        "holdfast.stores",
+        "holdfast.stores.base",
     }
     assert loaded & heavy == set()
 

@@ -23,14 +23,14 @@ from tests.stores.contract import ALL, MINUTE, NOON, SESSION, checkpoint, memory
 PORT = memory("m1", text="The port is 8080")
 SITE = Site(
     SESSION.project.project_id,
-    "/work/moved/.git",
-    "/work/shop/.git",
-    "/work/moved",
+    "/home/you/moved/.git",
+    "/home/you/shop/.git",
+    "/home/you/moved",
     is_git=True,
     marks=Marks("8:1", "4711", 17, "a hash", 12, ("another",)),
     first_seen_at=NOON,
     last_seen_at=NOON + MINUTE,
-    moved_from="/work/shop",
+    moved_from="/home/you/shop",
 )
 
 

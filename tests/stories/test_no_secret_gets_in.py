@@ -168,7 +168,7 @@ class Plot:
             id, process = f"id-{number}", f"{os.getpid()} 0"
             given += self.lodging.letter(json.dumps(letter), id, process=process) or b""
         self.lodging.send(request("{", "bad", harness=planted().replace("\n", " ")))
-        wait_until(lambda: not list(self.spool.glob("*")))
+        wait_until(lambda: not [*self.spool.glob("*.letter"), *self.spool.glob("*.part")])
         self.lodging.ask("flush")
         return given
 

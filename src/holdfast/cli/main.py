@@ -18,6 +18,7 @@ import click
 from holdfast import __version__
 from holdfast.cli.commands import LazyGroup
 from holdfast.errors import HoldfastError, ProtectionUnreadable
+from holdfast.home import home
 
 INTERRUPTED = 130
 _SILENT: Final = ("hook", "mcp", "statusline", "recover-store")
@@ -100,16 +101,14 @@ def _name_set_aside(words: Sequence[str]) -> None:
     """Name the damaged stores that their owner has not yet dealt with, whatever the command."""
     if not words or words[0] in _SILENT or words[0].startswith("-"):
         return
-    from holdfast import config
-
-    home = config.home(os.environ)
+    where = home(os.environ)
     # Whether there is one is seen before anything more is loaded.
-    if next(home.glob("store.corrupt-*"), None) is None:
+    if next(where.glob("store.corrupt-*"), None) is None:
         return
     from holdfast.core.defang import printable
     from holdfast.stores.set_aside import RECOVER, set_aside_stores
 
-    for one in set_aside_stores(home / "store.db"):
+    for one in set_aside_stores(where / "store.db"):
         click.echo(f"note: {printable(str(one))}; {RECOVER}", err=True)
 
 
@@ -157,7 +156,7 @@ def _redact() -> Callable[[str], str]:
     from holdfast import config
     from holdfast.engine.redactor import lists_of, redact_as_seen
 
-    lists = lists_of(config.load(config.home(os.environ), None, None, os.environ).config)
+    lists = lists_of(config.load(home(os.environ), None, None, os.environ).config)
     return partial(redact_as_seen, lists=lists)
 
 
@@ -166,14 +165,13 @@ def _keep_traceback(redacted: Callable[[str], str]) -> str:
     import traceback
     from datetime import UTC, datetime
 
-    from holdfast import config
     from holdfast.core.defang import printable
 
     # Only a record begins a line, whatever an error says.
     told = printable(redacted(traceback.format_exc().rstrip())).replace("\n", "\n  ")
     text = f"{datetime.now(UTC).isoformat(timespec='seconds')} {told}\n"
     try:
-        log = config.home(os.environ) / "logs" / "cli.log"
+        log = home(os.environ) / "logs" / "cli.log"
         _append(log, text)
     except (OSError, HoldfastError) as error:
         return f"the traceback could not be written: {error}"

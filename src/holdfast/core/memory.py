@@ -220,7 +220,7 @@ def _claim(text: str) -> tuple[str, str] | None:
     if found is None:
         return None
     value = identity(found["value"])
-    if found.re is _RULED:
+    if found.re.pattern == _RULED.pattern:
         value = "no" if found["value"].lower() in _FORBIDS else "yes"
     subject = identity(_ARTICLES.sub("", found["subject"].casefold()))
     return (subject, value) if subject and value else None

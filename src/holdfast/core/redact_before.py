@@ -9,6 +9,7 @@ import re
 import string
 from typing import Final
 
+from holdfast.core.patterns import compiled
 from holdfast.core.redact_names import announced_by, announces_if_random
 from holdfast.core.redact_random import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redact_services import PROVIDERS
@@ -151,7 +152,7 @@ _SECRET_WORD: Final = re.compile(
     r"(?:pass(?:word|wd|phrase|code)|secret|token|credential|key|auth|api|pat|pwd|creds?(?![a-z]))[\w-]{0,40}",
     re.ASCII,
 )
-_NAME_BEFORE: Final = re.compile(r"(?:[A-Za-z]{1,20}[ ]){0,2}+[\w.-]{0,40}\Z")
+_NAME_BEFORE: Final = compiled(r"(?:[A-Za-z]{1,20}[ ]){0,2}+[\w.-]{0,40}\Z")
 _WORDS: Final = re.compile(r"[A-Za-z]\w{1,99}")
 _MOST_BETWEEN: Final = 4
 _MOST_BEFORE_HASHES: Final = 2

@@ -173,7 +173,8 @@ class Reception:
     def close(self) -> None:
         """Let go of the store. Worker's thread."""
         if self._desk is not None:
-            self._note_held()
+            with contextlib.suppress(StoreError, OSError):  # The home may be gone.
+                self._note_held()
             self._desk.store.close()
 
     @property

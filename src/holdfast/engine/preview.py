@@ -146,7 +146,9 @@ def _recorded(
         cursor = batch.cursor
         events = tuple(event for event in batch.events if until is None or event.at <= until)
         if events:
-            session = record(desk, Arrival(key, harness.name, _project(batch.cwd), events=events))
+            session = record(
+                desk, Arrival(key, harness.name, _project(batch.cwd), events=events, is_history=True)
+            )
     return session
 
 

@@ -72,6 +72,8 @@ class Arrival:
     harness: str
     project: Project
     events: tuple[Event, ...] = ()
+    is_history: bool = False
+    """Whether it is read from a file about the past, whose own dates hold whatever our clock says."""
     waiting: tuple[Prompt, ...] = ()
     """Prompts that the transcript will show; kept with the session until it does."""
     source: str = ""
@@ -107,7 +109,8 @@ def record_inside(desk: Desk, arrival: Arrival) -> Session:
 def _taken_in(desk: Desk, arrival: Arrival, redactor: Redactor) -> Session:
     forgotten_at = desk.store.forgotten_at(arrival.session)
     latest = desk.clock() + CLOCK_SKEW_MS
-    arrival = _dated(_after(arrival, forgotten_at, latest), latest, desk.clock())
+    if not arrival.is_history:
+        arrival = _dated(_after(arrival, forgotten_at, latest), latest, desk.clock())
     known = _known(desk, arrival.session)
     session = _placed(known or _begun(desk, arrival), arrival)
     # What was forgotten does not come back because its transcript is read once more.

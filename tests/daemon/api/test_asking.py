@@ -51,7 +51,12 @@ class TestLists:
     ) -> None:
         link = tmp_path / "link"
         link.symlink_to(project.root)
-        for name in (f"{project.path}/", f"{link}", f"{link}/", f"{link}/../link"):
+        for name in (
+            f"{project.path}/",
+            f"{link}",
+            f"{link}/",
+            f"{project.path}/../{Path(project.path).name}",
+        ):
             rows = pages(caller, "/api/checkpoints", project=name, limit=2)
             assert [row["id"] for row in rows] == ["c4", "c3", "c2", "c1", "c0"], name
         assert caller.get("/api/checkpoints", project=str(tmp_path)) == {"items": [], "next": None}
