@@ -127,7 +127,7 @@ def test_methods_that_a_class_defines_itself_are_kept(make: Maker) -> None:
             return self.text
 
         def __eq__(self, other: object) -> bool:
-            return isinstance(other, Word) and self.text.lower() == other.text.lower()
+            return isinstance(other, type(self)) and self.text.lower() == other.text.lower()
 
         def __hash__(self) -> int:
             return hash(self.text.lower())

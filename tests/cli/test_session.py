@@ -129,7 +129,8 @@ def test_where_no_hook_ever_fired_the_newest_transcript_of_the_project_is_found(
         "new/subagents/agent-a2.jsonl": side,
     }
     for minute, (name, rows) in enumerate(told.items()):
-        os.utime(written(folder / name, rows), (1_772_000_000 + 60 * minute,) * 2)
+        at = 1_772_000_000 + 60 * minute
+        os.utime(written(folder / name, rows), (at, at))
     for action in ("save", "refresh"):
         done = person.types("session", action, "--json")
         assert done.status == 0, done.err
@@ -235,7 +236,8 @@ def test_a_layer_that_cannot_be_read_does_not_hide_the_other(
     person: Person, transcript: Path, broken: str
 ) -> None:
     told = saved(person, transcript)
-    paths = dict(zip(("project", "project-local"), map(Path, told["writtenPaths"]), strict=True))
+    layers: list[str] = ["project", "project-local"]
+    paths = dict(zip(layers, map(Path, told["writtenPaths"]), strict=True))
     paths[broken].write_bytes(b"\xff\xfe")
     (healthy,) = paths.keys() - {broken}
     shown = person.types("session", "load")

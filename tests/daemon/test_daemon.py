@@ -247,8 +247,13 @@ def test_only_its_owner_can_read_what_it_writes(lodging: Lodging) -> None:
 def test_it_goes_when_its_home_is_gone(lodging: Lodging) -> None:
     daemon = lodging.start()
     lodging.letter(prompt("hello"), "1")
-    # The daemon may write beside it once more while it goes.
-    wait_until(lambda: shutil.rmtree(lodging.home, ignore_errors=True) is None and not lodging.home.exists())
+
+    def is_gone() -> bool:
+        # The daemon may write there once more while it goes.
+        shutil.rmtree(lodging.home, ignore_errors=True)
+        return not lodging.home.exists()
+
+    wait_until(is_gone)
     assert daemon.wait(LIMIT_S) == 0
 
 

@@ -232,7 +232,7 @@ SPREADS: Sequence[Callable[[Story, str], None]] = (
 @st.composite
 def wordings(draw: st.DrawFn) -> str:
     """Sentences of all lengths, in one line or in several, with what JSON has to escape."""
-    words = draw(st.lists(st.sampled_from(FILLER), min_size=4, max_size=60))
+    words: list[str] = draw(st.lists(st.sampled_from(FILLER), min_size=4, max_size=60))
     canary = draw(st.text("bcdfgkmnpqrtvwxz", min_size=10, max_size=12))
     words.insert(draw(st.integers(0, len(words))), canary)
     gaps = draw(st.lists(st.sampled_from([" ", " ", " ", ", ", "\n", ' "', "; ", "\t— "]), min_size=1))
