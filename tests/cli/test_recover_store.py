@@ -57,6 +57,7 @@ def test_restart_sets_a_damaged_store_aside_and_what_can_be_read_comes_back(kept
     assert 500 < recovered["tables"]["memories"]["added"] < 2000
     assert 500 < recovered["tables"]["messages"]["added"] < 2000
     assert aside.exists()
+    assert "was brought back, and `holdfast recover-store --remove` removes it" in kept.types("sessions").err
     again = kept.types("recover-store", "--remove")
     assert "removed" in again.err
     assert "memories" in again.out

@@ -106,10 +106,10 @@ def _name_set_aside(words: Sequence[str]) -> None:
     if next(where.glob("store.corrupt-*"), None) is None:
         return
     from holdfast.core.defang import printable
-    from holdfast.stores.set_aside import RECOVER, set_aside_stores
+    from holdfast.stores.set_aside import set_aside_stores
 
     for one in set_aside_stores(where / "store.db"):
-        click.echo(f"note: {printable(str(one))}; {RECOVER}", err=True)
+        click.echo(f"note: {printable(str(one))}; {one.advice}", err=True)
 
 
 def _told(message: str, hint: str) -> int:

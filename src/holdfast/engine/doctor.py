@@ -160,8 +160,7 @@ def check_set_aside(home: Path) -> Finding:
     """No damaged store was set aside that its owner has not yet dealt with."""
     aside = set_aside_stores(home / "store.db")
     if aside:
-        fix = f"{RECOVER}; `holdfast recover-store --remove` also removes it"
-        return wrong("set aside", "; ".join(map(str, aside)), fix)
+        return wrong("set aside", "; ".join(map(str, aside)), aside[0].advice)
     return fine("set aside", "no damaged store")
 
 

@@ -91,19 +91,14 @@ def recover(home: Path, lists: Lists, at: int, progress: Progress) -> list[Recov
 def recover_new(home: Path, lists: Lists, at: int) -> None:
     """The same for those that nobody has brought back before."""
     for one in reversed(set_aside_stores(home / "store.db")):
-        if not _mark_of(one).exists():
+        if not one.recovery_mark.exists():
             _recovered(home, one, lists, at, lambda _stage, _part: None)
 
 
 def _recovered(home: Path, one: SetAside, lists: Lists, at: int, progress: Progress) -> Recovery:
     found = recover_file(home, one.path, lists, at, progress)
-    _mark_of(one).touch(0o600)
+    one.recovery_mark.touch(0o600)
     return found
-
-
-def _mark_of(one: SetAside) -> Path:
-    """The file which says that all that can be read in it was brought back."""
-    return Path(f"{one.path}.recovered")
 
 
 def recover_file(home: Path, file: Path, lists: Lists, at: int, progress: Progress) -> Recovery:

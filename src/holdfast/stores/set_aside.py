@@ -30,6 +30,16 @@ class SetAside:
         """Until when it is kept; None for one that stays until its owner removes it."""
         return self.at + timedelta(days=KEPT_DAYS) if self.at else None
 
+    @property
+    def recovery_mark(self) -> Path:
+        """The file which says that all that can be read in it was brought back."""
+        return Path(f"{self.path}.recovered")
+
+    @property
+    def advice(self) -> str:
+        """What its owner can do about it."""
+        return REMOVE if self.recovery_mark.exists() else RECOVER
+
     def __str__(self) -> str:
         """The sentence that names it to a person."""
         when = f" on {self.at:%Y-%m-%d}" if self.at else ""
@@ -38,6 +48,7 @@ class SetAside:
 
 
 RECOVER: Final = "`holdfast recover-store` brings back what can be read in it"
+REMOVE: Final = "what can be read in it was brought back, and `holdfast recover-store --remove` removes it"
 
 
 def set_aside_stores(path: Path) -> list[SetAside]:
