@@ -39,10 +39,10 @@ run: $(STAMP) ## See it work: a recorded session loses its context and gets it b
 
 # With CI=1 hypothesis searches deeper, and finds the same on every run.
 test: $(STAMP) ## Run the tests, on all cores
-	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m "not slow" $(ARGS)
 
 test-slow: $(STAMP) ## Kill daemons, fill disks, and flood: what takes minutes
-	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal tests/chaos $(ARGS)
+	@$(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -m slow $(ARGS)
 
 test-clients: $(STAMP) ## Install the real harnesses and keep the same promises with them
 	@$(BIN)/python tests/clients/install.py $(CLIENTS)

@@ -15,6 +15,8 @@ from tests.chaos.conftest import assert_kept, assert_nobody_is_left, settle
 from tests.chaos.crowd import Crowd
 from tests.daemon.conftest import wait_until
 
+pytestmark = pytest.mark.slow
+
 STEPS = 40
 
 

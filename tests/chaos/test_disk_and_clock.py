@@ -14,6 +14,8 @@ import pytest
 from holdfast.core.events import Prompt
 from tests.engine.stage import HOUR, NOON, Stage
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 DAY = 24 * HOUR
 ON_A_SMALL_DISK = """

@@ -13,12 +13,16 @@ import time
 from contextlib import suppress
 from functools import partial
 
+import pytest
+
 from holdfast.daemon import client
 from holdfast.engine.doctor import leftovers
 from holdfast.engine.presence import lock_holder
 from tests.chaos.conftest import assert_kept, assert_nobody_is_left, settle
 from tests.chaos.crowd import Crowd
 from tests.daemon.conftest import wait_until
+
+pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("HOLDFAST_KILLS", "20"))
 EVENTS_A_SECOND = 50.0

@@ -13,6 +13,8 @@ from holdfast.stores.sqlite.schema import shipped
 from tests.stores.contract import NOON, prompt
 from tests.stores.sqlite_files import first_schema
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 # Dies in the middle of a step: after so many statements of it, before it is committed.
 DIES = """

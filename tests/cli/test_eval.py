@@ -136,6 +136,7 @@ def two_sessions(person: Person) -> Path:
     return person.root / "two"
 
 
+@pytest.mark.slow
 def test_tuning_prints_what_the_fitted_table_is_worth_and_where_it_differs(
     person: Person, two_sessions: Path
 ) -> None:
@@ -157,6 +158,7 @@ def test_tuning_prints_what_the_fitted_table_is_worth_and_where_it_differs(
     assert sorted(person.root.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_tuning_in_json_has_the_weight_of_every_name(person: Person, two_sessions: Path) -> None:
     done = person.types("eval", "survival", "--data", str(two_sessions), "--tune", "--json")
     assert done.status == 0, done.err

@@ -6,12 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from holdfast import embed
 from holdfast.core.records import Record
 from holdfast.stores.sqlite import open_store
 from tests.core.logs import NOON
 from tests.core.providers import refused_by_anthropic
 from tests.embed.loop import said, texts, write_settings
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,6 +15,8 @@ from holdfast.engine.tuning import BETTER, Example, Tuned, Worth, examples, tune
 from tests.engine.test_survival import HARNESS, RULE, kept, long_session
 from tests.harnesses.claude_code_records import Json, assistant, text, tool_result, tool_use, user
 
+pytestmark = pytest.mark.slow
+
 STEPS = range(56)
 
 

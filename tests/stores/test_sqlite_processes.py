@@ -16,6 +16,8 @@ from holdfast.stores.sqlite import SqliteStore
 from tests.stores.contract import SESSION, prompt
 from tests.stores.sqlite_files import opened
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -17,6 +17,8 @@ from holdfast.files.together import locked
 from tests.stories.bench import Bench, bench_at
 from tests.stories.test_brief_snapshots import Asks, Runs, Says
 
+pytestmark = pytest.mark.slow
+
 GOAL = Asks("Make the parser of dates accept a week. Never touch vendor/.")
 FIRST = (GOAL, Runs("make test", "E   ValueError: no week\n1 failed in 0.1s", 1), Says("Next step: mend it."))
 SECOND = (GOAL, Runs("make test", "4 passed in 0.1s"), Says("Next step: describe it."))
