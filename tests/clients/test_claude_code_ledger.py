@@ -101,14 +101,16 @@ class TestAfterClear:
         assert "`totals.py` `UNCONFIRMED` (changed since)" in brief
         assert (claude.project / LEDGER).read_text() != (tree / LEDGER).read_text()
 
-    def test_without_the_users_own_word_it_is_not_given(
+    def test_agents_yml_alone_has_what_was_saved_here_given_back(
         self, claude: Claude, server: ModelServer, product: Product
     ) -> None:
         (claude.project / ".agents.yml").write_text("session:\n  ledger: true\n")
         server.script(*work(claude.project), say("hello"))
         cleared(claude, claude.project)
         assert (claude.project / LEDGER).exists()
-        assert "### Ledger" not in brief_in(server)
+        brief = brief_in(server)
+        assert brief.index("### Ledger") < brief.index("saved here") < brief.index(f"Now: {NOW}")
+        assert "resume from Now" in brief
 
     def test_one_that_came_with_the_clone_is_not_given(
         self, claude: Claude, server: ModelServer, enabled: Product
