@@ -1,7 +1,8 @@
 """What a hook costs a user: its whole round trip at each event of a session, beside the floors it stands on.
 
-The sessions have transcripts of 30 and of 3,000 records that grow as they would, payloads with the fields
-that Claude Code sends, and an MCP server that is connected. All states are measured in turn in every round,
+The sessions have transcripts of 30 and of 3,000 records, payloads with the fields that Claude Code sends, and
+an MCP server that is connected. A turn writes eight records: seven while the agent works, which the daemon
+reads as they come, and the last one just before the hook. All states are measured in turn in every round,
 so that whatever else the machine does hits them alike, and what one compares is the ratio. The daemon is the
 real one, in homes of its own that are gone afterwards.
 """
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -35,6 +36,7 @@ HARNESS = "claude-code"
 CLIENTS = 4
 LENGTHS = (30, 3_000)
 RECORDS_A_TURN = 8
+READING_TIME = 0.25  # A turn takes seconds; in this time the daemon has read what its records say.
 COMPACTED_EVERY = 5  # It takes a new session each time, which must be read first.
 HUNG_EVERY = 10  # A hung daemon costs a second by design; it needs no hundred samples.
 COLD_STARTS = 5
@@ -64,10 +66,11 @@ def measure(rounds: int) -> Report:
     with contextlib.ExitStack() as cleanup:
         place = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-")))
         cleanup.enter_context(running_daemon(place / "up"))
+        sessions = {length: conversation(place / "up", length) for length in LENGTHS}
         probes: dict[str, Probe] = {
             "/bin/true": true_floor(),
             "python -I -S -c pass": python_floor(),
-            **session_probes(cleanup, place / "up"),
+            **session_probes(cleanup, place / "up", sessions),
             "status line": status_line(place / "up"),
             "daemon down": daemon_down(place / "down"),
             "daemon busy": daemon_busy(cleanup, place / "busy"),
@@ -76,6 +79,9 @@ def measure(rounds: int) -> Report:
         }
         times: dict[str, list[float]] = {state: [] for state in probes}
         for number in range(rounds):
+            for session in sessions.values():
+                session.grow(RECORDS_A_TURN - 1)
+            time.sleep(READING_TIME)
             for state, probe in probes.items():
                 if number % every(state) == 0:
                     times[state].append(probe())
@@ -166,15 +172,16 @@ def project(home: Path) -> Path:
     return user_home(home) / "proj"
 
 
-def session_probes(cleanup: contextlib.ExitStack, home: Path) -> dict[str, Probe]:
+def session_probes(
+    cleanup: contextlib.ExitStack, home: Path, sessions: Mapping[int, Conversation]
+) -> dict[str, Probe]:
     """Each event of a short and of a long session, with its tools' server connected."""
     probes: dict[str, Probe] = {}
-    for length in LENGTHS:
-        current = conversation(home, length)
+    for length, current in sessions.items():
         read_all(current)
         cleanup.enter_context(connected_tools(home))
-        probes[f"prompt, {length:,} records"] = after_a_turn(current, "UserPromptSubmit")
-        probes[f"Stop, {length:,} records"] = after_a_turn(current, "Stop")
+        probes[f"prompt, {length:,} records"] = after_a_record(current, "UserPromptSubmit")
+        probes[f"Stop, {length:,} records"] = after_a_record(current, "Stop")
         compacted = iter(compactions(home, length))
         probes[f"PreCompact, {length:,} records"] = partial(next, compacted)
         probes[f"SessionStart compact, {length:,} records"] = partial(next, compacted)
@@ -187,9 +194,9 @@ def read_all(current: Conversation) -> None:
     ask(current.home, "flush", timeout=60)
 
 
-def after_a_turn(current: Conversation, event: str) -> Probe:
+def after_a_record(current: Conversation, event: str) -> Probe:
     def probe() -> float:
-        current.grow(RECORDS_A_TURN)
+        current.grow(1)
         return current.call(event)
 
     return probe
@@ -200,7 +207,7 @@ def compactions(home: Path, length: int) -> Iterator[float]:
     while True:
         current = conversation(home, length)
         read_all(current)
-        current.grow(RECORDS_A_TURN)
+        current.grow(1)
         yield current.call("PreCompact")
         yield current.call("SessionStart")
 

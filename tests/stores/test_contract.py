@@ -194,6 +194,16 @@ def test_a_later_revision_replaces(store: Store) -> None:
     assert store.events("s1", ALL) == [prompt("r2", at=NOON + 1), revised]
 
 
+@pytest.mark.parametrize("limit", [0, 2, ALL])
+def test_events_backwards_are_the_same_last_events_newest_first(store: Store, limit: int) -> None:
+    with store.writing():
+        store.put_session(SESSION)
+        for number in (2, 3, 1):
+            store.add_event(prompt(f"r{number}", at=NOON + number))
+    assert list(store.events_backwards("s1", limit)) == store.events("s1", limit)[::-1]
+    assert [event.record for event in store.events_backwards("s1", ALL)] == ["r3", "r2", "r1"]
+
+
 def test_the_same_record_in_another_session_is_another_event(store: Store) -> None:
     with store.writing():
         for key in ("s1", "s1#r1", "s1%23r1"):

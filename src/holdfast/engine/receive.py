@@ -88,9 +88,10 @@ def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], 
         return None
     projects.keep_up(desk.store, found, desk.clock())
     transcript = find(heard.transcript, harness.transcript_roots(desk.user_home, envelope.environment))
+    known = None
     if isinstance(transcript, Readable):
-        read_on(desk, heard.session, harness.name, project, transcript.path, in_time)
-    told = _told(heard, transcript, desk.store.session(heard.session))
+        known = read_on(desk, heard.session, harness.name, project, transcript.path, in_time)
+    told = _told(heard, transcript, known or desk.store.session(heard.session))
     arrival = Arrival(
         session=heard.session,
         harness=harness.name,

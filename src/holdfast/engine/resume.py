@@ -212,7 +212,7 @@ def _given_at_compaction(desk: Desk, session: Session) -> tuple[Said, ...]:
     """What the runtime said of the session when the compaction that ended its last window was announced."""
     compacted = [one.at for one in session.compactions[-2:]] or [session.last_event_at]
     before = compacted[0] if len(compacted) == 2 else 0
-    for event in reversed(desk.store.events(session.key, EVENTS_LOOKED_AT)):
+    for event in desk.store.events_backwards(session.key, EVENTS_LOOKED_AT):
         if isinstance(event, CompactionImminent) and before < event.at <= compacted[-1]:
             text = event.session_context
             return (Said(f"{SESSION_CONTEXT}{text}", event.at, event.record),) if text else ()

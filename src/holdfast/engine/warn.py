@@ -146,7 +146,7 @@ def _pending(desk: Desk, session: Session, heard: Heard) -> Iterator[Prompt | To
     """What will be sent with the next request: prompts and outputs of tools since the last count."""
     calls: set[str] = set()
     yield from session.waiting
-    for event in reversed(desk.store.events(session.key, EVENTS_LOOKED_AT)):
+    for event in desk.store.events_backwards(session.key, EVENTS_LOOKED_AT):
         if isinstance(event, Usage) and event.agent == MAIN:
             break
         if _is_sent(event):

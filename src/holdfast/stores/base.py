@@ -157,6 +157,10 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         """The last events of a session, oldest first."""
         ...
 
+    def events_backwards(self, session: str, limit: int) -> Iterator[Event]:
+        """The same, newest first; each is decoded when it is asked for."""
+        ...
+
     def sessions_sharing_records(self, session: str) -> list[str]:
         """Keys of other sessions that hold records of this one, the one that shares most first."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
@@ -80,6 +80,9 @@ class MemoryStore(Pages, Records, Logs, Redactions, Forgetting, Sites):
         own = [event for event in self._tables.events.values() if event.session == clean(session)]
         own.sort(key=lambda event: event.at)
         return own[max(0, len(own) - limit) :]
+
+    def events_backwards(self, session: str, limit: int) -> Iterator[Event]:
+        return reversed(self.events(session, limit))
 
     def sessions_sharing_records(self, session: str) -> list[str]:
         session = clean(session)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from holdfast.core.events import Event
 from holdfast.stores.base import NOBODY, Novelty
 from holdfast.stores.codec import decode_event, encode_event, hashed, kind_of
@@ -25,9 +27,12 @@ class Events:
         return Novelty.REVISED
 
     def events(self, session: str, limit: int) -> list[Event]:
+        return list(self.events_backwards(session, limit))[::-1]
+
+    def events_backwards(self, session: str, limit: int) -> Iterator[Event]:
         rows = self._database.rows(_EVENTS, {"session": session, "limit": limit})
-        found = (decode_event(kind, data) for kind, data in reversed(rows))
-        return [event for event in found if event is not None]
+        decoded = (decode_event(kind, data) for kind, data in rows)
+        return (event for event in decoded if event is not None)
 
     def sessions_sharing_records(self, session: str) -> list[str]:
         return [key for (key,) in self._database.rows(_SHARING, {"session": session})]
