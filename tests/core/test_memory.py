@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.core.durations import DAY_MS
 from holdfast.core.memory import (
     CRITICAL,
-    DAY_MS,
     FADING,
     SHORTLY_MS,
     USUAL,

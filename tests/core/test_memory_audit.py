@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.core.durations import DAY_MS
 from holdfast.core.fence import fence
-from holdfast.core.memory import DAY_MS, Memory, MemoryKind, Scope
+from holdfast.core.memory import Memory, MemoryKind, Scope
 from holdfast.core.memory_audit import UNUSED_DAYS, Problem, doubts, files_named
 
 NOON = 1_767_268_800_000

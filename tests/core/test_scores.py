@@ -8,18 +8,8 @@ import pytest
 
 from holdfast.core.events import Action, Event
 from holdfast.core.facts import Fact, facts_in
-from holdfast.core.scores import (
-    Beginning,
-    Counts,
-    SessionScore,
-    Start,
-    Told,
-    compared,
-    counted,
-    named_in,
-    own_calls,
-    recalls,
-)
+from holdfast.core.scores import Beginning, Counts, Told, compared, counted, named_in, own_calls, recalls
+from holdfast.core.session_score import SessionScore, Start
 from holdfast.core.survival import AGENT_EVENTS_AFTER
 from tests.core.scenes import NOON, called, prompt, returned, said
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.memory import DAY_MS
+from holdfast.core.durations import DAY_MS
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.recall import Finding, Query, recall

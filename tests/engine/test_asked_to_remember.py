@@ -8,9 +8,8 @@ from holdfast.core.memory import Memory
 from holdfast.core.world import Project
 from holdfast.engine.git import identity
 from holdfast.engine.memorize import LONGEST
-from holdfast.engine.recall import Query, recall
+from holdfast.engine.recall import Query, note_recalled, recall
 from holdfast.engine.remember import Wish, remember
-from holdfast.engine.scoring import note_recalled
 from holdfast.stores.base import EVERYWHERE
 from tests.engine.stage import MINUTE, NOON, Stage
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
+from holdfast.core.durations import DAY_MS
 from holdfast.core.session import Phase
 from holdfast.engine import forget
 from holdfast.engine.git import identity
 from holdfast.engine.import_reading import BATCH_BYTES, Job, Piece, Reading, in_turn
 from holdfast.engine.importing import LeftOut, Survey, Taken, take_in
-from holdfast.engine.maintain import DAY_MS
 from holdfast.engine.resume import next_brief
 from holdfast.settings import Capture, Records
 from tests.core.made_up import PROVIDER_KEYS

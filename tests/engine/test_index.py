@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.core.durations import DAY_MS
 from holdfast.core.events import DigestGiven, Origin, Prompt
 from holdfast.core.passages import Passage
 from holdfast.core.session import Trigger
@@ -21,7 +22,7 @@ from holdfast.engine.index import (
     embed_backlog,
     index,
 )
-from holdfast.engine.maintain import DAY_MS, prune_records
+from holdfast.engine.maintain import prune_records
 from holdfast.engine.recall import Query, recall
 from holdfast.engine.record import Arrival, record
 from holdfast.models.base import Vector

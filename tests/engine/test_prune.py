@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from holdfast import harnesses
 from holdfast.config import Config
+from holdfast.core.durations import DAY_MS
 from holdfast.core.session import Phase
 from holdfast.engine.desk import Desk
-from holdfast.engine.maintain import DAY_MS, prune_all, would_prune
+from holdfast.engine.maintain import prune_all, would_prune
 from holdfast.settings import Records
 from holdfast.stores.base import Store
 from holdfast.stores.findable import Within

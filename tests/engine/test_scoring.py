@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.core.scores import SessionScore, Start
-from holdfast.engine.scoring import AGENT_EVENTS_LEAST, note_recalled, scored
+from holdfast.core.session_score import SessionScore, Start
+from holdfast.engine.recall import note_recalled
+from holdfast.engine.scoring import AGENT_EVENTS_LEAST, scored
 from holdfast.stores.base import Document
 from tests.engine.stage import HOUR, MINUTE, Stage
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from holdfast.core.memory import Scope
 from holdfast.core.records import Record
-from holdfast.core.scores import SessionScore, Start
 from holdfast.core.session import Phase
+from holdfast.core.session_score import SessionScore, Start
 from holdfast.stores.base import EVERYWHERE, START, Captured, Counts, Head, Mark, Store, Taken, Within
 from holdfast.stores.memory import MemoryStore
 from tests.depth import examples

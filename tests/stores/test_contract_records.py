@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.core.events import Origin, Usage
-from holdfast.core.scores import SessionScore, Start
+from holdfast.core.session_score import SessionScore, Start
 from holdfast.stores.base import Document, RecordsKept, Store
 from tests.stores.contract import ALL, NOON, SHOP, document, ended, prompt, session
 

@@ -18,6 +18,7 @@ from holdfast import config, harnesses, models
 from holdfast.cli import running
 from holdfast.cli.printing import say, working
 from holdfast.config import excluded
+from holdfast.core.durations import DAY_MS
 from holdfast.core.identity import Moved
 from holdfast.core.session import Phase, Session
 from holdfast.core.world import Project
@@ -36,7 +37,6 @@ home, now, daemon_status = running.home, running.now, running.daemon_status
 troubles_of = running.troubles_of
 
 FLUSH_TIME = 60.0
-DAY_MS = 86_400_000
 SESSIONS_SEARCHED = 10_000
 
 

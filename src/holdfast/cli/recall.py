@@ -15,8 +15,7 @@ from holdfast.cli.session_view import surfaced_as_json
 from holdfast.core.redact import redact
 from holdfast.core.text import elapsed
 from holdfast.engine import recall as engine
-from holdfast.engine.recall import Query
-from holdfast.engine.scoring import note_recalled
+from holdfast.engine.recall import Query, note_recalled
 from holdfast.errors import HoldfastError
 
 KINDS: Final = ("memory", "file", "checkpoint", "digest", "record")

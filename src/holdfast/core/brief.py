@@ -17,6 +17,7 @@ from holdfast.core.brief_form import Sheet, readable
 from holdfast.core.brief_items import candidates, news
 from holdfast.core.brief_things import whole_paths
 from holdfast.core.defang import defanged, quoted
+from holdfast.core.durations import MINUTE_MS
 from holdfast.core.fence import OVERHEAD, TITLE, fence
 from holdfast.core.page import Page, lines, written
 from holdfast.core.text import elapsed, says, shortened
@@ -32,7 +33,6 @@ LINE_MOST: Final = 40
 
 LISTS_FROM: Final = 2_000
 """In a smaller budget what stands in lists is worth less: there what was asked and is next must be told."""
-MINUTE_MS: Final = 60_000
 _FIRST: Final = (*ledger_told.FIRST, "goal", "where", "latest_file", "last_failure")
 """What a brief begins with, whatever it is worth per character."""
 FAILURE_SHARE: Final = 10

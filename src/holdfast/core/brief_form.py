@@ -11,8 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.facts import plain_share
 from holdfast.core.page import lines, written
+from holdfast.core.plain_words import plain_share
 from holdfast.core.text import says
 from holdfast.core.told import OVER, Item
 from holdfast.lazy_dataclass import dataclass

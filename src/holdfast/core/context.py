@@ -25,7 +25,7 @@ from holdfast.core.bodies import (
     Said,
     body,
 )
-from holdfast.core.flush import says_nothing
+from holdfast.core.prose_signs import says_nothing
 from holdfast.core.records import COMPACTION, CONTEXT_EDIT, CUSTOM_MESSAGE, MESSAGE, RESET, Record
 from holdfast.lazy_dataclass import dataclass
 

@@ -31,11 +31,11 @@ from holdfast.core.events import (
     map_text,
 )
 from holdfast.core.fence import is_own_command
-from holdfast.core.flush import says_nothing
 from holdfast.core.memory import asked_to_remember
 from holdfast.core.notes import after_statement, after_user, answer, in_prompt, reply, rules
 from holdfast.core.patches import FileChange, patched
 from holdfast.core.patterns import compiled
+from holdfast.core.prose_signs import says_nothing
 from holdfast.core.renewed import renewed
 from holdfast.core.retests import retested
 from holdfast.core.text import one_line, shortened

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from holdfast.core.patterns import compiled
+from holdfast.core.plain_words import is_plain, plain_share, text_lines
 from holdfast.core.text import query_terms
 from holdfast.lazy_dataclass import dataclass
 
@@ -204,7 +205,6 @@ LEAST_READABLE = 0.5
 LEAST_PLAIN = 0.4
 _BULLET = compiled(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _LABEL = compiled(r"^[`“]?[\w./ ()’'-]{2,60}[`”]?(?: \([^)]*\))?: ?\S")
-_PLAIN = compiled(r"[A-Za-z]?[a-z]+(?:['’-][a-z]+)*|[AI]|[^\W\d_a-zA-Z]+")
 _SENTENCE_WORDS = 4
 _TWICE_WORDS = 5
 
@@ -241,33 +241,14 @@ def form_of(text: str) -> Form:
     )
 
 
-def plain_share(text: str) -> float:
-    """How many of the words of a text are plain ones, not names, paths or options.
-
-    What stands by itself counts, also the mark of a list: whoever counts otherwise finds more plain ones.
-    """
-    words = [word for line in _lines(text) for word in line.split()]
-    return sum(map(_is_plain, words)) / len(words) if words else 0.0
-
-
 def _body(text: str) -> list[str]:
     """The lines of a text without its headings, its fence and the marks of lists."""
-    return [_BULLET.sub("", line) for line in _lines(text)]
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of a text without its headings and its fence."""
-    lines = (line.strip() for line in text.splitlines() if not line.startswith("<"))
-    return [line for line in lines if line and not line.startswith("#")]
+    return [_BULLET.sub("", line) for line in text_lines(text)]
 
 
 def _is_readable(line: str) -> bool:
     """A sentence has a few plain words in it; a labelled item says first what it is."""
-    return sum(map(_is_plain, line.split())) >= _SENTENCE_WORDS or bool(_LABEL.match(line))
-
-
-def _is_plain(word: str) -> bool:
-    return bool(_PLAIN.fullmatch(word.strip('.,:;!?()[]“”"*—–-…')))
+    return sum(map(is_plain, line.split())) >= _SENTENCE_WORDS or bool(_LABEL.match(line))
 
 
 def _repeated(lines: list[str]) -> int:

@@ -6,7 +6,6 @@ window is comes in as a number; how a prompt reaches the model is the harness's 
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
@@ -109,14 +108,6 @@ def acted(flush: Flush, trail: Trail, event: Event) -> Flush:
     if not flush.asked_at or flush.actioned or event.at < flush.asked_at or not _keeps(trail, event):
         return flush
     return replace(flush, actioned=True)
-
-
-def says_nothing(text: str) -> bool:
-    """Whether an answer only says that there is nothing to write down."""
-    return _NO_REPLY.fullmatch(text) is not None
-
-
-_NO_REPLY: Final = re.compile(r"\W*NO_REPLY\W*")
 
 
 def _is_shown(threshold: Threshold, policy: FlushPolicy) -> bool:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from holdfast.core.durations import DAY_MS, MINUTE_MS
 from holdfast.core.events import Action, CompactionImminent, Event, SessionEnded, Source
 from holdfast.core.session import Session
 from holdfast.core.text import elapsed
 
-MINUTE_MS: Final = 60_000
 QUICK_MS: Final = 30 * MINUTE_MS
 GRACE_MS: Final = 5 * MINUTE_MS
 """A session may end in a few words after its ledger was saved; that makes no ledger stale."""
-DAY_MS: Final = 24 * 60 * MINUTE_MS
 OLD_MS: Final = 7 * DAY_MS
 
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from holdfast.core.durations import DAY_MS
 from holdfast.core.patterns import compiled
 from holdfast.core.text import one_line
 from holdfast.lazy_dataclass import dataclass
 
-DAY_MS: Final = 86_400_000
 FADING: Final = 0.95
 """What is left of a memory's strength after each day without being said again or found."""
 SHORTLY_MS: Final = 600_000

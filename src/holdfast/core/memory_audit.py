@@ -12,7 +12,8 @@ from itertools import chain, combinations
 from typing import Final
 
 from holdfast.core.defang import NOT_AN_ORDER, RECALL
-from holdfast.core.memory import DAY_MS, Memory, identity
+from holdfast.core.durations import DAY_MS
+from holdfast.core.memory import Memory, identity
 from holdfast.core.names import is_file_name, paths
 from holdfast.core.text import content_words
 from holdfast.lazy_dataclass import dataclass

@@ -145,6 +145,14 @@ ATTEMPT: Final = compiled(
 """What says that something was done and did not help: that stays so."""
 
 
+def says_nothing(text: str) -> bool:
+    """Whether an answer only says that there is nothing to write down."""
+    return _NO_REPLY.fullmatch(text) is not None
+
+
+_NO_REPLY: Final = re.compile(r"\W*NO_REPLY\W*")
+
+
 def asks_user(question: str) -> bool:
     """Whether a folded sentence is a question to the one who reads it, and more than courtesy."""
     return question[-1] in "?？" and _ASKED_OF_USER.search(question) is not None and not is_idle(question)

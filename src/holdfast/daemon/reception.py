@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from holdfast import __version__, config, harnesses, hook, models, settings
 from holdfast.config import Config, Unreadable
+from holdfast.core.durations import DAY_MS
 from holdfast.core.redact import NO_LISTS, Lists
 from holdfast.core.session import Phase, Process, Session
 from holdfast.core.world import Project
@@ -442,7 +443,7 @@ class Reception:
     def _prune(self) -> maintain.Pruned:
         days = self._loaded(None).continuity.retention_days
         path, now = self.home / "store.db", _now()
-        drop_copies(path, self.home / "backups", now - days * maintain.DAY_MS)
+        drop_copies(path, self.home / "backups", now - days * DAY_MS)
         drop_set_aside(path, now)
         maintain.redate(self.desk)
         projects.register_known(self.desk.store, _now())

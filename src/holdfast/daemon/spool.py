@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast import hook
+from holdfast.core.durations import DAY_MS
 from holdfast.core.redact import redact
 from holdfast.daemon import wire
 from holdfast.lazy_dataclass import dataclass
@@ -29,7 +30,7 @@ ENDING = ".letter"
 HALF_WRITTEN = ".part"
 _PLAINLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 REPORTS_KEPT = 100
-REPORT_AGE_MS = 30 * 86_400_000
+REPORT_AGE_MS = 30 * DAY_MS
 FIELDS_NAMED = 40
 _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z_.]{0,39}")
 """Longer names, or with digits in them, may be data."""

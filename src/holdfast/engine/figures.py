@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from holdfast.core.durations import DAY_MS
 from holdfast.engine.desk import Desk
 from holdfast.engine.meter import Day, days_until
 from holdfast.engine.presence import spooled
@@ -12,7 +13,6 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Captured, Counts, Taken
 
 DAYS: Final = 30
-_DAY_MS: Final = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def figures(desk: Desk, home: Path) -> Figures:
     return Figures(
         desk.store.counts(),
         tuple(desk.store.captured()),
-        tuple(desk.store.taken_since(now - DAYS * _DAY_MS)),
+        tuple(desk.store.taken_since(now - DAYS * DAY_MS)),
         sum(path.stat().st_size for path in home.glob("store.db*") if path.is_file()),
         spooled(home),
         desk.store.skipped(),

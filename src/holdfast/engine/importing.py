@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.config import Config, excluded
+from holdfast.core.durations import DAY_MS
 from holdfast.core.session import IMPORTED, Phase, Session, begin, is_imported
 from holdfast.core.world import Project
 from holdfast.engine import projects
 from holdfast.engine.desk import Desk
 from holdfast.engine.import_reading import Found, Job, Piece, Reading, in_turn, reached_by
-from holdfast.engine.maintain import DAY_MS
 from holdfast.engine.redactor import Redactor
 from holdfast.harnesses.base import KeptInRows, Reader, file_extent
 from holdfast.lazy_dataclass import dataclass

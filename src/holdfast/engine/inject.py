@@ -19,8 +19,7 @@ from holdfast.core.text import elapsed, one_line, shortened
 from holdfast.core.told import Item, Reason
 from holdfast.engine.desk import Desk
 from holdfast.engine.memorize import KIND
-from holdfast.engine.recall import Finding, Query, look_up
-from holdfast.engine.scoring import note_recalled
+from holdfast.engine.recall import Finding, Query, look_up, note_recalled
 from holdfast.harnesses.base import Ask, Heard
 
 MOST_CHARS: Final = 500

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
+from holdfast.core.durations import DAY_MS, HOUR_MS
 from holdfast.core.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
 from holdfast.engine.desk import Desk
 from holdfast.engine.lives import Life, life_of
@@ -22,8 +23,6 @@ DEBOUNCE_MS = 2_500
 """How long a due checkpoint waits for more of the same to come."""
 GRACE_MS = 30_000
 """How long a session whose process is gone must be silent: a letter by hand comes from a shell soon gone."""
-HOUR_MS = 3_600_000
-DAY_MS = 24 * HOUR_MS
 NEWEST_KEPT_DAYS = 90
 MB = 1_000_000
 SESSIONS_REDATED = 10_000

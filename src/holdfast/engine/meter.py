@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.core.durations import DAY_MS
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Answer
 from holdfast.settings import Models
@@ -62,7 +63,7 @@ def day_of(store: Store, at: int) -> Day:
 
 def days_until(store: Store, at: int, count: int) -> list[Day]:
     """The last so many days up to that time on which something was spent, the latest first."""
-    days = (day_of(store, at - number * _DAY_MS) for number in range(count))
+    days = (day_of(store, at - number * DAY_MS) for number in range(count))
     return [day for day in days if day.models]
 
 
@@ -102,9 +103,6 @@ def reached(day: Day, limits: Models, wanted_tokens: int) -> str:
     if dearest and day.cents + wanted_tokens * dearest / _MILLION > limits.daily_cents:
         return f"the day's limit of {limits.daily_cents:,} cents is reached"
     return ""
-
-
-_DAY_MS: Final = 86_400_000
 
 
 def _date(at: int) -> str:

@@ -13,8 +13,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from holdfast.core.memory import DAY_MS, FADING, Memory, Merits, identity, strength
+from holdfast.core.durations import DAY_MS
+from holdfast.core.memory import FADING, Memory, Merits, identity, strength
 from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked, query_words, ranked
+from holdfast.core.session import Session
 from holdfast.core.world import Project
 from holdfast.engine import file_index
 from holdfast.engine.desk import Desk
@@ -95,6 +97,14 @@ def expand(desk: Desk, project: Project, id: str, *, all_projects: bool = False)
     if document is None:
         return None
     return _finding(document, desk.store.memory(document.id), 0.0)
+
+
+def note_recalled(desk: Desk, session: Session | None, ids: Sequence[str]) -> None:
+    """Note what a session's agent was told when it asked; that it cannot be noted now is no harm."""
+    if session is None or not ids:
+        return
+    with contextlib.suppress(StoreLocked), desk.store.writing():
+        desk.store.add_recalls(session.key, ids, desk.clock())
 
 
 def look_up(desk: Desk, project: Project, query: Query) -> list[Finding]:

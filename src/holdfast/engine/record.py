@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
 from holdfast.core.checkpoint import Checkpoint, record_id, take
+from holdfast.core.durations import DAY_MS
 from holdfast.core.events import (
     MAIN,
     AssistantText,
@@ -57,7 +58,7 @@ from holdfast.stores.base import Novelty
 
 ACCESSED_SHOWN: Final = 5
 
-CLOCK_SKEW_MS: Final = 86_400_000
+CLOCK_SKEW_MS: Final = DAY_MS
 """By so much a session's clock may differ from ours before it is no longer believed."""
 
 _Redact: TypeAlias = Callable[[str], str]

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from holdfast.core.brief import Brief, Reason, Receipt, Told
 from holdfast.core.brief_beside import narrowed, written
+from holdfast.core.durations import HOUR_MS
 from holdfast.core.events import CompactionImminent, Sign, Source
 from holdfast.core.session import Phase, Process, Session, Trigger, begin, brief_owed
 from holdfast.core.text import elapsed
@@ -21,7 +22,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.ledger import CameWithTheRepository, leading
 from holdfast.engine.lives import Life, life_of
 from holdfast.engine.load import loaded_at_start
-from holdfast.engine.maintain import HOUR_MS, caught_up, finalise
+from holdfast.engine.maintain import caught_up, finalise
 from holdfast.engine.offer import with_offers
 from holdfast.harnesses.base import Ask, Harness, Heard
 from holdfast.lazy_dataclass import dataclass

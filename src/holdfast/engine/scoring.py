@@ -5,19 +5,18 @@ What is counted, `core.scores` says. It takes a look at every event, so it is no
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from holdfast.core.brief import Receipt
 from holdfast.core.events import Event
 from holdfast.core.facts import Fact
-from holdfast.core.scores import Beginning, SessionScore, Start, Told, counted, named_in, recalls
+from holdfast.core.scores import Beginning, Told, counted, named_in, recalls
 from holdfast.core.session import Session, is_imported
+from holdfast.core.session_score import SessionScore, Start
 from holdfast.core.survival import compactions, is_by_agent, is_conversation
 from holdfast.core.told import Reason
 from holdfast.engine.desk import Desk
-from holdfast.errors import StoreLocked
 from holdfast.stores.base import EVERYWHERE
 
 EVENTS_MOST: Final = 20_000
@@ -29,14 +28,6 @@ AGENT_EVENTS_LEAST: Final = 5
 RECEIPTS_MOST: Final = 200
 _GIVEN: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.CLEAR})
 """Why a brief is given that the agent goes on from."""
-
-
-def note_recalled(desk: Desk, session: Session | None, ids: Sequence[str]) -> None:
-    """Note what a session's agent was told when it asked; that it cannot be noted now is no harm."""
-    if session is None or not ids:
-        return
-    with contextlib.suppress(StoreLocked), desk.store.writing():
-        desk.store.add_recalls(session.key, ids, desk.clock())
 
 
 def scored(desk: Desk, sessions: Iterable[Session]) -> Iterator[SessionScore]:

@@ -23,10 +23,9 @@ from holdfast.engine.caller import Caller
 from holdfast.engine.desk import Desk
 from holdfast.engine.digest import Digest, give_digest
 from holdfast.engine.handoff_tool import HandedOff, ToHandOff, hand_off
-from holdfast.engine.recall import Finding, Query, expand, recall
+from holdfast.engine.recall import Finding, Query, expand, note_recalled, recall
 from holdfast.engine.recover import recover
 from holdfast.engine.remember import FROM_AGENT, Wish, remember
-from holdfast.engine.scoring import note_recalled
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 

@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from holdfast.core.durations import DAY_MS
 from holdfast.errors import PathRefused
 from holdfast.files import worktree
 from holdfast.lazy_dataclass import dataclass
@@ -62,7 +63,7 @@ def written_at(state: State) -> int:
     if day is None:
         return modified
     midnight = round(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
-    return max(midnight, min(modified, midnight + _DAY_MS - 1))
+    return max(midnight, min(modified, midnight + DAY_MS - 1))
 
 
 def add(root: Path, day: date, text: str) -> str:
@@ -81,5 +82,4 @@ def _state(root: Path, path: str) -> State | None:
     return State(path, status.st_mtime_ns, status.st_size)
 
 
-_DAY_MS: Final = 86_400_000
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -12,8 +12,8 @@ from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event
 from holdfast.core.memory import Memory
-from holdfast.core.scores import SessionScore
 from holdfast.core.session import Session
+from holdfast.core.session_score import SessionScore
 from holdfast.core.world import Project
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.findable import Within

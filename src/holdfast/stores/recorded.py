@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from holdfast.core.events import Event
-from holdfast.core.scores import SessionScore
+from holdfast.core.session_score import SessionScore
 from holdfast.lazy_dataclass import dataclass
 
 RECORDS: Final = ("record", "digest")

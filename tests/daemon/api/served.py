@@ -15,8 +15,8 @@ from urllib.parse import quote, urlencode
 
 from holdfast.core.events import Action, Compacted, Event, Origin, Sign, ToolCalled, ToolReturned, Usage
 from holdfast.core.redact import NO_LISTS
-from holdfast.core.scores import SessionScore, Start
 from holdfast.core.session import Process
+from holdfast.core.session_score import SessionScore, Start
 from holdfast.core.world import Project
 from holdfast.engine.evaluations import Evaluation, keep
 from holdfast.engine.git import identity

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
-from holdfast.core.scores import MEASURES, Start
+from holdfast.core.scores import MEASURES
+from holdfast.core.session_score import Start
 from holdfast.core.survival import Mean
 from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, page, section, table, with_code
 from holdfast.daemon.dashboard.html import Html, el

@@ -13,8 +13,8 @@ from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.continuity import LayerName
 from holdfast.core.events import Compacted
 from holdfast.core.memory import Memory
-from holdfast.core.scores import SessionScore
 from holdfast.core.session import Session
+from holdfast.core.session_score import SessionScore
 from holdfast.core.text import shortened
 from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.paging import Paging

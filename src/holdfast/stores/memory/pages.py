@@ -10,8 +10,8 @@ from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import Event
 from holdfast.core.memory import Memory
-from holdfast.core.scores import SessionScore
 from holdfast.core.session import Phase, Session
+from holdfast.core.session_score import SessionScore
 from holdfast.core.world import Project
 from holdfast.stores.base import START, Captured, Counts, Head, Mark, Taken, Within
 from holdfast.stores.codec import clean, to_iso

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.core.events import Event
-from holdfast.core.scores import SessionScore
+from holdfast.core.session_score import SessionScore
 from holdfast.stores.base import Document
 from holdfast.stores.codec import clean
 from holdfast.stores.memory.tables import Keeper, drop

@@ -13,8 +13,8 @@ from holdfast.core.events import Event
 from holdfast.core.identity import Site
 from holdfast.core.memory import Memory, restored
 from holdfast.core.records import Record
-from holdfast.core.scores import SessionScore
 from holdfast.core.session import Session
+from holdfast.core.session_score import SessionScore
 from holdfast.core.wordings import Fingerprint
 from holdfast.errors import StoreError
 from holdfast.lazy_dataclass import dataclass

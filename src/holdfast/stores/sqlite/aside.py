@@ -13,6 +13,7 @@ from pathlib import Path
 
 import apsw
 
+from holdfast.core.durations import DAY_MS
 from holdfast.stores.held import SUFFIX
 from holdfast.stores.set_aside import files_of, files_set_aside, set_aside_stores, stamp, time_of
 from holdfast.stores.sqlite.database import run
@@ -20,7 +21,6 @@ from holdfast.stores.sqlite.translation import translated
 
 BACKUPS_KEPT = 3
 DAILY_KEPT = 7
-DAY_MS = 86_400_000
 ROOM_FACTOR = 3
 """No backup is made where the disk has less room than so many times the store."""
 _DAILY = "-daily"
