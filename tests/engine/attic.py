@@ -16,7 +16,7 @@ from holdfast.engine.importing import Choice, Survey, Taken, survey, take_in
 from holdfast.engine.receive import receive
 from holdfast.harnesses.base import Envelope, Reader
 from holdfast.stores.base import EVERYWHERE, Document
-from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import SqliteStore, open_in_memory
 from tests.harnesses import claude_code_records as claude
 
 NOW = claude.AT + 3_600_000
@@ -32,7 +32,7 @@ class Attic:
     """A user's home with old transcripts in it, and a store."""
 
     root: Path
-    store: MemoryStore = field(default_factory=MemoryStore)
+    store: SqliteStore = field(default_factory=open_in_memory)
     config: Config = field(default_factory=Config)
     now: int = NOW
     numbers: Iterator[int] = field(default_factory=itertools.count)

@@ -17,8 +17,7 @@ from holdfast.models import embedder
 from holdfast.models.base import Embedder
 from holdfast.settings import Config
 from holdfast.stores.base import Document, Store
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import open_store
+from holdfast.stores.sqlite import open_in_memory, open_store
 from tests.engine.stage import NOON, Stage
 from tests.stores.contract import Field
 
@@ -74,7 +73,7 @@ class Library:
 @pytest.fixture(params=["memory", "sqlite"])
 def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
     if request.param == "memory":
-        yield Library(MemoryStore(), tmp_path)
+        yield Library(open_in_memory(), tmp_path)
         return
     store = open_store(tmp_path / "store.db", tmp_path / "backups", NOON)
     yield Library(store, tmp_path)

@@ -42,7 +42,7 @@ from holdfast.engine.receive import listen, receive
 from holdfast.harnesses.base import Ask, Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening
 from holdfast.models.base import Count
 from holdfast.stores.base import Store
-from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import open_in_memory
 
 NOON = 1_800_000_000_000
 MINUTE = 60_000
@@ -272,7 +272,7 @@ class Stage:
     """What a test acts on."""
 
     home: Path
-    store: Store = field(default_factory=MemoryStore)
+    store: Store = field(default_factory=open_in_memory)
     now: int = NOON
     config: Config = field(default_factory=Config)
     counter: Count | None = None

@@ -8,8 +8,7 @@ import pytest
 
 from holdfast.core.redact import NO_LISTS, Lists
 from holdfast.engine.audit import Exposed, secrets
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import open_store
+from holdfast.stores.sqlite import open_in_memory, open_store
 from tests.stores.contract import SESSION, checkpoint, prompt
 
 TOKEN = "ghp_" + "Qw3r" * 9
@@ -33,13 +32,13 @@ def places(found: list[Exposed]) -> dict[str, int]:
 
 def test_a_clean_home_has_nothing_to_tell(home: Path) -> None:
     (home / "logs" / "daemon.log").write_text("listening, token [REDACTED:github-token]\n")
-    assert secrets(MemoryStore(), home, NO_LISTS, always) == []
+    assert secrets(open_in_memory(), home, NO_LISTS, always) == []
 
 
 def test_one_that_nobody_waits_for_any_more_says_nothing(home: Path) -> None:
     (home / "logs" / "daemon.log").write_text(f"token {TOKEN}\n")
     with pytest.raises(TimeoutError):
-        secrets(MemoryStore(), home, NO_LISTS, lambda: False)
+        secrets(open_in_memory(), home, NO_LISTS, lambda: False)
 
 
 def test_it_reads_every_column_and_every_copy(home: Path) -> None:
@@ -56,7 +55,7 @@ def test_it_reads_every_column_and_every_copy(home: Path) -> None:
     }
     store.close()
     (home / "store.db").rename(home / "backups" / "store-20260101T120000Z-schema-0001.db")
-    assert places(secrets(MemoryStore(), home, NO_LISTS, always)) == {
+    assert places(secrets(open_in_memory(), home, NO_LISTS, always)) == {
         "backups/store-20260101T120000Z-schema-0001.db: messages.data": 2,
         "backups/store-20260101T120000Z-schema-0001.db: session_checkpoints.memory_queries": 1,
         "backups/store-20260101T120000Z-schema-0001.db: cursors.source": 1,
@@ -79,13 +78,13 @@ def test_it_reads_every_column_and_every_copy(home: Path) -> None:
 )
 def test_it_reads_every_file(home: Path, place: str) -> None:
     (home / place).write_bytes(b"\0\1\xff\n" + f"push with {TOKEN} now".encode() + b"\n\0")
-    assert places(secrets(MemoryStore(), home, NO_LISTS, always)) == {place: 1}
+    assert places(secrets(open_in_memory(), home, NO_LISTS, always)) == {place: 1}
 
 
 def test_it_counts_by_kind_and_knows_the_lists(home: Path) -> None:
     (home / "logs" / "daemon.log").write_text(f"{TOKEN}\npostgres://app:hunter2-swordfish@db/app Bluebell\n")
     (home / "config.toml").write_text('[redact]\ndeny = ["Bluebell"]\n')
-    found = secrets(MemoryStore(), home, Lists(deny=("Bluebell",)), always)
+    found = secrets(open_in_memory(), home, Lists(deny=("Bluebell",)), always)
     assert {one.place for one in found} == {"logs/daemon.log"}
     assert len({one.kind for one in found}) == 3
     assert [one.count for one in found] == [1, 1, 1]
@@ -93,4 +92,4 @@ def test_it_counts_by_kind_and_knows_the_lists(home: Path) -> None:
 
 def test_what_is_told_holds_no_secret(home: Path) -> None:
     (home / "logs" / "daemon.log").write_text(f"{TOKEN}\n")
-    assert TOKEN not in str(secrets(MemoryStore(), home, NO_LISTS, always))
+    assert TOKEN not in str(secrets(open_in_memory(), home, NO_LISTS, always))

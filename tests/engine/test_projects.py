@@ -16,8 +16,7 @@ from holdfast.engine import marks, projects
 from holdfast.engine.git import identity
 from holdfast.errors import HoldfastError, NotThere
 from holdfast.stores.base import Store
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import open_store
+from holdfast.stores.sqlite import open_in_memory, open_store
 from tests.engine.test_git import commit, repository_in, run_git
 
 NOON = 1_800_000_000_000
@@ -27,7 +26,7 @@ HOUR = 3_600_000
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "memory":
-        yield MemoryStore()
+        yield open_in_memory()
         return
     opened = open_store(tmp_path / "home" / "store.db", tmp_path / "home" / "backups", NOON)
     yield opened

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.engine import projects
-from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import SqliteStore, open_in_memory
 
 NOON: Final = 1_800_000_000_000
 PATHS: Final = ("a", "b", "deep/a")
@@ -39,7 +39,7 @@ class World:
     """What there is on the disk, and who it is in truth."""
 
     root: Path
-    store: MemoryStore = field(default_factory=MemoryStore)
+    store: SqliteStore = field(default_factory=open_in_memory)
     trees: dict[str, Tree] = field(default_factory=dict[str, Tree])
     owners: dict[str, str] = field(default_factory=dict[str, str])
     """The family of everyone who was ever known by an id."""

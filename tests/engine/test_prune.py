@@ -21,8 +21,7 @@ from holdfast.engine.maintain import prune_all, would_prune
 from holdfast.settings import Records
 from holdfast.stores.base import Store
 from holdfast.stores.findable import Within
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import open_store
+from holdfast.stores.sqlite import open_in_memory, open_store
 from tests.stores.contract import checkpoint, document, session
 
 NOW = 1_800_000_000_000
@@ -52,7 +51,7 @@ STORED = st.builds(
 def filled(kind: str, kept: Kept) -> Iterator[Store]:
     with TemporaryDirectory() as folder:
         home = Path(folder)
-        store: Store = MemoryStore()
+        store: Store = open_in_memory()
         if kind == "sqlite":
             store = open_store(home / "store.db", home / "backups", NOW)
         with store.writing():

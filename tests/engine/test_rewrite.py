@@ -9,7 +9,7 @@ from holdfast.engine import doctor
 from holdfast.engine.redactor import Redactor, mark_of
 from holdfast.engine.rewrite import ROWS, rewrite
 from holdfast.settings import Redact
-from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import open_in_memory
 from tests.engine.stage import Stage
 
 TOKEN = "ghp_" + "Qw3r" * 9
@@ -149,4 +149,4 @@ def test_the_doctor_says_how_far_it_is(stage: Stage) -> None:
     rewritten(stage, lists)
     after = doctor.check_redactor(stage.store, stage.home, {})
     assert after == doctor.fine("redactor", f"all {rows} rows redacted by version {mark_of(lists)}")
-    assert doctor.check_redactor(MemoryStore(), stage.home / "nowhere", {}).ok
+    assert doctor.check_redactor(open_in_memory(), stage.home / "nowhere", {}).ok

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.stores.base import Store
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import open_store
+from holdfast.stores.sqlite import open_in_memory, open_store
 from tests.stores.contract import NOON
 
 
@@ -29,7 +28,7 @@ def store(request: pytest.FixtureRequest, path: Path, backups: Path) -> Iterator
     opened: Store
     match request.param:
         case "memory":
-            opened = MemoryStore()
+            opened = open_in_memory()
         case _:
             opened = open_store(path, backups, NOON)
     yield opened

@@ -15,7 +15,7 @@ from holdfast.core.records import Record
 from holdfast.core.session import Phase
 from holdfast.core.session_score import SessionScore, Start
 from holdfast.stores.base import EVERYWHERE, START, Captured, Counts, Head, Mark, Store, Taken, Within
-from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import open_in_memory
 from tests.depth import examples
 from tests.stores.contract import (
     MINUTE,
@@ -200,7 +200,7 @@ IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3)
 @settings(max_examples=examples(50), deadline=None)
 @given(rows=st.dictionaries(IDS, st.integers(0, 3)), limit=st.integers(1, 4))
 def test_whatever_the_ids_each_is_given_once(rows: dict[str, int], limit: int) -> None:
-    store = MemoryStore()
+    store = open_in_memory()
     with store.writing():
         for id, at in rows.items():
             store.put_memory(memory(id, created_at=at))

@@ -23,7 +23,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
 from holdfast.engine.summarize import Means
 from holdfast.stores.base import Lineage
-from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import SqliteStore, open_in_memory
 from tests.stories.test_brief_snapshots import PROJECT, TELLINGS, Step, stamped
 
 NOON = 1_800_000_000_000
@@ -37,7 +37,7 @@ class Bench:
     root: Path
     worktree: Path
     config: Config = field(default_factory=Config)
-    store: MemoryStore = field(default_factory=MemoryStore)
+    store: SqliteStore = field(default_factory=open_in_memory)
     now: int = NOON
     numbers: int = 0
 

@@ -30,8 +30,7 @@ from holdfast.engine.presence import lock_holder, spooled
 from holdfast.errors import DaemonAway, HoldfastError, StoreError
 from holdfast.stores.base import Store
 from holdfast.stores.held import emptied
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import open_store
+from holdfast.stores.sqlite import open_in_memory, open_store
 
 home, now, daemon_status = running.home, running.now, running.daemon_status
 troubles_of = running.troubles_of
@@ -50,7 +49,7 @@ def project_at(named: Path | None) -> Project:
             return _project(store, named)
     except StoreError:
         # Which project it is by its path alone: whoever needs the store says what is wrong with it.
-        return _project(MemoryStore(), named)
+        return _project(open_in_memory(), named)
 
 
 def project_to_keep(desk: Desk, named: Path | None) -> Project:
@@ -142,7 +141,7 @@ def opened_store(where: Path) -> Generator[Store]:
     """The home's store, or an empty one that is not kept where there is none: looking makes nothing."""
     path = where / "store.db"
     if not path.exists() and not emptied(path):
-        yield MemoryStore()
+        yield open_in_memory()
         return
     store = open_store(path, where / "backups", now())
     try:

@@ -29,7 +29,7 @@ from holdfast.engine.record import Arrival, record
 from holdfast.errors import TranscriptUnreadable
 from holdfast.harnesses.base import Batch, KeptInRows, Reader
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.memory import MemoryStore
+from holdfast.stores.sqlite import open_in_memory
 
 BATCH_BYTES = 16 << 20
 """Larger than the daemon's: nobody else waits for this store."""
@@ -106,7 +106,7 @@ def _holds_many(harness: Reader, transcript: Path) -> bool:
 def _desk(at: int) -> Desk:
     numbers = itertools.count(1)
     return Desk(
-        store=MemoryStore(),
+        store=open_in_memory(),
         harness=harnesses.get,
         config=lambda _: Config(),
         user_home=Path(os.devnull),

@@ -11,7 +11,7 @@ from holdfast.stores.sqlite.aside import (
     set_aside,
 )
 from holdfast.stores.sqlite.rewriting import rewriting
-from holdfast.stores.sqlite.store import SqliteStore, open_store
+from holdfast.stores.sqlite.store import SqliteStore, open_in_memory, open_store
 from holdfast.stores.sqlite.texts import texts_of_copy
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "drop_set_aside",
     "is_daily_backup_due",
     "newest_backup",
+    "open_in_memory",
     "open_store",
     "rewriting",
     "set_aside",

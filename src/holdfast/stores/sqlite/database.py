@@ -101,6 +101,13 @@ class Database:
         """Whether a transaction is open that may still be undone."""
         return self.connection.in_transaction
 
+    @property
+    def size(self) -> int:
+        """How many bytes the database has."""
+        return int(
+            self.rows("select page_count * page_size from pragma_page_count(), pragma_page_size()")[0][0]
+        )
+
     def close(self) -> None:
         with translated(self.path):
             self.connection.close()

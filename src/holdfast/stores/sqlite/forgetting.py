@@ -71,7 +71,7 @@ class Forgetting:
 
     def scrub(self) -> None:
         path = self._database.path
-        large = path.stat().st_size > _LARGE
+        large = self._database.size > _LARGE
         # What SQLite needs for a moment goes into memory; for a large store, into a file without a name.
         self._database.rows(f"pragma temp_store = {'default' if large else 'memory'}")
         self._database.rows("insert into documents_text(documents_text) values ('rebuild')")

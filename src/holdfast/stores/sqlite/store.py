@@ -23,7 +23,7 @@ from holdfast.stores.sqlite.memories import Memories
 from holdfast.stores.sqlite.pages import Pages
 from holdfast.stores.sqlite.records import Records
 from holdfast.stores.sqlite.redactions import Redactions
-from holdfast.stores.sqlite.schema import Migration, migrate, refuse_later, shipped
+from holdfast.stores.sqlite.schema import Migration, migrate, migrate_unsaved, refuse_later, shipped
 from holdfast.stores.sqlite.sessions import Sessions
 from holdfast.stores.sqlite.sites import Sites
 from holdfast.stores.sqlite.translation import corrupt, translated
@@ -97,6 +97,14 @@ def open_store(path: Path, backups: Path, at: int) -> SqliteStore:
     Before an older one is changed it is copied into `backups`. Close what you opened.
     """
     return open_with(path, backups, at, shipped())
+
+
+def open_in_memory() -> SqliteStore:
+    """An empty store that is gone when it is closed."""
+    database = Database(Path(":memory:"))
+    database.configure()
+    migrate_unsaved(database, shipped())
+    return SqliteStore(database)
 
 
 def open_with(path: Path, backups: Path, at: int, migrations: tuple[Migration, ...]) -> SqliteStore:
