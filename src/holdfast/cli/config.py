@@ -13,8 +13,8 @@ from holdfast import config as settings
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.core.flush import Threshold
 from holdfast.core.pressure import KnownModel
+from holdfast.core.thresholds import Threshold
 from holdfast.settings import TABLE
 
 DEFAULT = "default"
