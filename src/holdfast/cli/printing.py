@@ -7,7 +7,9 @@ obey or a person could not see, and nothing in it is taken for markup.
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
@@ -18,6 +20,11 @@ from holdfast.core.text import one_line
 
 _UNBOUNDED = 10_000
 """The width of a page that nobody looks at: what reads a pipe wants whole lines."""
+_GAP = 2
+_STYLED_BY = ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE")
+"""Variables by which a user says how tables are to look; rich knows what they mean."""
+_PATIENCE = 0.3
+"""Seconds after which a person is shown that something goes on."""
 
 
 def say(text: str) -> None:
@@ -38,29 +45,83 @@ def give_json(value: object) -> None:
 
 
 def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """The command's result, one row to a line."""
+    """The command's result, one row to a line where a terminal is wide enough for that."""
+    cells = [[one_line(printable(cell)) for cell in row] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(columns, *cells, strict=True)]
+    if sum(widths) + _GAP * (len(widths) - 1) > _line_width() or any(map(os.environ.get, _STYLED_BY)):
+        _give_folded(columns, cells)
+        return
+    head = _line(columns, widths)
+    click.echo(f"\033[1m{head}\033[0m" if sys.stdout.isatty() else head)
+    for row in cells:
+        click.echo(_line(row, widths))
+
+
+def _give_folded(columns: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
+    """A table whose columns are made narrower, and their cells folded, until it fits."""
+    # Loading it takes as long as Python's own start five times over, so what needs no folding does without.
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
-    for row in rows:
-        table.add_row(*(Text(one_line(printable(cell))) for cell in row))
+    for row in cells:
+        table.add_row(*map(Text, row))
     # Without a terminal rich would assume 80 columns and cut.
     Console(width=None if sys.stdout.isatty() else _UNBOUNDED).print(table)
 
 
+def _line_width() -> int:
+    """How many signs a line of the output holds; none where the terminal does not say, or not enough."""
+    if not sys.stdout.isatty():
+        return _UNBOUNDED
+    if os.environ.get("TERM", "").lower() in {"dumb", "unknown"}:
+        return 0
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except OSError:
+        return 0
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+    return (" " * _GAP).join(padded)
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # Its tables are loaded only where they are needed.
+
+    return cell_len(text)
+
+
 @contextmanager
 def working(on: str) -> Generator[None]:
-    """Show on a terminal that something goes on which may take more than a second."""
+    """Show on a terminal that something goes on, once it takes long enough for a person to wonder."""
     if not sys.stderr.isatty():
         yield
         return
+    is_over = threading.Event()
+    spinner = threading.Thread(target=_spin, args=(f"{printable(on)} …", is_over), daemon=True)
+    spinner.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        spinner.join()
+
+
+def _spin(text: str, is_over: threading.Event) -> None:
+    if is_over.wait(_PATIENCE):
+        return
+    # Loaded when somebody waits anyhow: most of what is shown so is over before that.
     from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True).status(Text(f"{printable(on)} …")):
-        yield
+    with Console(stderr=True).status(Text(text)):
+        is_over.wait()
 
 
 def _escape(char: str) -> str:
