@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,12 @@ def _view(reception: Reception, asked: Mapping[str, Any]) -> dict[str, object]:
     with reception.own_desk() as own:
         environment: dict[str, str] = asked["environment"]
         user_home = Path(environment["HOME"]) if environment.get("HOME") else own.user_home
-        desk = replace(
-            own, user_home=user_home, config=lambda project: _settings(reception, project, environment)
-        )
+        settings = partial(_settings, reception.home, environment)
+        desk = replace(own, user_home=user_home, config=settings)
         found = projects.follow(desk.store, asked["directory"], desk.clock()) if asked["directory"] else None
         view = VIEWS[asked["view"]](desk, found.project if found else None, **asked["options"])
         return {"view": view, "note": found.note if found else ""}
 
 
-def _settings(reception: Reception, project: Project, environment: Mapping[str, str]) -> Config:
-    return config.load(reception.home, Path(project.root), project.project_id, environment).config
+def _settings(home: Path, environment: Mapping[str, str], project: Project) -> Config:
+    return config.load(home, Path(project.root), project.project_id, environment).config

@@ -44,15 +44,15 @@ def sessions(desk: Desk, _: Project | None, *, limit: int) -> list[Row]:
 
 def checkpoints(desk: Desk, project: Project | None, *, session: str, search: str, limit: int) -> list[Row]:
     """Checkpoints for a program: of a session, of a project, or without both of all; the newest first."""
-    chosen = _checkpoints(desk, project, session, search.split())
-    return [given(rows.checkpoint_row(each), redact) for each in chosen[:limit]]
+    chosen = _checkpoints(desk, project, session, search.split(), limit)
+    return [given(rows.checkpoint_row(each), redact) for each in chosen]
 
 
 def checkpoint_lines(
     desk: Desk, project: Project | None, *, session: str, search: str, limit: int
 ) -> list[Row]:
     """The same for a person, who sees a line of each."""
-    chosen = _checkpoints(desk, project, session, search.split())
+    chosen = _checkpoints(desk, project, session, search.split(), limit)
     return [
         {
             "at": each.created_at,
@@ -62,7 +62,7 @@ def checkpoint_lines(
             "project": each.project,
             "digest": _line(gist(each.words or each.digest), DIGEST_CHARS),
         }
-        for each in chosen[:limit]
+        for each in chosen
     ]
 
 
@@ -131,28 +131,42 @@ def session_named(store: Store, key: str) -> Session:
     raise HoldfastError(f"{problem} `{key}`", "`holdfast sessions` lists them")
 
 
-def _checkpoints(desk: Desk, project: Project | None, session: str, words: Sequence[str]) -> list[Checkpoint]:
-    store = desk.store
+def _checkpoints(
+    desk: Desk, project: Project | None, session: str, words: Sequence[str], limit: int
+) -> list[Checkpoint]:
+    store, most = desk.store, SEARCHED if words else limit
     if session:
-        chosen = store.checkpoints_of_session(session_named(store, session).key, SEARCHED)
+        chosen = store.checkpoints_of_session(session_named(store, session).key, most)
     elif project is not None:
-        chosen = store.checkpoints_of_project(project.project_id, SEARCHED)
+        chosen = store.checkpoints_of_project(project.project_id, most)
     else:
-        chosen = store.checkpoints(SEARCHED)
+        chosen = store.checkpoints(most)
     if not words:
         return chosen
     within = Within(tuple({each.project_id for each in chosen}), kinds=("checkpoint", "digest"))
     hits = {hit.id for hit in store.search(words, within, SEARCHED)}
-    return [each for each in chosen if each.id in hits]
+    return [each for each in chosen if each.id in hits][:limit]
 
 
 def _findings(
     desk: Desk, project: Project, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Finding]:
-    found = recall.recall(desk, project, Query(**{**query, "kinds": tuple(query["kinds"])}))
+    found = recall.recall(desk, project, _query(query))
     session = desk.store.session(session_around(environment))
     note_recalled(desk, session, [finding.id for finding in found])
     return found
+
+
+def _query(named: Mapping[str, Any]) -> Query:
+    """A query by the names of its fields."""
+    return Query(
+        named["text"],
+        named["limit"],
+        tuple(named["kinds"]),
+        named["since"],
+        named["all_projects"],
+        named["include_superseded"],
+    )
 
 
 def _line(text: str, limit: int) -> str:
