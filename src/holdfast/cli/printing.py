@@ -15,14 +15,11 @@ from contextlib import contextmanager
 
 import click
 
+from holdfast.cli.table import table
 from holdfast.core.defang import HIDDEN, printable
 from holdfast.core.text import one_line
 
-_UNBOUNDED = 10_000
-"""The width of a page that nobody looks at: what reads a pipe wants whole lines."""
-_GAP = 2
-_STYLED_BY = ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE")
-"""Variables by which a user says how tables are to look; rich knows what they mean."""
+_USUAL_WIDTH = 80
 _PATIENCE = 0.3
 """Seconds after which a person is shown that something goes on."""
 
@@ -45,56 +42,30 @@ def give_json(value: object) -> None:
 
 
 def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """The command's result, one row to a line where a terminal is wide enough for that."""
+    """The command's result, one row to a line; cells are folded where a terminal is too narrow for that."""
     cells = [[one_line(printable(cell)) for cell in row] for row in rows]
-    widths = [max(map(_width, column)) for column in zip(columns, *cells, strict=True)]
-    if sum(widths) + _GAP * (len(widths) - 1) > _line_width() or any(map(os.environ.get, _STYLED_BY)):
-        _give_folded(columns, cells)
-        return
-    head = _line(columns, widths)
-    click.echo(f"\033[1m{head}\033[0m" if sys.stdout.isatty() else head)
-    for row in cells:
-        click.echo(_line(row, widths))
+    head, *lines = table(columns, cells, _room())
+    is_styled = bool(os.environ.get("FORCE_COLOR")) or (
+        sys.stdout.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+    )
+    for line in head:
+        click.echo(f"\033[1m{line}\033[0m" if is_styled else line, color=is_styled)
+    for row in lines:
+        for line in row:
+            click.echo(line)
 
 
-def _give_folded(columns: Sequence[str], cells: Iterable[Sequence[str]]) -> None:
-    """A table whose columns are made narrower, and their cells folded, until it fits."""
-    # Loading it takes as long as Python's own start five times over, so what needs no folding does without.
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
-    for row in cells:
-        table.add_row(*map(Text, row))
-    # Without a terminal rich would assume 80 columns and cut.
-    Console(width=None if sys.stdout.isatty() else _UNBOUNDED).print(table)
-
-
-def _line_width() -> int:
-    """How many signs a line of the output holds; none where the terminal does not say, or not enough."""
+def _room() -> int | None:
+    """How wide a line may be; None where nobody looks: what reads a pipe wants whole lines."""
     if not sys.stdout.isatty():
-        return _UNBOUNDED
-    if os.environ.get("TERM", "").lower() in {"dumb", "unknown"}:
-        return 0
+        return None
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen):
+        return int(chosen)
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_WIDTH
     except OSError:
-        return 0
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
-    return (" " * _GAP).join(padded)
-
-
-def _width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len  # Its tables are loaded only where they are needed.
-
-    return cell_len(text)
+        return _USUAL_WIDTH
 
 
 @contextmanager
