@@ -2,7 +2,8 @@
 
 Every command is executed as a shell does, in turn with the floor, `python -I -S -c pass`; the figures are
 medians, and the ratio is to the floor of the same run. The home has one session with a checkpoint and a
-memory, and its daemon is up.
+memory, and its daemon is up. Each command runs as the installed script and as `python -m holdfast.cli`, and
+as the script once more where there is a settings file.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -20,17 +22,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-HOLDFAST: Final = (sys.executable, "-m", "holdfast.cli")
-COMMANDS: Final[Mapping[str, Sequence[str]]] = {
-    "floor": (sys.executable, "-I", "-S", "-c", "pass"),
-    "--version": (*HOLDFAST, "--version"),
-    "status": (*HOLDFAST, "status"),
-    "sessions": (*HOLDFAST, "sessions"),
-    "checkpoints": (*HOLDFAST, "checkpoints"),
-    "config": (*HOLDFAST, "config"),
-    "recall": (*HOLDFAST, "recall", "retries"),
-    "brief": (*HOLDFAST, "brief"),
-}
+FLOOR: Final = (sys.executable, "-I", "-S", "-c", "pass")
+MODULE: Final = (sys.executable, "-m", "holdfast.cli")
+SCRIPT: Final = (str(Path(sys.executable).with_name("holdfast")),)
+COMMANDS: Final = (
+    ("--version",),
+    ("status",),
+    ("sessions",),
+    ("checkpoints",),
+    ("config",),
+    ("brief",),
+    ("recall", "retries"),
+)
+SETTINGS: Final = """\
+[capture]
+exclude = ["~/private", "*/scratch-*"]
+
+[continuity]
+prompt_interval = 12
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +54,33 @@ class Row:
     processor_to_floor: float
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to run commands: by which program, and with which settings in the home."""
+
+    name: str
+    program: Sequence[str]
+    settings: str = ""
+
+
+WAYS: Final = (Way("script", SCRIPT), Way("module", MODULE), Way("script, settings", SCRIPT, SETTINGS))
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--rounds", type=int, default=21)
     arguments.add_argument("--json", action="store_true")
-    given = arguments.parse_args()
+    options = arguments.parse_args()
     with tempfile.TemporaryDirectory(prefix="hf-") as folder:
-        rows = measure(Path(folder), given.rounds)
-    if given.json:
+        rows = measure(Path(folder), options.rounds)
+    if options.json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
         return
-    print(f"{'command':12} {'wall ms':>8} {'× floor':>8} {'cpu ms':>8} {'× floor':>8}")
+    print(f"{'command':30} {'wall ms':>8} {'× floor':>8} {'cpu ms':>8} {'× floor':>8}")
     for row in rows:
         print(
-            f"{row.command:12} {row.wall_ms:8.0f} {row.wall_to_floor:8.1f} "
-            f"{row.processor_ms:8.0f} {row.processor_to_floor:8.1f}"
+            f"{row.command:30} {row.wall_ms:8.1f} {row.wall_to_floor:8.1f} "
+            f"{row.processor_ms:8.1f} {row.processor_to_floor:8.1f}"
         )
 
 
@@ -67,16 +89,16 @@ def measure(root: Path, rounds: int) -> list[Row]:
     project.mkdir()
     environment = {"PATH": os.defpath, "HOME": str(root), "HOLDFAST_HOME": str(root / "holdfast")}
     furnish(project, environment)
+    samples = dict[str, list[tuple[float, float]]]()
     try:
-        taken: dict[str, list[tuple[float, float]]] = {name: [] for name in COMMANDS}
         for _ in range(rounds):
-            for name, command in COMMANDS.items():
-                taken[name].append(timed(command, project, environment))
+            for name, sample in measure_once(project, environment).items():
+                samples.setdefault(name, []).append(sample)
     finally:
-        timed((*HOLDFAST, "down"), project, environment)
+        timed((*MODULE, "down"), project, environment)
     medians = {
         name: [statistics.median(column) for column in zip(*each, strict=True)]
-        for name, each in taken.items()
+        for name, each in samples.items()
     }
     floor = medians["floor"]
     return [
@@ -85,28 +107,41 @@ def measure(root: Path, rounds: int) -> list[Row]:
     ]
 
 
+def measure_once(project: Path, environment: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+    """The floor and every command in every way, each once."""
+    samples = {"floor": timed(FLOOR, project, environment)}
+    settings = Path(environment["HOLDFAST_HOME"]) / "config.toml"
+    for way in WAYS:
+        if way.settings:
+            settings.write_text(way.settings, encoding="utf-8")
+        for words in COMMANDS:
+            samples[f"{words[0]} ({way.name})"] = timed((*way.program, *words), project, environment)
+        settings.unlink(missing_ok=True)
+    return samples
+
+
 def furnish(project: Path, environment: Mapping[str, str]) -> None:
     """A session with a checkpoint, a memory, and a daemon that has taken them in."""
     letter = {"session_id": "s1", "transcript_path": None, "cwd": str(project)}
     prompt = {**letter, "hook_event_name": "UserPromptSubmit", "prompt": "Fix the retries in queue.py"}
-    hook = (*HOLDFAST, "hook", "--harness", "claude-code")
-    timed((*HOLDFAST, "up"), project, environment)
+    hook = (*MODULE, "hook", "--harness", "claude-code")
+    timed((*MODULE, "up"), project, environment)
     timed(hook, project, environment, json.dumps(prompt))
     timed(hook, project, environment, json.dumps({**letter, "hook_event_name": "PreCompact"}))
-    timed((*HOLDFAST, "remember", "retries are capped at five"), project, environment)
+    timed((*MODULE, "remember", "retries are capped at five"), project, environment)
 
 
 def timed(
     command: Sequence[str], directory: Path, environment: Mapping[str, str], text: str = ""
 ) -> tuple[float, float]:
     """The seconds until a command ended, and those of its processor."""
-    before, began = os.times(), time.perf_counter()
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(
         command, cwd=directory, env=environment, input=text, text=True, capture_output=True, check=True
     )
-    wall, after = time.perf_counter() - began, os.times()
-    user = after.children_user - before.children_user
-    return wall, user + after.children_system - before.children_system
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    user = after.ru_utime - before.ru_utime
+    return wall, user + after.ru_stime - before.ru_stime
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.events import Action, Compacted, DigestGiven, Event, Origin, Remembered, Sign
-from holdfast.core.flush import MARKER, THRESHOLDS, Delivery, Flush, FlushPolicy, Threshold, asked, due
+from holdfast.core.flush import Flush, FlushPolicy, asked, due
 from holdfast.core.prose_signs import says_nothing
 from holdfast.core.session import Session
+from holdfast.core.thresholds import MARKER, THRESHOLDS, Delivery, Threshold
 from tests.core.scenes import KEY, NOON, after, called, prompt, returned, said, session
 from tests.tables import every_row
 

@@ -9,9 +9,10 @@ import pytest
 
 from holdfast.config import Config
 from holdfast.core.advice import TABLE
-from holdfast.core.flush import THRESHOLDS, Delivery, Flush, Threshold
+from holdfast.core.flush import Flush
 from holdfast.core.pressure import KnownModel
 from holdfast.core.session import Session
+from holdfast.core.thresholds import THRESHOLDS, Delivery, Threshold
 from holdfast.engine.receive import receive, receive_if_settled
 from holdfast.harnesses.base import Envelope
 from holdfast.settings import Pressure

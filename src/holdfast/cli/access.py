@@ -19,11 +19,11 @@ from holdfast.cli import running
 from holdfast.cli.printing import say, working
 from holdfast.config import excluded
 from holdfast.core.durations import DAY_MS
-from holdfast.core.identity import Moved
 from holdfast.core.session import Phase, Session
 from holdfast.core.world import Project
 from holdfast.daemon import client
-from holdfast.engine import projects
+from holdfast.engine import projects, views
+from holdfast.engine.caller import session_around
 from holdfast.engine.desk import Desk
 from holdfast.engine.forgotten import is_settled
 from holdfast.engine.presence import lock_holder, spooled
@@ -34,9 +34,9 @@ from holdfast.stores.sqlite import open_in_memory, open_store
 
 home, now, daemon_status = running.home, running.now, running.daemon_status
 troubles_of = running.troubles_of
+session_named, SESSIONS_SEARCHED = views.session_named, views.SESSIONS_SEARCHED
 
 FLUSH_TIME = 60.0
-SESSIONS_SEARCHED = 10_000
 
 
 def project_at(named: Path | None) -> Project:
@@ -71,11 +71,9 @@ def _project(store: Store, named: Path | None) -> Project:
             )
         return known
     try:
-        found = projects.resolve(store, str((named or Path.cwd()).absolute()))
+        found = projects.follow(store, str((named or Path.cwd()).absolute()), now())
     except FileNotFoundError:
         raise HoldfastError("the directory that you are in is gone", "go to another one") from None
-    if isinstance(found.verdict, Moved):
-        projects.keep_up(store, found, now())
     if found.note:
         say(f"note: {found.note}")
     return found.project
@@ -83,8 +81,7 @@ def _project(store: Store, named: Path | None) -> Project:
 
 def session_around_us() -> str:
     """The key of the session in whose shell this runs, if its harness tells its children; empty otherwise."""
-    readers = map(harnesses.reader, harnesses.readable())
-    return next((key for reader in readers if (key := reader.caller(os.environ, {}))), "")
+    return session_around(os.environ)
 
 
 @contextmanager
@@ -192,18 +189,6 @@ def session_at_work(store: Store, project: Project, key: str) -> Session | None:
     here = [session for session in found if session.project.worktree_id == project.worktree_id]
     live = (session for session in here if session.phase is Phase.LIVE)
     return next(live, next(iter(here), None))
-
-
-def session_named(store: Store, key: str) -> Session:
-    """The session of that key, or the only one whose key begins so."""
-    exact = store.session(key)
-    if exact is not None:
-        return exact
-    found = [session for session in store.sessions(SESSIONS_SEARCHED) if session.key.startswith(key)]
-    if len(found) == 1:
-        return found[0]
-    problem = "several sessions begin with" if found else "there is no session"
-    raise HoldfastError(f"{problem} `{key}`", "`holdfast sessions` lists them")
 
 
 def _config(where: Path, project: Project) -> config.Config:

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from holdfast import harnesses
-from holdfast.cli import access
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
-from holdfast.core.brief import SAID, Brief, Told
-from holdfast.core.brief_beside import written
+from holdfast.cli.view import Place, current_view
 from holdfast.core.text import elapsed, one_line, shortened
-from holdfast.engine.preview import preview
-from holdfast.engine.resume import next_brief
-from holdfast.engine.rows import item_row
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.codec import to_iso
 
 FILE_BUDGET = 2_000
 """For a brief from a file: the same everywhere, whatever the settings here say."""
 LEFT_OUT_SHOWN = 12
 """A long session leaves out hundreds of names; a person wants to see what came close."""
+
+
+SAID = "said already"
+"""As `core.brief` writes why an item is left out that another one says."""
 
 
 class _Time(click.ParamType[int]):
@@ -66,11 +64,14 @@ def brief(*, project: Path | None, budget: int | None, as_json: bool, **reading:
     gives the same brief.
     """
     asked = _Reading(**reading)
-    offered = _next(project, budget) if asked.transcript is None else _from_file(asked, budget)
-    if as_json:
-        give_json(_as_json(offered))
+    if asked.transcript is None:
+        row = current_view("brief", Place(project), budget=budget)
     else:
-        _print(offered)
+        row = _from_file(asked, budget)
+    if as_json:
+        give_json(row)
+    else:
+        _print(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,66 +85,39 @@ class _Reading:
     at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Offered:
-    """A brief as it would be given, and what a receipt accounts for; no `told` if there is nothing."""
-
-    told: Told | None
-    brief: Brief
-    budget: int
-
-
-def _next(project: Path | None, budget: int | None) -> _Offered:
-    where = access.project_at(project)
-    with access.opened_desk() as desk:
-        room = desk.config(where).continuity.recovery_budget_chars if budget is None else budget
-        told = next_brief(desk, where)
-    return _Offered(told, written(told, room) if told else Brief("", ()), room)
-
-
-def _from_file(asked: _Reading, budget: int | None) -> _Offered:
+def _from_file(asked: _Reading, budget: int | None) -> dict[str, Any]:
     if asked.name is None or asked.transcript is None:
         raise click.UsageError("--transcript needs --harness HARNESS.")
+    # With the harnesses comes most of the package, which the daemon has loaded already.
+    from holdfast import harnesses
+    from holdfast.engine.preview import preview
+    from holdfast.engine.rows import brief_row
+
     harness = harnesses.reader(asked.name)
     room = FILE_BUDGET if budget is None else budget
     with working("reading the transcript"):
         found = preview(harness, asked.transcript, asked.session, asked.until_line, asked.at, room)
-    return _Offered(found.told, found.brief, room)
+    return brief_row(found.told, found.brief, room)
 
 
-def _as_json(offered: _Offered) -> dict[str, object]:
-    told = offered.told
-    if told is None:
-        return {"brief": "", "receipt": None}
-    receipt = {
-        "reason": told.reason,
-        "predecessor": told.session.key,
-        "harness": told.session.harness,
-        "project": told.session.project.path,
-        "created_at": to_iso(told.now),
-        "age_ms": told.now - told.session.changed_at,
-        "budget": offered.budget,
-        "size": len(offered.brief.text),
-        "items": [item_row(item) for item in offered.brief.items],
-    }
-    return {"brief": offered.brief.text, "receipt": receipt}
-
-
-def _print(offered: _Offered) -> None:
-    told, made = offered.told, offered.brief
-    if told is None or not made.text:
+def _print(row: Mapping[str, Any]) -> None:
+    text, receipt = row["brief"], row["receipt"]
+    if receipt is None or not text:
         say("there is nothing to give back")
         return
-    give(made.text)
+    give(text)
+    items = receipt["items"]
     # What is said by another item is missed by nobody.
     left_out = sorted(
-        (item for item in made.items if not item.rendered), key=lambda item: item.omitted == SAID
+        (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == SAID)
     )
-    age = elapsed(told.now - told.session.changed_at)
-    say(f"\nreceipt: {told.reason}, from session {told.session.key}, whose work is {age} old")
-    say(f"{len(made.text)} of {offered.budget} characters, {len(made.items) - len(left_out)} items in it")
+    say(
+        f"\nreceipt: {receipt['reason']}, from session {receipt['predecessor']}, "
+        f"whose work is {elapsed(receipt['age_ms'])} old"
+    )
+    say(f"{receipt['size']} of {receipt['budget']} characters, {len(items) - len(left_out)} items in it")
     for item in left_out[:LEFT_OUT_SHOWN]:
-        say(f"left out ({item.omitted}): {item.section}: {shortened(one_line(item.text), 80)}")
+        say(f"left out ({item['omitted']}): {item['section']}: {shortened(one_line(item['text']), 80)}")
     if len(left_out) > LEFT_OUT_SHOWN:
         say(
             f"left out too: {len(left_out) - LEFT_OUT_SHOWN} items that were needed less; `--json` lists them"

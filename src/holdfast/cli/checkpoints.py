@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from holdfast.cli import access
+from holdfast.cli import running
 from holdfast.cli.options import command, json_option, limit_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.core.checkpoint import Checkpoint, gist
-from holdfast.core.defang import printable
-from holdfast.core.redact import redact
-from holdfast.core.text import elapsed, one_line, shortened
-from holdfast.engine.rows import checkpoint_row, given
-from holdfast.stores.base import Within
-
-SEARCHED = 100_000
-"""More than any store keeps: a search chooses first and limits afterwards."""
+from holdfast.cli.view import Place, current_view
+from holdfast.core.text import elapsed
 
 
 @command(
@@ -35,41 +30,30 @@ def checkpoints(
     *, session: str, project: Path | None, everywhere: bool, search: str, limit: int, as_json: bool
 ) -> None:
     """List checkpoints, the newest first."""
-    with access.opened_desk() as desk:
-        if session:
-            key = access.session_named(desk.store, session).key
-            found = desk.store.checkpoints_of_session(key, SEARCHED)
-        elif everywhere:
-            found = desk.store.checkpoints(SEARCHED)
-        else:
-            found = desk.store.checkpoints_of_project(access.project_at(project).project_id, SEARCHED)
-        if words := search.split():
-            within = Within(tuple({each.project_id for each in found}), kinds=("checkpoint", "digest"))
-            hits = {hit.id for hit in desk.store.search(words, within, SEARCHED)}
-            found = [each for each in found if each.id in hits]
-    found = found[:limit]
+    view = "checkpoints" if as_json else "checkpoint_lines"
+    place = None if session or everywhere else Place(project)
+    rows = current_view(view, place, session=session, search=search, limit=limit)
     if as_json:
-        give_json(given([checkpoint_row(each) for each in found], redact))
-    elif found:
-        _print(found)
+        give_json(rows)
+    elif rows:
+        _print(rows)
     else:
         say("there are no such checkpoints; `--all` looks in every project")
 
 
-def _print(found: list[Checkpoint]) -> None:
-    now = access.now()
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+    now = running.now()
     give_table(
         ("age", "trigger", "session", "prompts", "project", "digest"),
         [
             (
-                elapsed(now - each.created_at),
-                each.trigger,
-                each.session[:8],
-                str(each.prompt_count),
-                each.project,
-                # What is hidden goes first: it could stand in the middle of a secret.
-                shortened(one_line(redact(printable(gist(each.words or each.digest)))), 80),
+                elapsed(now - row["at"]),
+                row["trigger"],
+                row["session"][:8],
+                str(row["prompts"]),
+                row["project"],
+                row["digest"],
             )
-            for each in found
+            for row in rows
         ],
     )

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import cast
 
 from holdfast import config as settings
-from holdfast.cli import access
+from holdfast.cli import running
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.core.flush import Threshold
+from holdfast.cli.view import Place, daemon_view
 from holdfast.core.pressure import KnownModel
+from holdfast.core.thresholds import Threshold
 from holdfast.settings import TABLE
 
 DEFAULT = "default"
@@ -25,16 +26,29 @@ DEFAULT = "default"
 @json_option()
 def config(*, project: Path | None, as_json: bool) -> None:
     """Show the settings in effect and where each comes from."""
-    where = access.project_at(project)
-    loaded = settings.load(access.home(), Path(where.root), where.project_id, os.environ)
+    home = running.home()
+    root, project_id = _project(project)
+    loaded = settings.load(home, root, project_id, os.environ)
     found = [(key, value, loaded.sources.get(key, DEFAULT)) for key, value in _flat(loaded.config)]
     if as_json:
         rows = [{"key": key, "value": _plain(value), "source": source} for key, value, source in found]
-        give_json({"home": str(access.home()), "settings": rows, "warnings": list(loaded.warnings)})
+        give_json({"home": str(home), "settings": rows, "warnings": list(loaded.warnings)})
         return
     give_table(("setting", "value", "set by"), [(key, _shown(value), source) for key, value, source in found])
     for warning in loaded.warnings:
         say(f"note: {warning}")
+
+
+def _project(named: Path | None) -> tuple[Path, str]:
+    """The root and the id of the project that is meant."""
+    known = daemon_view("project_paths", Place(named), is_current=False)
+    if known is not None:
+        return Path(known["root"]), known["project_id"]
+    # With the engine comes most of the package, which only a command without a daemon needs.
+    from holdfast.cli.access import project_at
+
+    project = project_at(named)
+    return Path(project.root), project.project_id
 
 
 def _flat(loaded: settings.Config) -> Iterator[tuple[str, object]]:

@@ -8,7 +8,6 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.printing import give_table, say
-from holdfast.core.checkpoint import gist
 from holdfast.core.defang import printable
 from holdfast.core.memory import Label, Memory, strength
 from holdfast.core.redact import redact
@@ -63,33 +62,9 @@ def give_memories(memories: Iterable[Memory]) -> None:
     )
 
 
-def finding_row(finding: Finding) -> Row:
-    """A finding for a program."""
-    return given(rows.finding_row(finding, access.now()), redact)
-
-
 def text_row(finding: Finding) -> Row:
     """The whole text behind an id, for a program."""
     return given(rows.text_row(finding, access.now()), redact)
-
-
-def give_findings(findings: Iterable[Finding]) -> None:
-    """Findings as a table, the best first."""
-    now = access.now()
-    give_table(
-        ("id", "score", "kind", "age", "source", "text"),
-        [
-            (
-                finding.id[:ID_CHARS],
-                f"{finding.score:.2f}",
-                finding.kind,
-                elapsed(now - finding.at) if finding.at else "",
-                redact(printable(finding.source)),
-                _cut(gist(finding.text)),
-            )
-            for finding in findings
-        ],
-    )
 
 
 def _short(memory: Memory) -> str:

@@ -26,7 +26,21 @@ def command(
     One that passes words on to another program leaves all behind its first argument to that.
     """
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if passes_on else {}
-    return click.command(epilog=_examples(example, *more), context_settings=settings)
+    return click.command(cls=Command, epilog=_examples(example, *more), context_settings=settings)
+
+
+class Command(click.Command):
+    """Names the harnesses below its examples, if one of these has a harness in it."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        if "HARNESS" in (self.epilog or ""):
+            # With the harnesses comes half of the package, which only the help needs.
+            from holdfast.harnesses import readable
+
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(f"HARNESS is one of: {', '.join(readable())}.")
 
 
 class Commands(click.Group):
@@ -50,13 +64,7 @@ def group(
 
 def _examples(*lines: str) -> str:
     # After \b click leaves the lines as they are.
-    shown = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-    if not any("HARNESS" in line for line in lines):
-        return shown
-    # With the harnesses comes half of the package, which most commands do without until they run.
-    from holdfast.harnesses import readable
-
-    return f"{shown}\n\nHARNESS is one of: {', '.join(readable())}."
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def json_option(says: str = "Print one JSON document.") -> Option:

@@ -7,17 +7,21 @@ obey or a person could not see, and nothing in it is taken for markup.
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 import click
 
+from holdfast.cli.table import table
 from holdfast.core.defang import HIDDEN, printable
 from holdfast.core.text import one_line
 
-_UNBOUNDED = 10_000
-"""The width of a page that nobody looks at: what reads a pipe wants whole lines."""
+_USUAL_WIDTH = 80
+_PATIENCE = 0.3
+"""Seconds after which a person is shown that something goes on."""
 
 
 def say(text: str) -> None:
@@ -38,29 +42,57 @@ def give_json(value: object) -> None:
 
 
 def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """The command's result, one row to a line."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """The command's result, one row to a line; cells are folded where a terminal is too narrow for that."""
+    cells = [[one_line(printable(cell)) for cell in row] for row in rows]
+    head, *lines = table(columns, cells, _room())
+    is_styled = bool(os.environ.get("FORCE_COLOR")) or (
+        sys.stdout.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+    )
+    for line in head:
+        click.echo(f"\033[1m{line}\033[0m" if is_styled else line, color=is_styled)
+    for row in lines:
+        for line in row:
+            click.echo(line)
 
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
-    for row in rows:
-        table.add_row(*(Text(one_line(printable(cell))) for cell in row))
-    # Without a terminal rich would assume 80 columns and cut.
-    Console(width=None if sys.stdout.isatty() else _UNBOUNDED).print(table)
+
+def _room() -> int | None:
+    """How wide a line may be; None where nobody looks: what reads a pipe wants whole lines."""
+    if not sys.stdout.isatty():
+        return None
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen):
+        return int(chosen)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_WIDTH
+    except OSError:
+        return _USUAL_WIDTH
 
 
 @contextmanager
 def working(on: str) -> Generator[None]:
-    """Show on a terminal that something goes on which may take more than a second."""
+    """Show on a terminal that something goes on, once it takes long enough for a person to wonder."""
     if not sys.stderr.isatty():
         yield
         return
+    is_over = threading.Event()
+    spinner = threading.Thread(target=_spin, args=(f"{printable(on)} …", is_over), daemon=True)
+    spinner.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        spinner.join()
+
+
+def _spin(text: str, is_over: threading.Event) -> None:
+    if is_over.wait(_PATIENCE):
+        return
+    # Loaded when somebody waits anyhow: most of what is shown so is over before that.
     from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True).status(Text(f"{printable(on)} …")):
-        yield
+    with Console(stderr=True).status(Text(text)):
+        is_over.wait()
 
 
 def _escape(char: str) -> str:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from holdfast.cli import access
-from holdfast.cli.memory_rows import finding_row, give_findings, text_row
+from holdfast.cli import running
 from holdfast.cli.options import command, json_option, limit_option, moment, project_option
-from holdfast.cli.printing import give, give_json, say
-from holdfast.cli.session_view import surfaced_as_json
-from holdfast.core.redact import redact
+from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.cli.view import Place, environment, stored_view
 from holdfast.core.text import elapsed
-from holdfast.engine import recall as engine
-from holdfast.engine.recall import Query, note_recalled
 from holdfast.errors import HoldfastError
 
 KINDS: Final = ("memory", "file", "checkpoint", "digest", "record")
+ID_CHARS: Final = 8
 
 
 @command(
@@ -59,24 +57,51 @@ def recall(  # noqa: PLR0913 - each is an option
     Memories, memory files, checkpoints, digests and what past sessions said, by their words and by what they
     mean. `holdfast expand ID` shows the whole of one.
     """
-    place = access.project_at(project)
-    query = Query(
-        " ".join(words), limit, kinds, moment(since, access.now()) if since else 0, all_projects, everything
-    )
-    with access.stored_desk() as desk:
-        found = engine.recall(desk, place, query)
-        session = desk.store.session(access.session_around_us())
-        note_recalled(desk, session, [finding.id for finding in found])
-        beside = surfaced_as_json(desk, place, query.text) if as_json and surfacing else None
-    rows = [finding_row(finding) for finding in found]
+    query = {
+        "text": " ".join(words),
+        "limit": limit,
+        "kinds": kinds,
+        "since": moment(since, running.now()) if since else 0,
+        "all_projects": all_projects,
+        "include_superseded": everything,
+    }
+    view = "findings" if as_json else "finding_lines"
+    rows = stored_view(view, Place(project), environment=environment(), query=query)
     if as_json:
-        give_json(rows if beside is None else {"hits": rows, "querySurfacing": beside})
-    elif found:
-        if not any(finding.worded for finding in found):
+        give_json({"hits": rows, "querySurfacing": _surfaced(project, query["text"])} if surfacing else rows)
+    elif rows:
+        if not any(row["worded"] for row in rows):
             say("nothing says any of these words; this is nearest in meaning:")
-        give_findings(found)
+        _print(rows)
     else:
         say("nothing was found; `--all-projects` looks in every project")
+
+
+def _surfaced(project: Path | None, text: object) -> dict[str, Any]:
+    from holdfast.cli import access
+    from holdfast.cli.session_view import surfaced_as_json
+
+    place = access.project_at(project)
+    with access.stored_desk() as desk:
+        return surfaced_as_json(desk, place, str(text))
+
+
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+    now = running.now()
+    give_table(
+        ("id", "score", "kind", "age", "source", "text"),
+        [
+            (
+                row["id"][:ID_CHARS],
+                f"{row['score']:.2f}",
+                row["kind"],
+                elapsed(now - row["at"]) if row["at"] else "",
+                row["source"],
+                row["text"],
+            )
+            for row in rows
+        ],
+    )
 
 
 @command("holdfast expand 1f2e3d4c", "holdfast expand 1f2e3d4c --json")
@@ -86,6 +111,11 @@ def recall(  # noqa: PLR0913 - each is an option
 @json_option()
 def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) -> None:
     """Show the whole text of what `recall` found, by its id or how that begins."""
+    from holdfast.cli import access
+    from holdfast.cli.memory_rows import text_row
+    from holdfast.core.redact import redact
+    from holdfast.engine import recall as engine
+
     place = access.project_at(project)
     with access.stored_desk() as desk:
         found = engine.expand(desk, place, id, all_projects=all_projects)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
 import click
 
-from holdfast.cli import access
+from holdfast.cli import running
 from holdfast.cli.options import command, json_option, limit_option
 from holdfast.cli.printing import give_json, give_table, say, working
-from holdfast.cli.scores import give_scores, give_scores_as_json
-from holdfast.core.pressure import capacity, percent
-from holdfast.core.session import IMPORTED, Session, is_imported
+from holdfast.cli.view import current_view
 from holdfast.core.text import elapsed
-from holdfast.engine.desk import Desk
-from holdfast.engine.rows import session_row
-from holdfast.engine.scoring import scored
-from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Lineage
 
 
 @command("holdfast sessions", "holdfast sessions --limit 3 --json", "holdfast sessions --scores --limit 100")
@@ -29,53 +26,50 @@ def sessions(*, limit: int, with_scores: bool, as_json: bool) -> None:
     had to bring back what was known before; how much was new; and how often it used what it recalled. Below,
     sessions that were given a brief beside those that were not.
     """
-    with access.opened_desk() as desk:
-        if with_scores:
-            with working("scoring"):
-                scores = list(scored(desk, desk.store.sessions(limit)))
-            (give_scores_as_json if as_json else give_scores)(scores)
-            return
-        listed = desk.store.sessions(limit)
-        found = [Row(each, desk.store.lineage(each.key), _capacity(desk, each)) for each in listed]
-        rows = [session_row(desk, each) for each in listed] if as_json else []
+    if with_scores:
+        _give_scores(limit, as_json=as_json)
+        return
+    rows = current_view("sessions", None, limit=limit)
     if as_json:
         give_json(rows)
-    elif found:
-        _print(found)
+    elif rows:
+        _print(rows)
     else:
         say("no session was seen yet; `holdfast setup` connects a harness")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A session, which one it continues, and how many tokens its window holds."""
+def _give_scores(limit: int, *, as_json: bool) -> None:
+    from holdfast.cli.access import opened_desk
+    from holdfast.cli.scores import give_scores, give_scores_as_json
+    from holdfast.engine.scoring import scored
 
-    session: Session
-    lineage: Lineage | None
-    capacity: int
-
-
-def _capacity(desk: Desk, session: Session) -> int:
-    return capacity(session.pressure, desk.policy(session.project).models)
+    with opened_desk() as desk:
+        with working("scoring"):
+            scores = list(scored(desk, desk.store.sessions(limit)))
+        (give_scores_as_json if as_json else give_scores)(scores)
 
 
-def _print(found: list[Row]) -> None:
-    now = access.now()
+def _print(rows: Sequence[Mapping[str, Any]]) -> None:
+    now = running.now()
     give_table(
         ("session", "harness", "phase", "prompts", "windows", "full", "last event", "continues", "project"),
         [
             (
-                session.key,
-                session.harness,
-                IMPORTED if is_imported(session) else session.phase,
-                str(session.prompts_told),
-                str(session.window + 1),
-                f"{percent(session.pressure.used, row.capacity)}%" if session.pressure.used else "",
-                f"{elapsed(now - session.last_event_at)} ago",
-                f"{lineage.parent[:8]} ({lineage.kind})" if lineage else "",
-                session.project.path,
+                row["session_key"],
+                row["harness"],
+                "imported" if row["imported"] else row["phase"],
+                str(row["prompt_count"]),
+                str(row["windows"]),
+                f"{row['percent']}%" if row["tokens"] else "",
+                f"{elapsed(now - _moment(row['last_event_at']))} ago",
+                f"{row['parent'][:8]} ({row['lineage']})" if row["parent"] else "",
+                row["project"],
             )
-            for row in found
-            for session, lineage in ((row.session, row.lineage),)
+            for row in rows
         ],
     )
+
+
+def _moment(iso: str) -> int:
+    """Milliseconds since 1970."""
+    return round(datetime.fromisoformat(iso).timestamp() * 1000)

@@ -21,31 +21,44 @@ def warn_where_stopped() -> None:
 
 def where_stopped() -> str:
     """Why nothing is captured, stored or shared, in this project or anywhere; empty if that is not so."""
-    if not _anything_is_set():
+    where = home(os.environ)
+    of_project = _are_settings_of_projects(where)
+    if not of_project and not _are_settings_for_all(where):
         return ""
     # Loaded only where there is something to read: a command that needs no settings starts at once.
     from holdfast import config
+
+    root, project_id = _project_here() if of_project else (None, None)
+    unreadable = config.load(where, root, project_id, os.environ).config.unreadable
+    return unreadable.notice if unreadable else ""
+
+
+def _are_settings_for_all(where: Path) -> bool:
+    """Whether there is a file or a variable with settings for all projects; a dangling link is one too."""
+    if any(name.startswith("HOLDFAST_") and name not in _NO_SETTINGS for name in os.environ):
+        return True
+    return os.path.lexists(_MANAGED) or os.path.lexists(where / "config.toml")
+
+
+def _are_settings_of_projects(where: Path) -> bool:
+    """Whether there is a file that may hold the settings of the project that we are in."""
+    try:
+        here = Path.cwd()
+    except OSError:
+        folders = []
+    else:
+        folders = [here, *here.parents]
+    shared = (os.path.lexists(folder / "holdfast.toml") for folder in folders)
+    return any(shared) or any((where / "projects").glob("*/config.toml"))
+
+
+def _project_here() -> tuple[Path | None, str | None]:
+    """The root and the id of the project that we are in; nothing where its directory is gone."""
+    # Only settings of a project need to know which one it is.
     from holdfast.engine.git import identity
 
     try:
         project = identity(str(Path.cwd()))
     except OSError:
-        project = None
-    root = Path(project.root) if project else None
-    loaded = config.load(home(os.environ), root, project.project_id if project else None, os.environ)
-    return loaded.config.unreadable.notice if loaded.config.unreadable else ""
-
-
-def _anything_is_set() -> bool:
-    """Whether there is a file or a variable that settings could come from; a dangling link is one too."""
-    if any(name.startswith("HOLDFAST_") and name not in _NO_SETTINGS for name in os.environ):
-        return True
-    where = home(os.environ)
-    files = [_MANAGED, where / "config.toml"]
-    try:
-        here = Path.cwd()
-    except OSError:
-        pass
-    else:
-        files += [folder / "holdfast.toml" for folder in (here, *here.parents)]
-    return any(map(os.path.lexists, files)) or any((where / "projects").glob("*/config.toml"))
+        return None, None
+    return Path(project.root), project.project_id

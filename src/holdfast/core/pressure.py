@@ -6,13 +6,16 @@ matter, when a checkpoint is due `rolling`'s. What was not sent yet is counted b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from holdfast.core.events import Compacted, Usage
+from holdfast.core.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    # The settings are made of models, and reading them must not load what happens in a session.
+    from holdfast.core.events import Compacted, Usage
 
 USUAL_WINDOW: Final = 200_000
 """What a model of which nothing is known is taken to hold."""
@@ -151,7 +154,7 @@ def family_of(model: str, models: Iterable[KnownModel]) -> str:
     return next((known.name for known in _fitting(model, models)), model)
 
 
-_IN_NAME: Final = re.compile(r"\[(?P<number>\d{1,4})(?P<unit>[km])\]$")
+_IN_NAME: Final = compiled(r"\[(?P<number>\d{1,4})(?P<unit>[km])\]$")
 
 
 def _fitting(model: str, models: Iterable[KnownModel]) -> list[KnownModel]:

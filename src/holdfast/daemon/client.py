@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -75,6 +74,8 @@ def opens(home: Path) -> bool:
 
 def start(home: Path) -> None:
     """Start the daemon, detached, and wait until it answers."""
+    import subprocess  # Most commands find a daemon that runs, and load nothing to start one.
+
     _refuse_if_unwritable(home)
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {name: value for name, value in os.environ.items() if name.startswith("HOLDFAST_")}

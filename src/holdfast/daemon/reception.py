@@ -289,6 +289,13 @@ class Reception:
         spool.reject(self.home, letter, reason)
         self._log.warning("a spooled hook event was rejected: %s", reason)
 
+    async def take_in_all(self) -> dict[str, object]:
+        """Take in whatever is pending, for somebody who looks now; how much that was."""
+        self._held.clear()
+        drained = await self.drain()
+        await self.catch_up()
+        return {"letters": drained, "checkpoints": await self.flush(0)}
+
     async def flush(self, waited_ms: int) -> int:
         """Take the checkpoints that have been due that long."""
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.flush(self.desk, waited_ms))
@@ -395,10 +402,12 @@ class Reception:
                     "troubles": self.troubles,
                 }
             case "flush":
-                self._held.clear()
-                drained = await self.drain()
-                await self.catch_up()
-                return {"letters": drained, "checkpoints": await self.flush(0)}
+                return await self.take_in_all()
+            case "view":
+                # Loaded when the first command asks: no hook needs it.
+                from holdfast.daemon import viewing
+
+                return await viewing.answer(self, request.body)
             case "forget":
                 # What waits is taken in first: of what nobody knows yet nothing could be forgotten.
                 await self.drain()

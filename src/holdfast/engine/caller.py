@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
+from holdfast import harnesses
 from holdfast.config import excluded
 from holdfast.core.events import ToolCalled, ToolReturned
 from holdfast.core.fence import is_own_tool
@@ -215,3 +216,9 @@ def _newest(desk: Desk, cwd: str) -> _Taken | None:
     here = [session for session in live if session.project.worktree_id == project.worktree_id]
     chosen = next(iter(here or live), None)
     return _Taken(chosen, NEWEST) if chosen else None
+
+
+def session_around(environment: Mapping[str, str]) -> str:
+    """The key of the session in whose shell a command runs, if its harness tells its children; or empty."""
+    readers = map(harnesses.reader, harnesses.readable())
+    return next((key for reader in readers if (key := reader.caller(environment, {}))), "")

@@ -7,7 +7,6 @@ there is `/proc`, seconds elsewhere, 0 where it cannot be told.
 
 import calendar
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -112,6 +111,8 @@ def _seen_by_ps(pid: int) -> Sighting | None:
 
 def _ps(pid: int, *columns: str) -> str:
     """In English and UTC whatever the user's settings: the same process must give the same number twice."""
+    import subprocess  # noqa: PLC0415 - every command loads this module, and only systems without /proc run ps
+
     command = [_PS, *(word for column in columns for word in ("-o", column)), "-p", str(pid)]
     try:
         done = subprocess.run(

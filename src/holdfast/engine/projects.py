@@ -91,6 +91,14 @@ def resolve(store: Store, path: str) -> Resolution:
     return Resolution(project, anchor, place, seen, verdict)
 
 
+def follow(store: Store, path: str, at: int) -> Resolution:
+    """The same; one that has moved there is followed, which is written down."""
+    found = resolve(store, path)
+    if isinstance(found.verdict, Moved):
+        keep_up(store, found, at)
+    return found
+
+
 def keep_up(store: Store, found: Resolution, at: int) -> None:
     """Write down what a look has found, unless it is known already. In no transaction."""
     if not _is_due(found, at):

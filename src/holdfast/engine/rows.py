@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, TypeVar, cast
 
-from holdfast.core.brief import Item, Receipt
+from holdfast.core.brief import Brief, Item, Receipt, Told
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.memory import Memory, strength
 from holdfast.core.pressure import capacity, percent
@@ -134,6 +134,24 @@ def receipt_row(receipt: Receipt) -> Row:
         "text": receipt.text,
         "items": [item_row(item) for item in receipt.items],
     }
+
+
+def brief_row(told: Told | None, brief: Brief, budget: int) -> Row:
+    """A brief that is not given to anybody, with what its receipt would account for."""
+    if told is None:
+        return {"brief": "", "receipt": None}
+    receipt = {
+        "reason": told.reason,
+        "predecessor": told.session.key,
+        "harness": told.session.harness,
+        "project": told.session.project.path,
+        "created_at": to_iso(told.now),
+        "age_ms": told.now - told.session.changed_at,
+        "budget": budget,
+        "size": len(brief.text),
+        "items": [item_row(item) for item in brief.items],
+    }
+    return {"brief": brief.text, "receipt": receipt}
 
 
 def item_row(item: Item) -> Row:

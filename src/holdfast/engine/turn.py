@@ -23,10 +23,11 @@ from holdfast.core.bodies import (
     text_of,
 )
 from holdfast.core.context import FLUSH, GAUGE, is_gauge, window_of
-from holdfast.core.flush import FlushPolicy, Threshold
+from holdfast.core.flush import FlushPolicy
 from holdfast.core.pressure import capacity, factor_of, gauge
 from holdfast.core.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Record, made
 from holdfast.core.session import Session
+from holdfast.core.thresholds import Threshold
 from holdfast.engine.append import Appended, Owner, append
 from holdfast.engine.desk import Desk
 from holdfast.engine.warn import Fill, is_shown

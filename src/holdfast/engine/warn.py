@@ -15,9 +15,9 @@ from holdfast import hook
 from holdfast.core import advice, flush
 from holdfast.core.advice import Advice
 from holdfast.core.events import MAIN, Event, Origin, Prompt, ToolReturned, Usage
-from holdfast.core.flush import Threshold
 from holdfast.core.pressure import capacity, factor_of, gauge, percent
 from holdfast.core.session import Policy, Session
+from holdfast.core.thresholds import Threshold
 from holdfast.engine import ledger
 from holdfast.engine.desk import Desk
 from holdfast.harnesses.base import Ask, Heard

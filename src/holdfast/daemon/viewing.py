@@ -1,0 +1,55 @@
+"""Viewing: gives a command what it is to print, so that it need not load what makes that.
+
+It is made in a thread of its own with its own way to the store, as the command would: no letter waits for it.
+Where anything stands in the way, the answer is an error, and the command looks for itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from holdfast import config
+from holdfast.config import Config
+from holdfast.core.world import Project
+from holdfast.daemon.reception import Reception
+from holdfast.engine import projects
+from holdfast.errors import HoldfastError
+from holdfast.stores.held import emptied
+
+
+async def answer(reception: Reception, body: bytes) -> dict[str, object]:
+    """A view by its name, for a directory's project and with a command's variables, and a note about both."""
+    asked: dict[str, Any] = json.loads(body)
+    if asked["is_current"]:
+        await reception.take_in_all()
+    try:
+        return await asyncio.to_thread(_view, reception, asked)
+    except HoldfastError as error:
+        return {"error": error.message}
+
+
+def _view(reception: Reception, asked: Mapping[str, Any]) -> dict[str, object]:
+    # Loaded when the first command asks: no hook needs it.
+    from holdfast.engine.views import VIEWS
+
+    path = reception.home / "store.db"
+    if not path.exists() or emptied(path):
+        return {"error": "there is no store"}
+    with reception.own_desk() as own:
+        environment: dict[str, str] = asked["environment"]
+        user_home = Path(environment["HOME"]) if environment.get("HOME") else own.user_home
+        settings = partial(_settings, reception.home, environment)
+        desk = replace(own, user_home=user_home, config=settings)
+        found = projects.follow(desk.store, asked["directory"], desk.clock()) if asked["directory"] else None
+        view = VIEWS[asked["view"]](desk, found.project if found else None, **asked["options"])
+        return {"view": view, "note": found.note if found else ""}
+
+
+def _settings(home: Path, environment: Mapping[str, str], project: Project) -> Config:
+    return config.load(home, Path(project.root), project.project_id, environment).config

@@ -1,0 +1,90 @@
+"""Tables as they are printed: to a pipe as rich lays them out, and folded to fit a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import redirect_stdout
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.cli import printing
+from holdfast.cli.table import table
+from holdfast.core.defang import printable
+from holdfast.core.text import one_line
+
+_CELLS = st.text(st.one_of(st.characters(), st.sampled_from("ab …漢é🙂\u0301\u200d")), max_size=12)
+
+
+@given(rows=st.lists(st.tuples(_CELLS, _CELLS, _CELLS), max_size=4))
+def test_a_table_is_printed_as_rich_would_lay_it_out(rows: list[tuple[str, str, str]]) -> None:
+    columns = ("id", "text", "of what")
+    theirs = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        theirs.add_row(*(Text(one_line(printable(cell))) for cell in row))
+    by_rich = io.StringIO()
+    Console(file=by_rich, width=10_000).print(theirs)
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        printing.give_table(columns, rows)
+    assert printed.getvalue() == by_rich.getvalue()
+
+
+@given(rows=st.lists(st.tuples(_CELLS, _CELLS, _CELLS), max_size=4), room=st.integers(1, 60))
+def test_a_table_fits_a_terminal_and_loses_nothing(rows: list[tuple[str, str, str]], room: int) -> None:
+    cells = [[one_line(printable(cell)) for cell in row] for row in rows]
+    columns = ("id", "text", "of what")
+    folded = table(columns, cells, room)
+    for row, lines in zip([list(columns), *cells], folded, strict=True):
+        # Below two columns a cell, some characters are wider than there is room for.
+        assert room < 10 or max(map(cell_len, lines)) <= room
+        assert sorted("".join(lines).replace(" ", "")) == sorted("".join(row).replace(" ", ""))
+
+
+def test_the_widest_cells_are_folded_between_words() -> None:
+    assert table(("id", "said"), [("a1", "one two three"), ("b2", "extraordinarily")], 13) == [
+        ["id  said     "],
+        ["a1  one two  ", "    three    "],
+        ["b2  extraordi", "    narily   "],
+    ]
+
+
+_PROGRAM = """if True:
+    import sys
+    from holdfast.cli.printing import give_table
+    give_table(("id", "text"), [("1", sys.argv[1])])
+    print("rich" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "shown"),
+    [
+        ("short", {}, "\033[1mid  text \033[0m\n1   short\n"),
+        ("much too long", {}, "\033[1mid  text    \033[0m\n1   much too\n    long    \n"),
+        ("short", {"TERM": "dumb"}, "id  text \n1   short\n"),
+        ("much too long", {"COLUMNS": "40"}, "\033[1mid  text         \033[0m\n1   much too long\n"),
+    ],
+)
+def test_a_table_on_a_terminal_fits_it_without_rich(text: str, variables: dict[str, str], shown: str) -> None:
+    main, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 12, 0, 0))
+    environment = {"PATH": os.defpath, "TERM": "xterm"} | variables
+    command = [sys.executable, "-c", _PROGRAM, text]
+    subprocess.run(command, stdout=terminal, stdin=subprocess.DEVNULL, env=environment, check=True)
+    printed = os.read(main, 10_000).decode().replace("\r\n", "\n")
+    os.close(main)
+    os.close(terminal)
+    assert printed == f"{shown}False\n"
