@@ -175,7 +175,7 @@ class Inherit:
     enabled: bool = _setting(
         default=False,
         doc="Whether `holdfast setup`, `holdfast up` and a new session take over the sessions that "
-        "another program keeps; its own are only read.",
+        "another program keeps; its own are only read. Short: `inherit = true` in `[session]`.",
     )
     source: str = _setting(
         "", "The folder, file or database that holds these logs; empty: where that program keeps them."
