@@ -120,10 +120,8 @@ def test_inheriting_can_be_wanted_in_one_word(tmp_path: Path, text: str) -> None
 def test_inheriting_in_one_word_of_another_type_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[session]\ninherit = "yes"\ndefault_key = "agent:a:b"', "utf-8")
     found = load(tmp_path, None, None, {}, managed=tmp_path / "none")
-    assert found.warnings == (
-        f"{tmp_path / 'config.toml'}, line 2: `session.inherit.enabled` must be true or false, not 'yes'; "
-        "it is ignored",
-    )
+    place, problem = f"{tmp_path / 'config.toml'}, line 2", "must be true or false, not 'yes'; it is ignored"
+    assert found.warnings == (f"{place}: `session.inherit.enabled` {problem}",)
     assert found.config.session == replace(Config().session, default_key="agent:a:b")
 
 

@@ -128,6 +128,9 @@ class Daemon:
     idle_exit_minutes: int = _setting(
         120, "Minutes without a session after which the daemon exits; 0: never.", 0, 10_080
     )
+    backup_quiet_seconds: int = _setting(
+        60, "Seconds without a hook event before the backup of the day is made.", 0, 86_400
+    )
     http_port: int = _setting(
         7_433,
         "The port of the HTTP door on the loopback address; another if it is taken, 0 for none.",
