@@ -10,6 +10,7 @@ from holdfast.core.brief import Receipt
 from holdfast.core.checkpoint import Checkpoint
 from holdfast.core.events import BriefSeen
 from holdfast.core.memory import Memory
+from holdfast.core.passages import PassageKind
 from holdfast.core.session import Session
 from holdfast.core.wordings import Fingerprint, Wordings
 from holdfast.stores.base import Document, names_one_of
@@ -30,6 +31,7 @@ from holdfast.stores.erasure import (
     erased_document,
     erased_event,
     erased_found,
+    erased_passages,
     erased_record,
     erased_session,
     erased_text,
@@ -117,7 +119,7 @@ class Forgetting(Keeper):
         tables = self._writable()
         copies = [each.id for each in tables.memories.values() if wordings.is_one(each.text)]
         memories = sum(self.forget_memory(id, at).memories for id in copies)
-        mentions = 0
+        mentions = _erase_passages(tables, wordings)
         for table, id, row in list(tables.rows()):
             after = erased(row, wordings)
             if after != row:
@@ -160,6 +162,19 @@ class Forgetting(Keeper):
         tables = self._tables
         documents = {each.project_id for each in tables.documents.values()}
         return sorted(documents | {each.project_id for each in tables.memories.values()})
+
+
+def _erase_passages(tables: Tables, wordings: Wordings) -> int:
+    changed = 0
+    passages = [each for each in tables.documents.values() if each.kind == PassageKind.RECORD]
+    for session in dict.fromkeys(each.session for each in passages):
+        own = sorted((each for each in passages if each.session == session), key=lambda each: each.place)
+        for before, text in zip(own, erased_passages([each.text for each in own], wordings), strict=True):
+            if text != before.text:
+                tables.documents[before.id] = replace(before, text=text, vector=())
+                tables.bare[before.id] = None
+                changed += 1
+    return changed
 
 
 def _note(tables: Tables, names: Mapping[bytes, int]) -> None:

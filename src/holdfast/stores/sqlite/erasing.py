@@ -12,6 +12,7 @@ from holdfast.stores.erasure import (
     erased_document,
     erased_event,
     erased_found,
+    erased_passages,
     erased_record,
     erased_session,
     erased_text,
@@ -40,7 +41,8 @@ class Erasing:
     def erase(self, wordings: Wordings, at: int) -> Dropped:
         copies = [id for id, text in self._each(_MEMORY_TEXTS) if wordings.is_one(text)]
         memories = sum(self.forget_memory(id, at).memories for id in copies)
-        mentions = sum(self._erased(table, wordings) for table in _TABLES)
+        mentions = self._erased_passages(wordings)
+        mentions += sum(self._erased(table, wordings) for table in _TABLES)
         return Dropped(memories=memories, mentions=mentions + self._erased_reasons(wordings))
 
     def forgotten_names(self) -> dict[bytes, int]:
@@ -80,6 +82,18 @@ class Erasing:
                 bindings: dict[str, str | bytes | int] = {f"text{n}": text for n, text in enumerate(after)}
                 self._database.write(table.write, {**bindings, **table.derived(*after), "row": row})
                 changed += 1
+        return changed
+
+    def _erased_passages(self, wordings: Wordings) -> int:
+        changed = 0
+        for (session,) in self._database.rows(_INDEXED_SESSIONS):
+            rows = self._database.rows(_PASSAGES, {"session": session})
+            after = erased_passages([str(text) for _, text, _ in rows], wordings)
+            for (row, before, source), text in zip(rows, after, strict=True):
+                if text != before:
+                    bindings = {"text0": text, "text1": source, "row": row}
+                    self._database.write(_DOCUMENTS.write, bindings)
+                    changed += 1
         return changed
 
     def _erased_reasons(self, wordings: Wordings) -> int:
@@ -184,6 +198,20 @@ select id, text
  where id > :after
  order by id
  limit :limit
+"""
+
+_INDEXED_SESSIONS = """
+select distinct session_key
+  from documents
+ where kind = 'record'
+"""
+
+_PASSAGES = """
+select number, text, source
+  from documents
+ where session_key = :session
+   and kind = 'record'
+ order by place, number
 """
 
 _COUNT_SKIPPED = """
