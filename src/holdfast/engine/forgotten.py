@@ -45,6 +45,14 @@ def known_by(store: Store, text: str) -> tuple[Fingerprint, ...]:
     return fingerprints(text, _key(store))
 
 
+def note_wording(store: Store, home: Path | None, id: str, text: str) -> None:
+    """Know what a memory said until now, to forget it with the memory; called inside a transaction."""
+    store.add_memory_wordings(id, known_by(store, text))
+    # A store that takes this one's place, should it be damaged, has to know the wording by the same key.
+    if home is not None and not forgotten_record.read(home).key:
+        publish(store, home)
+
+
 def forget_memory(store: Store, id: str, at: int) -> Dropped:
     """Drop a memory with every wording it had, wherever that stands; called inside a transaction."""
     memory = store.memory(id)

@@ -22,7 +22,7 @@ from holdfast.stores.forgettable import Dropped, ForgottenWording, memory_name
 from holdfast.stores.sqlite.database import Bindings, Database
 
 ROWS_AT_ONCE: Final = 200
-_BLOCK_BYTES: Final = 10
+BLOCK_BYTES: Final = 10
 """How long one block's hash is, among those of a wording."""
 
 _Eraser: TypeAlias = Callable[[Sequence[str], Wordings], tuple[str, ...]]
@@ -118,7 +118,7 @@ class Erasing:
 
 
 def _fingerprint(blocks: bytes, words: int, alone: int) -> Fingerprint:
-    cut = tuple(bytes(blocks[n : n + _BLOCK_BYTES]) for n in range(0, len(blocks), _BLOCK_BYTES))
+    cut = tuple(bytes(blocks[n : n + BLOCK_BYTES]) for n in range(0, len(blocks), BLOCK_BYTES))
     return Fingerprint(int(words), cut, alone=bool(alone))
 
 
