@@ -303,7 +303,8 @@ def _text_of(path: Path, flags: int) -> str:
             raise OSError("it is not a regular file")
         if status.st_size > _LARGEST_FILE:
             raise OSError("it is larger than 1 MiB")
-        return file.read(_LARGEST_FILE).decode()
+        # Some editors begin a file with a mark that nobody sees.
+        return file.read(_LARGEST_FILE).decode("utf-8-sig")
 
 
 def _checked(setting: Setting, raw: object) -> Value | None:

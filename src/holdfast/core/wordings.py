@@ -41,6 +41,7 @@ _NESTED: Final = 2
 """A call's arguments are JSON in a string of JSON: the escapes are themselves escaped."""
 _ELLIPSIS: Final = re.compile(r"[\s\W]{0,3}?(?:…|\.\.\.)")
 _REMEMBERED: Final = re.compile(r"^(Remembered: )(.*)$", re.MULTILINE)
+_QUERIES: Final = re.compile(r"^(Queries: )(.*)$", re.MULTILINE)
 _LIST_BREAK: Final = "; "
 
 
@@ -107,7 +108,17 @@ class Wordings:
 
     def removed_from_digest(self, text: str) -> str:
         """The same, and what a digest lists as remembered is no forgotten wording, however short."""
-        return self.removed(_REMEMBERED.sub(self._without_items, text)) if self._all else text
+        if not self._all:
+            return text
+        text = _QUERIES.sub(self._without_queries, text)
+        return self.removed(_REMEMBERED.sub(self._without_items, text))
+
+    def removed_from_query(self, text: str) -> str:
+        """The same for words to look for, of which a prompt leaves only the first."""
+        return FORGOTTEN if self.is_one(text) else self.removed_from_passage(text)
+
+    def _without_queries(self, found: re.Match[str]) -> str:
+        return found[1] + _LIST_BREAK.join(map(self.removed_from_query, found[2].split(_LIST_BREAK)))
 
     def _without_items(self, found: re.Match[str]) -> str:
         items = found[2].split(_LIST_BREAK)

@@ -13,7 +13,8 @@ from holdfast.core.record_texts import map_record
 from holdfast.core.wordings import FORGOTTEN, Wordings
 from holdfast.stores.codec import decode_texts, encode_texts, map_document, map_session
 
-_LISTED = ("pending_queries", "pending_remembers")
+_QUERIES = "pending_queries"
+_LISTED = (_QUERIES, "pending_remembers")
 _ASKED = f"/remember {FORGOTTEN}"
 
 
@@ -45,10 +46,17 @@ def erased_session(data: str, wordings: Wordings) -> str:
     """A session's state; of what it was to remember, the forgotten is not listed any more."""
     changed = map_session(data, lambda text: erased_text(text, wordings))
     fields: dict[str, Any] = msgspec.json.decode(changed)
-    left = {name: _left(fields.get(name, ()), wordings) for name in _LISTED}
-    if all(len(rows) == len(fields.get(name, ())) for name, rows in left.items()):
-        return changed
-    return msgspec.json.encode({**fields, **left}).decode()
+    listed = {name: list[str](fields.get(name, ())) for name in _LISTED}
+    queries = [wordings.removed_from_query(query) for query in listed[_QUERIES]]
+    left = {name: _left(rows, wordings) for name, rows in {**listed, _QUERIES: queries}.items()}
+    return changed if left == listed else msgspec.json.encode({**fields, **left}).decode()
+
+
+def erased_queries(data: str, wordings: Wordings) -> str:
+    """A row of words that were looked for, without those that are forgotten."""
+    texts = decode_texts(data)
+    left = tuple(_left([wordings.removed_from_query(text) for text in texts], wordings))
+    return data if left == texts else encode_texts(left)
 
 
 def erased_texts(data: str, wordings: Wordings) -> str:

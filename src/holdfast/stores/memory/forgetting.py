@@ -32,6 +32,7 @@ from holdfast.stores.erasure import (
     erased_event,
     erased_found,
     erased_passages,
+    erased_queries,
     erased_record,
     erased_session,
     erased_text,
@@ -193,7 +194,7 @@ def erased(row: Row, wordings: Wordings) -> Row:
                 row,
                 digest=wordings.removed_from_digest(row.digest),
                 words=erased_text(row.words, wordings),
-                memory_queries=_erased_texts(row.memory_queries, wordings),
+                memory_queries=decode_texts(erased_queries(encode_texts(row.memory_queries), wordings)),
                 recent_remembers=_erased_texts(row.recent_remembers, wordings),
                 outline=row.outline.mapped(lambda text: erased_text(text, wordings)),
             )

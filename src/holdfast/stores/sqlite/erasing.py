@@ -13,6 +13,7 @@ from holdfast.stores.erasure import (
     erased_event,
     erased_found,
     erased_passages,
+    erased_queries,
     erased_record,
     erased_session,
     erased_text,
@@ -269,7 +270,7 @@ update session_checkpoints
     erased=lambda texts, wordings: (
         wordings.removed_from_digest(texts[0]),
         erased_text(texts[1], wordings),
-        erased_texts(texts[2], wordings),
+        erased_queries(texts[2], wordings),
         erased_texts(texts[3], wordings),
         erased_document(texts[4], wordings),
     ),
