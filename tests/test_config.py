@@ -404,3 +404,10 @@ def test_the_reference_page_is_what_the_code_says() -> None:
 @every_row(("section", "name", "default"), ALL_SETTINGS)
 def test_the_reference_page_describes_every_setting(section: str, name: str, default: object) -> None:
     assert f"## `{section}.{name}`\n" in config.reference()
+
+
+def test_a_mark_that_an_editor_puts_before_the_text_is_no_mistake(place: Place) -> None:
+    (place.home / "config.toml").write_bytes(b'\xef\xbb\xbf[capture]\nexclude = ["~/private"]\n')
+    found = load(place.home, None, None, {"HOME": "/home/you"}, managed=place.home / "none")
+    assert found.config.unreadable is None
+    assert found.config.capture.exclude == ("/home/you/private",)

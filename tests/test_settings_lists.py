@@ -110,6 +110,21 @@ def test_the_first_description_of_the_settings_can_be_used_in_our_spelling(tmp_p
     assert flush.thresholds[:2] == THRESHOLDS[:2]
 
 
+@pytest.mark.parametrize("text", ["[session]\ninherit = true", "session.inherit = true"])
+def test_inheriting_can_be_wanted_in_one_word(tmp_path: Path, text: str) -> None:
+    assert loaded(tmp_path, text).session.inherit == Inherit(enabled=True)
+    refused = loaded(tmp_path, text, {"HOLDFAST_SESSION_INHERIT_ENABLED": "false"})
+    assert refused.session.inherit == Inherit(enabled=False)
+
+
+def test_inheriting_in_one_word_of_another_type_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[session]\ninherit = "yes"\ndefault_key = "agent:a:b"', "utf-8")
+    found = load(tmp_path, None, None, {}, managed=tmp_path / "none")
+    place, problem = f"{tmp_path / 'config.toml'}, line 2", "must be true or false, not 'yes'; it is ignored"
+    assert found.warnings == (f"{place}: `session.inherit.enabled` {problem}",)
+    assert found.config.session == replace(Config().session, default_key="agent:a:b")
+
+
 def test_by_default_the_last_one_is_marked_and_says_what_to_make_first() -> None:
     last = Config().memory_flush.thresholds[2]
     assert (last.percent, last.inject_as) == (90, Delivery.MARKED)

@@ -226,6 +226,8 @@ _PROTECTING_TABLES: Final = {setting.table for setting in _PROTECTING} - {
 }
 _PROTECTING_VARIABLES: Final = tuple(f"HOLDFAST_{table.upper()}_" for table in sorted(_PROTECTING_TABLES))
 _ALIKE: Final = 0.85
+_SHORT_FORMS: Final = {"session.inherit": "session.inherit.enabled"}
+"""Tables that may be written as one value, and the setting that it is for."""
 _POSITION: Final = re.compile(r" \(at [^()]*\)$")
 
 
@@ -258,8 +260,10 @@ def _line_of(text: str, key: str) -> int:
             table = _plain_key(stripped.partition("]")[0].lstrip("[")) + "."
             if table == f"{key}.":
                 return number
-        elif "=" in stripped and f"{table}{_plain_key(stripped.partition('=')[0])}" == key:
-            return number
+        elif "=" in stripped:
+            written = f"{table}{_plain_key(stripped.partition('=')[0])}"
+            if key in (written, _SHORT_FORMS.get(written)):
+                return number
     return 0
 
 
@@ -275,7 +279,7 @@ def _flat(above: str, table: Mapping[str, object]) -> Iterator[tuple[str, object
         if isinstance(raw, dict) and (not above or any(each.startswith(f"{key}.") for each in TABLE)):
             yield from _flat(f"{key}.", cast("dict[str, object]", raw))
         else:
-            yield key, raw
+            yield _SHORT_FORMS.get(key, key), raw
 
 
 def _text_of(path: Path, flags: int) -> str:
@@ -299,7 +303,8 @@ def _text_of(path: Path, flags: int) -> str:
             raise OSError("it is not a regular file")
         if status.st_size > _LARGEST_FILE:
             raise OSError("it is larger than 1 MiB")
-        return file.read(_LARGEST_FILE).decode()
+        # Some editors begin a file with a mark that nobody sees.
+        return file.read(_LARGEST_FILE).decode("utf-8-sig")
 
 
 def _checked(setting: Setting, raw: object) -> Value | None:

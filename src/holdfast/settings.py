@@ -128,6 +128,9 @@ class Daemon:
     idle_exit_minutes: int = _setting(
         120, "Minutes without a session after which the daemon exits; 0: never.", 0, 10_080
     )
+    backup_quiet_seconds: int = _setting(
+        60, "Seconds without a hook event before the backup of the day is made.", 0, 86_400
+    )
     http_port: int = _setting(
         7_433,
         "The port of the HTTP door on the loopback address; another if it is taken, 0 for none.",
@@ -175,7 +178,7 @@ class Inherit:
     enabled: bool = _setting(
         default=False,
         doc="Whether `holdfast setup`, `holdfast up` and a new session take over the sessions that "
-        "another program keeps; its own are only read.",
+        "another program keeps; its own are only read. Short: `inherit = true` in `[session]`.",
     )
     source: str = _setting(
         "", "The folder, file or database that holds these logs; empty: where that program keeps them."

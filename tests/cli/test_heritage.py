@@ -39,15 +39,15 @@ def test_they_are_offered_with_how_to_take_them(person: Person, words: tuple[str
 
 
 @pytest.mark.parametrize("words", [("up",), ("setup", HARNESS, "--yes")])
-@pytest.mark.parametrize("by_setting", [True, False])
+@pytest.mark.parametrize("setting", [WANTED, "[session]\ninherit = true\n", ""])
 def test_one_word_or_one_setting_takes_them_and_the_originals_stay(
-    person: Person, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], *, by_setting: bool
+    person: Person, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], setting: str
 ) -> None:
     whole = keeps(person)
     content = whole.read_bytes()
-    if by_setting:
-        wants(person)
-    told = person.types(*words, *(() if by_setting else ("--inherit",))).err
+    if setting:
+        wants(person, setting)
+    told = person.types(*words, *(() if setting else ("--inherit",))).err
     assert "OpenClaw: 1 session taken over, " in told
     assert f"`{MAIN}`: your agent's first `load()` goes on with it as `holdfast:main:main`" in told
     assert whole.read_bytes() == content

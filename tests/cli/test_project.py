@@ -43,6 +43,20 @@ def test_a_moved_project_is_followed_and_found_at_both_paths_and_by_its_id(
     assert person.types("project", "list", "--json").json == []
 
 
+@pytest.mark.parametrize(
+    ("target", "cwd"), [("moved", "."), ("deep/moved", "deep/moved/sub")], ids=["beside", "where one is"]
+)
+def test_a_list_finds_a_moved_project_by_itself(person: Person, repo: Path, target: str, cwd: str) -> None:
+    moved = person.root / target
+    person.types("remember", "The port is 8080.", cwd=repo)
+    moved.parent.mkdir(exist_ok=True)
+    repo.rename(moved)
+    (moved / "sub").mkdir()
+    (row,) = person.types("project", "list", "--json", cwd=person.root / cwd).json
+    assert (row["name"], row["paths"], row["former_paths"]) == (moved.name, [str(moved)], [str(repo)])
+    assert row["is_there"] is True
+
+
 def test_another_repository_at_the_same_path_starts_clean_until_it_is_bound(
     person: Person, repo: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -56,8 +57,20 @@ def test_words_are_what_a_reader_sees(forgotten: str, text: str, left: str) -> N
 
 def test_a_passage_may_begin_or_end_within_a_wording() -> None:
     wordings = Wordings(KEY, fingerprints(TEXT, KEY))
-    assert wordings.removed_from_passage(f"User: {TEXT[:88]}") == "User: [forgotten] se"
-    assert wordings.removed_from_passage(f"{TEXT[14:]} and then") == "tabase lives at [forgotten] and then"
+    assert wordings.removed_from_passage(f"User: {TEXT[:88]}") == "User: [forgotten]"
+    assert wordings.removed_from_passage(f"{TEXT[14:]} and then") == "[forgotten] and then"
+    elsewhere = f"{TEXT[14:]} and then {TEXT[:60]} is what she said"
+    assert wordings.removed_from_passage(f"She said {elsewhere}") == f"She said {elsewhere}"
+
+
+@given(cuts=st.lists(st.integers(0, len(TEXT)), max_size=4))
+def test_a_wording_that_was_cut_anywhere_is_known_by_its_parts_together(cuts: list[int]) -> None:
+    wordings = Wordings(KEY, fingerprints(TEXT, KEY))
+    places = [0, *sorted(cuts), len(TEXT)]
+    parts = ["Petra says: ", *(TEXT[start:end] for start, end in pairwise(places)), ", and so on"]
+    left = wordings.removed_across(parts)
+    assert (left[0], left[-1]) == (parts[0], parts[-1])
+    assert set("".join(left[1:-1]).split(FORGOTTEN)) <= {"", ".", "-", ":"}, "no word is left"
 
 
 def test_nothing_of_a_wording_can_be_read_and_another_key_knows_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import socket
 import ssl
@@ -15,9 +16,10 @@ import pytest
 
 from holdfast.daemon import client
 from tests.daemon.conftest import LIMIT_S, Lodging
-from tests.daemon.test_http import free_port
+from tests.daemon.test_http import free_port, hung_up
 
 EVERYWHERE = "0.0.0.0"
+LETTER = '{"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "go on"}'
 
 
 @pytest.fixture(scope="module")
@@ -117,5 +119,41 @@ def test_a_certificate_that_is_not_there_opens_no_door_and_stops_no_hook(
     port = start(http_host=EVERYWHERE, tls_certificate=gone, tls_key=gone)
     with pytest.raises((HTTPException, OSError)):
         asked(HTTPConnection("127.0.0.1", port, timeout=LIMIT_S), lodging)
-    letter = '{"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "go on"}'
-    assert lodging.letter(letter, id="1") is not None
+    assert lodging.letter(LETTER, id="1") is not None
+
+
+def client_hello() -> bytes:
+    """The first message of a handshake, of which the rest never comes."""
+    context, sent = ssl.create_default_context(), ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), sent, server_hostname="localhost").do_handshake()
+    return sent.read()
+
+
+@pytest.mark.parametrize("sent", [b"", client_hello()[:5], client_hello()], ids=["nothing", "half", "hello"])
+def test_a_handshake_that_is_never_finished_ends_as_soon_as_half_a_request(
+    lodging: Lodging, start: Callable[..., int], certificate: tuple[Path, Path], sent: bytes
+) -> None:
+    shown, key = certificate
+    port = start(tls_certificate=str(shown), tls_key=str(key))
+    with socket.create_connection(("127.0.0.1", port), LIMIT_S) as half:
+        half.sendall(sent)
+        assert hung_up(half)
+
+
+def test_half_handshakes_are_closed_to_let_others_in(
+    lodging: Lodging, start: Callable[..., int], certificate: tuple[Path, Path]
+) -> None:
+    shown, key = certificate
+    port, hello = start(tls_certificate=str(shown), tls_key=str(key)), client_hello()
+    trusting = ssl.create_default_context(cafile=str(shown))
+    with contextlib.ExitStack() as opened:
+        for n in range(600):
+            half = opened.enter_context(socket.create_connection(("127.0.0.1", port), LIMIT_S))
+            with contextlib.suppress(ConnectionError):
+                half.sendall(hello)
+            if n % 200 == 199:
+                assert lodging.letter(LETTER, id=f"{n}") is not None
+        assert asked(HTTPSConnection("localhost", port, timeout=LIMIT_S, context=trusting), lodging) == 200
+        daemon = int((lodging.home / "run" / "lock").read_text())
+        assert len(list(Path(f"/proc/{daemon}/fd").iterdir())) < 300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ import pytest
 from holdfast.config import Config
 from holdfast.core.durations import DAY_MS
 from holdfast.core.session import Phase
-from holdfast.engine import forget
+from holdfast.engine import forget, projects
 from holdfast.engine.git import identity
 from holdfast.engine.import_reading import BATCH_BYTES, Job, Piece, Reading, in_turn
 from holdfast.engine.importing import LeftOut, Survey, Taken, take_in
+from holdfast.engine.listing import listed
+from holdfast.engine.recall import Query, recall
 from holdfast.engine.resume import next_brief
 from holdfast.settings import Capture, Records
 from tests.core.made_up import PROVIDER_KEYS
@@ -316,3 +319,67 @@ def test_a_session_that_does_not_say_where_it_worked_is_in_no_project_of_anybody
     attic.imported()
     (document,) = attic.documents()
     assert document.project_id not in ("", identity(attic.project).project_id, identity("/").project_id)
+
+
+# ---------------------------------------------------------------- another repository at the same path
+
+
+def repository(attic: Attic, began_at: int) -> Path:
+    """A repository in the attic's project that began then, in seconds."""
+    git = Path(attic.project) / ".git"
+    for folder in ("objects", "refs", "logs"):
+        (git / folder).mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text("")
+    entry = f"{'0' * 40} {'1' * 40} You <you@example.invalid> {began_at} +0000\tcommit (initial): first\n"
+    (git / "logs" / "HEAD").write_text(entry)
+    return git.parent
+
+
+def test_a_session_from_before_the_repository_began_is_none_of_its_own(attic: Attic) -> None:
+    root = repository(attic, claude.AT // 1000 + 60)
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    here = projects.at(attic.store, str(root), NOW)
+    (said,) = attic.documents()
+    assert said.project_id != here.project_id
+    assert recall(attic.desk(), here, Query("index missing", 5)) == []
+    former, present = sorted(
+        listed(attic.store, str(root)), key=lambda one: one.project_id == here.project_id
+    )
+    assert (former.project_id, former.paths, former.former_paths) == (said.project_id, (), (str(root),))
+    assert (former.is_there, present.is_there) == (False, True)
+    attic.keeps("s2", ("And now?", "It is as slow as before."))
+    attic.imported()
+    assert {one.project_id for one in attic.documents()} == {said.project_id}
+    assert forget.forget(attic.store, attic.root, forget.OneProject(said.project_id), NOW).sessions == 2
+
+
+def test_a_session_is_given_to_the_project_that_left_its_path_since(attic: Attic) -> None:
+    before = projects.at(attic.store, str(repository(attic, claude.AT // 1000 - 60)), NOW)
+    Path(attic.project).rename(attic.root / "elsewhere")
+    root = repository(attic, claude.AT // 1000 + 60)
+    assert projects.at(attic.store, str(attic.root / "elsewhere"), NOW).project_id == before.project_id
+    assert projects.at(attic.store, str(root), NOW).project_id != before.project_id
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."))
+    attic.imported()
+    assert [one.project_id for one in attic.documents()] == [before.project_id]
+
+
+def test_a_session_during_which_the_repository_began_is_its_own(attic: Attic) -> None:
+    root = repository(attic, claude.AT // 1000)
+    attic.keeps("s1", ("Begin a repository", "Done."))
+    attic.imported()
+    here = projects.at(attic.store, str(root), NOW)
+    assert [one.project_id for one in attic.documents()] == [here.project_id]
+
+
+def test_a_repository_that_began_in_the_directory_of_a_session_is_its_project(attic: Attic) -> None:
+    then = datetime.now(UTC) + timedelta(hours=1)
+    attic.now = int(then.timestamp() * 1000) + DAY_MS
+    root = repository(attic, int(then.timestamp()) + 3_600)
+    said = then.isoformat().replace("+00:00", "Z")
+    attic.keeps("s1", ("Why is it slow?", "The index is missing."), at=attic.now - DAY_MS, said=said)
+    attic.imported()
+    here = projects.at(attic.store, str(root), attic.now)
+    assert [one.project_id for one in attic.documents()] == [here.project_id], "the directory is older"

@@ -14,6 +14,7 @@ from holdfast.core.identity import Known, Marks, Moved, New
 from holdfast.core.session import begin
 from holdfast.engine import marks, projects
 from holdfast.engine.git import identity
+from holdfast.engine.listing import listed
 from holdfast.errors import HoldfastError, NotThere
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_in_memory, open_store
@@ -513,12 +514,12 @@ def test_projects_are_listed_with_where_they_are_and_were(store: Store, tmp_path
     seen(store, tmp_path / "moved", NOON + 1)
     second = seen(store, repository_of(repo, "other"), NOON + 2)
     shutil.rmtree(repo)
-    rows = [(row.project_id, row.name, row.paths, row.former_paths) for row in projects.listed(store)]
+    rows = [(row.project_id, row.name, row.paths, row.former_paths) for row in listed(store, str(tmp_path))]
     assert rows == [
         (second, "repo", (str(repo),), ()),
         (first, "moved", (str(tmp_path / "moved"),), (str(repo),)),
     ]
-    assert [row.is_there for row in projects.listed(store)] == [False, True]
+    assert [row.is_there for row in listed(store, str(tmp_path))] == [False, True]
 
 
 def test_a_new_place_is_new(store: Store, tmp_path: Path) -> None:

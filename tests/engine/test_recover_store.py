@@ -13,6 +13,7 @@ from holdfast.core.memory import Label
 from holdfast.core.redact import NO_LISTS, Lists
 from holdfast.core.session import Phase
 from holdfast.engine import forget
+from holdfast.engine.forgotten import note_wording
 from holdfast.engine.index import findable
 from holdfast.engine.recover_store import UNKNOWN, Recovery, recover, remove
 from holdfast.stores.base import EVERYWHERE, Document
@@ -169,6 +170,22 @@ def test_forgetting_reaches_what_only_the_damaged_store_held(home: Path) -> None
         assert store.keys() == []
         assert store.memory("m1") == PORT, "what nobody forgot is in the store in use"
     assert {path.name for path in home.iterdir() if path.suffix != ".toml"} == {"forgotten.jsonl", "store.db"}
+    assert b"Bluebell" not in (home / "store.db").read_bytes()
+
+
+def test_what_a_memory_said_before_an_edit_is_forgotten_with_it_after_a_recovery(tmp_path: Path) -> None:
+    home, earlier = tmp_path / "home", "Bluebell is the code name of the port"
+    with closing(opened(home)) as store, store.writing():
+        store.put_session(SESSION)
+        store.add_event(prompt("r1", text=f"So: {earlier}"))
+        store.put_memory(PORT)
+        note_wording(store, home, PORT.id, earlier)
+    set_aside(home / "store.db", NOON)
+    with closing(opened(home)) as store:
+        forget.settle(store, home, NOON)
+    recovered(home)
+    with closing(opened(home)) as store:
+        assert forget.forget(store, home, forget.OneMemory(PORT.id), NOON + MINUTE).mentions == 1
     assert b"Bluebell" not in (home / "store.db").read_bytes()
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from holdfast.core.events import BriefSeen, Origin, Remembered
+from holdfast.core.passages import passages
 from holdfast.core.wordings import Wordings, fingerprints
 from holdfast.stores.base import Dropped, Store
 from holdfast.stores.codec import hashed
@@ -273,3 +276,18 @@ def test_names_are_noted_with_their_latest_time_and_sources_are_not_among_them(s
         store.forget(["one"], NOON)
         store.note_forgotten({hashed("one"): NOON - 5, hashed("two"): NOON})
     assert store.forgotten_names() == {hashed("one"): NOON, hashed("two"): NOON}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(before=st.integers(0, 1_000), length=st.integers(6, 400))
+def test_a_wording_that_passages_cut_leaves_no_word(store: Store, before: int, length: int) -> None:
+    wording = " ".join(f"word{number}" for number in range(length))
+    said = prompt("r1", session="one", text=f"{'x ' * (before // 2)}{wording} is what I mean")
+    with store.writing():
+        store.drop_records("one", 0)
+        for place, each in enumerate(passages([said])):
+            store.add_document(document(f"d-{place}", each.text, kind="record", session="one", place=place))
+        store.erase(wordings(wording), NOON)
+    left = " ".join(each.text for each in store.documents(SHOP, ALL))
+    assert "word" not in left
+    assert all(each in left for each in ("is", "what", "mean"))

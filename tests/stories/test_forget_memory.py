@@ -267,6 +267,24 @@ def test_no_byte_of_any_wording_is_left_and_none_comes_back(data: st.DataObject)
         _does_not_come_back(told, said)
 
 
+VAULT = "The quokka vault opens at seven with the marzipan lever behind it"
+GATE = "the brass handle on the western wall moves the whole gate by a hand, slowly and with much noise"
+
+
+@pytest.mark.parametrize("text", [VAULT, f"{VAULT}; {GATE}", "the quokka likes marzipan"])
+def test_the_words_that_a_prompt_asked_for_go_too(text: str) -> None:
+    with story() as told:
+        told.stage.write(SESSION, ("prompt", f"/remember {text}"))
+        told.stage.letter(SESSION, "prompt", text=f"/remember {text}")
+        told.wait()
+        told.stage.letter(SESSION, "compaction")
+        told.wait()
+        told.stage.letter(SESSION, "prompt", text=f"/remember {text}")
+        assert told.holding("marzipan")
+        told.forget(told.only_memory())
+        assert told.holding("quokka", "marzipan", "brass") == []
+
+
 def _is_not_found(told: Story, said: Sequence[str]) -> None:
     for text in said:
         for found in recall(told.desk, told.project, Query(text[:200], 50)):

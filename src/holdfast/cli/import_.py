@@ -90,6 +90,7 @@ def import_(
             say(f"left out: {_counted(silent)} {why}")
         if taken.no_room:
             say(f"left out: {_counted(taken.no_room)} for which there is no room; see `records.max_mb`")
+        _tell_of_former(found)
         if taken.passages:
             say("`holdfast recall` finds them; `holdfast forget` removes them again")
 
@@ -176,6 +177,17 @@ def _row(harness: str, project: str, some: list[Found]) -> _Row:
     return _Row(harness, project, len(some), sum(one.size for one in some), to_iso(first), to_iso(last))
 
 
+def _tell_of_former(found: Survey) -> None:
+    """Say which sessions were not given to the repository that is at their path now."""
+    for id, root in dict.fromkeys(
+        (one.project.project_id, one.project.root) for one in found.found if one.left
+    ):
+        say(
+            f"another repository is at `{root}` now: sessions from before it began are kept as project {id}; "
+            f"if it is the same, run `holdfast project bind {id}` there"
+        )
+
+
 def _show(found: Survey) -> None:
     rows = _rows(found)
     if rows:
@@ -195,6 +207,7 @@ def _show(found: Survey) -> None:
         )
         span = f"{min(row.first for row in rows)[:10]} to {max(row.last for row in rows)[:10]}"
         say(f"found: {_counted(len(found.found))}, {found.size / MB:.1f} MB, {span}")
+        _tell_of_former(found)
     else:
         say("there is nothing to import; `--source DIR` looks elsewhere")
     for reason, count in found.left_out.items():

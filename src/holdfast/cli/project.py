@@ -13,7 +13,9 @@ from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.identity import New
 from holdfast.core.text import elapsed
 from holdfast.engine import projects
-from holdfast.engine.projects import Listed, Resolution
+from holdfast.engine.listing import Listed
+from holdfast.engine.listing import listed as projects_listed
+from holdfast.engine.projects import Resolution
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso
@@ -33,7 +35,7 @@ def project() -> None:
 def listed(*, as_json: bool) -> None:
     """List the projects that are known, the one last seen first."""
     with access.stored_desk() as desk:
-        rows = projects.listed(desk.store)
+        rows = projects_listed(desk.store, str(Path.cwd()))
     if as_json:
         give_json([{**asdict(row), "last_seen_at": to_iso(row.last_seen_at)} for row in rows])
     elif rows:

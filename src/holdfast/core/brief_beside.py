@@ -1,7 +1,7 @@
-"""What stands beside the brief at a start: the block of the continuity, without what the brief says already.
+"""What stands beside the brief at a start: the block of the continuity, and a ledger that came with a clone.
 
-Which of the two says it is decided here, and nowhere else: the brief comes first, for it was checked against
-the world.
+The block is without what the brief says already. Which of the two says it is decided here, and nowhere else:
+the brief comes first, for it was checked against the world.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from holdfast.core.brief import Brief, compose, compose_news
 from holdfast.core.continuity_merge import subject
 from holdfast.core.continuity_startup import Loaded, Row, startup
 from holdfast.core.fence import OVERHEAD, fence
+from holdfast.core.ledger_strange import KIND as STRANGE
+from holdfast.core.ledger_strange import block
 from holdfast.core.told import Item, Reason, Told
 
 SECTION: Final = "Session Continuity"
 KIND: Final = "continuity"
+STRANGE_SECTION: Final = "Ledger of the repository"
 ALIKE_CHARS: Final = 100
 """Two sentences that begin alike for so long are one, cut off at another place."""
 
@@ -25,8 +28,11 @@ ALIKE_CHARS: Final = 100
 def written(told: Told, budget: int) -> Brief:
     """The brief for what is told: the whole picture, or only the news where the model has its history."""
     news = told.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL)
-    brief = compose_news(told, budget) if news else compose(told, budget)
-    return _with_block(brief, told.loaded, told.now) if told.loaded else brief
+    below = block(told.strange, budget) if told.strange and not news else ""
+    room = budget - len(below) - len("\n") if below else budget
+    brief = compose_news(told, room) if news else compose(told, room)
+    brief = _with_block(brief, told.loaded, told.now) if told.loaded else brief
+    return _with_strange_ledger(brief, told, below) if below and brief.text else brief
 
 
 def narrowed(told: Told, share: float) -> Told:
@@ -41,12 +47,18 @@ def _with_block(brief: Brief, loaded: Loaded, now: int) -> Brief:
     room = loaded.limits.chars - len(brief.text) - OVERHEAD - 1
     said = _said(item for item in brief.items if item.rendered)
     within = replace(loaded, limits=replace(loaded.limits, chars=room))
-    block = startup(within, lambda text: _says(said, text))
-    items = (*brief.items, *(_item(row, now) for row in block.rows))
-    if not block.text:
+    beside = startup(within, lambda text: _says(said, text))
+    items = (*brief.items, *(_item(row, now) for row in beside.rows))
+    if not beside.text:
         return Brief(brief.text, items)
-    fenced = fence(block.text.rstrip("\n"))
+    fenced = fence(beside.text.rstrip("\n"))
     return Brief(f"{brief.text}\n{fenced}" if brief.text else fenced, items)
+
+
+def _with_strange_ledger(brief: Brief, told: Told, below: str) -> Brief:
+    path = told.strange.path if told.strange else ""
+    item = Item(STRANGE_SECTION, path, told.now, path, STRANGE, path, rendered=True)
+    return Brief(f"{brief.text}\n{below}", (*brief.items, item))
 
 
 def _item(row: Row, now: int) -> Item:

@@ -104,6 +104,8 @@ def passages(events: Iterable[Event], root: str = "") -> list[Passage]:
     return [*finished, Passage(at, "\n".join(lines), begins=begins)] if lines else finished
 
 
+SPEAKER: Final = re.compile("(?:User|Agent|Summary|Subagent): ")
+"""How a passage begins in which somebody says something, or goes on with it."""
 _SAID: Final = (Prompt, AssistantText, Compacted)
 
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from holdfast.core.continuity_startup import Loaded
+from holdfast.core.ledger_strange import StrangeLedger
 from holdfast.core.ledger_told import Lead
 from holdfast.core.session import Session
 from holdfast.core.trail import Said
@@ -113,6 +114,8 @@ class Told:
     """What the agent may want to ask `recall` for, each a query that finds something."""
     lead: Lead | None = None
     """The ledger that leads, where there is one."""
+    strange: StrangeLedger | None = None
+    """A ledger that came with the repository, which never leads."""
     loaded: Loaded | None = None
     """The continuity, where the user's settings want it given at a start."""
     elsewhere: str = ""

@@ -41,6 +41,7 @@ _NESTED: Final = 2
 """A call's arguments are JSON in a string of JSON: the escapes are themselves escaped."""
 _ELLIPSIS: Final = re.compile(r"[\s\W]{0,3}?(?:…|\.\.\.)")
 _REMEMBERED: Final = re.compile(r"^(Remembered: )(.*)$", re.MULTILINE)
+_QUERIES: Final = re.compile(r"^(Queries: )(.*)$", re.MULTILINE)
 _LIST_BREAK: Final = "; "
 
 
@@ -96,9 +97,28 @@ class Wordings:
         """The same for a part of a longer text: a wording may begin before it, or go on behind it."""
         return self._removed(text, at_edges=True) if self._blocks else text
 
+    def removed_across(self, parts: Sequence[str]) -> list[str]:
+        """The parts of one text, each without the wordings, also one that goes on in the next part."""
+        for view in _views("".join(parts)) if self._blocks else ():
+            spans = _joined(self._spans(view, at_edges=False))
+            if spans:
+                inside = [view.in_text(start, end) for start, end in spans]
+                return self.removed_across(_marked_parts(parts, inside))
+        return list(parts)
+
     def removed_from_digest(self, text: str) -> str:
         """The same, and what a digest lists as remembered is no forgotten wording, however short."""
-        return self.removed(_REMEMBERED.sub(self._without_items, text)) if self._all else text
+        if not self._all:
+            return text
+        text = _QUERIES.sub(self._without_queries, text)
+        return self.removed(_REMEMBERED.sub(self._without_items, text))
+
+    def removed_from_query(self, text: str) -> str:
+        """The same for words to look for, of which a prompt leaves only the first."""
+        return FORGOTTEN if self.is_one(text) else self.removed_from_passage(text)
+
+    def _without_queries(self, found: re.Match[str]) -> str:
+        return found[1] + _LIST_BREAK.join(map(self.removed_from_query, found[2].split(_LIST_BREAK)))
 
     def _without_items(self, found: re.Match[str]) -> str:
         items = found[2].split(_LIST_BREAK)
@@ -212,15 +232,17 @@ def _covered(
         return None
     begin = start + _offset(wording, found.first)
     behind = start + _offset(wording, found.last) + min(wording.words, BLOCK)
-    long_enough = at_edges and behind - begin >= 2 * BLOCK
-    cut_before = found.first > 0
-    if cut_before and not (long_enough and start < 0 and begin < BLOCK):
-        return None
+    if found.first > 0:
+        if not (at_edges and start < 0 and begin < BLOCK):
+            return None
+        begin = 0  # Before the edge stood the rest of a block.
     if found.last < len(wording.blocks) - 1:
         cut = _ellipsis_after(text, matches, behind)
         if cut is not None:
             behind = cut
-        elif not (long_enough and start + wording.words > len(matches) and len(matches) - behind < BLOCK):
+        elif at_edges and start + wording.words > len(matches) and len(matches) - behind < BLOCK:
+            behind = len(matches)
+        else:
             return None
     return begin, behind - 1
 
@@ -254,6 +276,18 @@ def _marked(text: str, spans: Iterable[tuple[int, int]]) -> str:
         parts += (text[reached:start], FORGOTTEN)
         reached = end
     return "".join((*parts, text[reached:]))
+
+
+def _marked_parts(parts: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[str]:
+    """The parts of a text, with a mark in each that holds some of a span."""
+    marked: list[str] = []
+    begin = 0
+    for part in parts:
+        end = begin + len(part)
+        inside = [(max(one, begin) - begin, min(other, end) - begin) for one, other in spans]
+        marked.append(_marked(part, [(one, other) for one, other in inside if one < other]))
+        begin = end
+    return marked
 
 
 def _fingerprint(text: str, hashes: _WordHashes) -> Fingerprint:

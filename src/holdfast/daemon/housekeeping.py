@@ -71,7 +71,7 @@ class House:
                 # What was too long to read while a hook waited is read now.
                 await self.attempt("read transcripts", self._reception.catch_up)
                 await self.attempt("note how much is kept", self._reception.note_held)
-                self._reception.back_up()
+            await self.attempt("back up the store", self._reception.back_up)
             # Before anything is pruned: what was said is to be found longer than the session is kept.
             await self.attempt("index", partial(self._steps, self._reception.index))
             if time.monotonic() >= prune_at:

@@ -6,30 +6,26 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Generator
-from typing import cast
 
 import uvicorn
 from fastapi import FastAPI
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.requests import Request
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from holdfast.daemon.api.app import make_api
 from holdfast.daemon.api.office import Office
 from holdfast.daemon.dashboard.routes import routes
 from holdfast.daemon.guard import OPEN_PATH, App
 from holdfast.daemon.http import HttpDoor
+from holdfast.daemon.http_connections import CONNECTIONS, protocol
 from holdfast.daemon.keys import Keys
 from holdfast.daemon.mcp_server import LINE_LIMIT, Answering, Context, make_server
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.way_in import let_in
 from holdfast.engine.caller import Call
 
-CONNECTIONS = 128
 BACKLOG = 64
-HEAD_TIME = 5.0
-"""Seconds in which a connection must have asked for something once it began to."""
 LAST_ANSWERS_TIME = 2
 PROJECT = "x-holdfast-project"
 """The header by which a client says which directory its agent works in, where nothing else does."""
@@ -65,20 +61,18 @@ async def serve(app: App, door: HttpDoor, stop: asyncio.Event, log: logging.Logg
     server = _Server(
         uvicorn.Config(
             app,
-            http=_Timely,
+            http=protocol(door.tls),
             ws="none",
             lifespan="on",
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            # Never reached by connections, which `_Timely` bounds, but by requests that take long.
+            # Never reached by connections, which are bounded already, but by requests that take long.
             limit_concurrency=CONNECTIONS * 2,
             # So many are accepted before one of them is looked at.
             backlog=BACKLOG,
             timeout_graceful_shutdown=LAST_ANSWERS_TIME,
-            ssl_certfile=door.tls.certificate if door.tls else None,
-            ssl_keyfile=door.tls.key if door.tls else None,
         )
     )
     serving = asyncio.create_task(server.serve(sockets=[door.listener]))
@@ -95,49 +89,6 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
         yield
-
-
-class _Timely(H11Protocol):
-    """Hangs up on who connects and asks nothing, or half of something; of too many, on who waited longest."""
-
-    waits_since: float
-    _hanging_up: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._wait_for_head()
-        if len(self.connections) > CONNECTIONS:
-            every = [one for one in cast("set[object]", self.connections) if isinstance(one, _Timely)]
-            longest = min((one for one in every if one.is_waiting()), key=lambda one: one.waits_since)
-            self.connections.discard(longest)
-            longest.transport.abort()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if not self.is_waiting() and self._hanging_up:
-            self._hanging_up.cancel()
-            self._hanging_up = None
-        elif self.is_waiting() and not self._hanging_up:
-            self._wait_for_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._hanging_up:
-            self._hanging_up.cancel()
-        super().connection_lost(exc)
-
-    def _wait_for_head(self) -> None:
-        self.waits_since = self.loop.time()
-        self._hanging_up = self.loop.call_later(HEAD_TIME, self._hang_up_if_waiting)
-
-    def _hang_up_if_waiting(self) -> None:
-        self._hanging_up = None
-        if self.is_waiting():
-            self.transport.close()
-
-    def is_waiting(self) -> bool:
-        """Whether no request is being answered."""
-        cycle = cast("RequestResponseCycle | None", self.cycle)
-        return cycle is None or cycle.response_complete
 
 
 def _who(context: Context) -> Call:

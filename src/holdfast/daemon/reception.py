@@ -72,8 +72,6 @@ ANSWER_TIME = 0.6
 SETTLING_TIME = 0.18
 """How long an answer may wait for a record that its transcript is about to show; the hook waits 0.3 s."""
 LOOK_AGAIN = 0.03
-QUIET_TIME = 60.0
-"""For how long no hook must have called before the backup of the day is made."""
 LARGEST_PID = (1 << 32) - 1
 LARGEST_START = (1 << 63) - 1
 LATEST = 253_402_300_799_999
@@ -103,6 +101,7 @@ class Reception:
         self._desk: Desk | None = None
         self._store: SqliteStore | None = None
         self._backing_up: threading.Thread | None = None
+        self._backup_error: HoldfastError | None = None
         self._settings = dict[Project, Config]()
         self._settings_of = 0
         self._writing: Writing | None = None
@@ -356,10 +355,19 @@ class Reception:
         """Whether the store is damaged as a whole: all of it is read for that."""
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: bool(self.desk.store.check()))
 
-    def back_up(self) -> None:
-        """Make the backup of the day, in a thread of its own, if it is due and nobody needs us now."""
+    async def back_up(self) -> None:
+        """Make the backup of the day, in a thread of its own, if it is due and nobody needs us now.
+
+        Raises what the last one failed with.
+        """
+        error, self._backup_error = self._backup_error, None
+        if error is not None:
+            raise error
         path, backups, at = self.home / "store.db", self.home / "backups", _now()
-        if time.monotonic() - self.last_letter_at < QUIET_TIME or not is_daily_backup_due(path, backups, at):
+        quiet_for = time.monotonic() - self.last_letter_at
+        if not is_daily_backup_due(path, backups, at):
+            return
+        if quiet_for < self._loaded(None).daemon.backup_quiet_seconds:
             return
         if self._backing_up is None or not self._backing_up.is_alive():
             work = partial(self._back_up, path, backups, at)
@@ -370,7 +378,7 @@ class Reception:
         try:
             back_up_daily(path, backups, at)
         except HoldfastError as error:
-            self._log.warning("no backup was made: %s", error.message)
+            self._backup_error = error
 
     async def live_sessions(self) -> list[Session]:
         """The sessions that are not over."""

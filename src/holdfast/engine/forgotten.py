@@ -12,6 +12,7 @@ from pathlib import Path
 from secrets import token_bytes, token_hex
 from typing import Final
 
+from holdfast.core.text import query_terms
 from holdfast.core.wordings import NO_WORDINGS, Fingerprint, Wordings, fingerprints
 from holdfast.files import forgotten_record
 from holdfast.files.forgotten_record import ForgottenRecord, WordingLine
@@ -41,8 +42,20 @@ def _wordings(key: bytes, forgotten: frozenset[Fingerprint]) -> Wordings:
 
 
 def known_by(store: Store, text: str) -> tuple[Fingerprint, ...]:
-    """How a wording is recognised in this store; called inside a transaction."""
-    return fingerprints(text, _key(store))
+    """How a wording is recognised in this store, also as the words to look for that a prompt leaves.
+
+    Called inside a transaction.
+    """
+    key, words = _key(store), query_terms(text, len(text))
+    return tuple(dict.fromkeys((*fingerprints(text, key), *(fingerprints(words, key) if words else ()))))
+
+
+def note_wording(store: Store, home: Path | None, id: str, text: str) -> None:
+    """Know what a memory said until now, to forget it with the memory; called inside a transaction."""
+    store.add_memory_wordings(id, known_by(store, text))
+    # A store that takes this one's place, should it be damaged, has to know the wording by the same key.
+    if home is not None and not forgotten_record.read(home).key:
+        publish(store, home)
 
 
 def forget_memory(store: Store, id: str, at: int) -> Dropped:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import msgspec
 
 from holdfast.core.events import MAIN, Compacted, Event, ModelChanged, Origin, Prompt, Sign
+from holdfast.core.identity import Site
 from holdfast.core.passages import passages, trimmed
 from holdfast.core.world import Project
 from holdfast.engine.index import document_of
@@ -48,6 +49,8 @@ class Found:
     changed_at: int
     size: int
     """How many bytes are still to be read."""
+    left: Site | None = None
+    """Where its project was, if another one is there now."""
 
 
 class Reached(msgspec.Struct, frozen=True):

@@ -22,7 +22,9 @@ from holdfast.core.session import IMPORTED, Phase, Session, begin, is_imported
 from holdfast.core.world import Project
 from holdfast.engine import projects
 from holdfast.engine.desk import Desk
+from holdfast.engine.former import Owner, owner
 from holdfast.engine.import_reading import Found, Job, Piece, Reading, in_turn, reached_by
+from holdfast.engine.projects import Resolution
 from holdfast.engine.redactor import Redactor
 from holdfast.harnesses.base import KeptInRows, Reader, file_extent
 from holdfast.lazy_dataclass import dataclass
@@ -167,7 +169,8 @@ class _Look:
     def __init__(self, desk: Desk, choice: Choice) -> None:
         self._desk = desk
         self._choice = choice
-        self._projects: dict[str, tuple[Project, Config]] = {}
+        self._places: dict[str, Resolution] = {}
+        self._configs: dict[Project, Config] = {}
 
     def at(self, harness: Reader, path: Path) -> Found | LeftOut | None:
         """The session of this file; None if it is none, or none that was asked for."""
@@ -184,13 +187,14 @@ class _Look:
         if reached.through and reached.size >= extent.size:
             return LeftOut.DONE
         head = harness.read_transcript(path, key, "", HEAD_BYTES)
-        project, config = self._project(known.project.path if known else head.cwd)
-        if self._choice.project_id not in ("", project.project_id):
+        times = [event.at for event in head.events if event.at] or [extent.changed_at]
+        ended_at = max(times) if head.done else extent.changed_at
+        whose = self._owner(known.project.path if known else head.cwd, min(times), ended_at)
+        if self._choice.project_id not in ("", whose.project.project_id):
             return None
-        started_at = min((event.at for event in head.events if event.at), default=extent.changed_at)
         left = max(0, extent.size - reached.size)
-        found = Found(harness, path, key, project, started_at, extent.changed_at, left)
-        return self._unwanted(found, config) or found
+        found = Found(harness, path, key, whose.project, min(times), extent.changed_at, left, whose.left)
+        return self._unwanted(found, self._config(whose.project)) or found
 
     def _unwanted(self, found: Found, config: Config) -> LeftOut | None:
         """Why the settings leave a session out, if they do.
@@ -209,12 +213,16 @@ class _Look:
         """Whether letters told of the session, or it was forgotten: it is not for us to bring it back."""
         return bool(self._desk.store.cursor(str(path))) or (known is not None and not is_imported(known))
 
-    def _project(self, cwd: str) -> tuple[Project, Config]:
-        """The project of a directory, and its settings."""
-        if cwd not in self._projects:
-            project = projects.resolve(self._desk.store, cwd).project
-            self._projects[cwd] = project, self._desk.config(project)
-        return self._projects[cwd]
+    def _owner(self, cwd: str, started_at: int, ended_at: int) -> Owner:
+        """Whose session it is that was at work in a directory then."""
+        if cwd not in self._places:
+            self._places[cwd] = projects.resolve(self._desk.store, cwd)
+        return owner(self._desk.store, self._places[cwd], started_at, ended_at)
+
+    def _config(self, project: Project) -> Config:
+        if project not in self._configs:
+            self._configs[project] = self._desk.config(project)
+        return self._configs[project]
 
 
 # ---------------------------------------------------------------- keeping
@@ -232,6 +240,8 @@ def _keep(store: Store, one: Found, piece: Piece, redactor: str) -> None:
             store.add_document(document, redactor)
         if known is not None or news:
             store.put_session(_after(known or _begun(one, piece), piece), redactor)
+            if one.left is not None and not store.sites_of(one.project.project_id):
+                store.put_site(one.left)
         store.put_cursor(source, piece.after)
         for reason, times in Counter(piece.skipped).items():
             store.count_skipped(reason, times)

@@ -20,6 +20,7 @@ from holdfast.core.ledger import Document, Entry, Ledger, Part, conflict, key_of
 from holdfast.core.ledger_edit import confirmed
 from holdfast.core.ledger_filled import filled
 from holdfast.core.ledger_merge import Known, merged
+from holdfast.core.ledger_strange import StrangeLedger
 from holdfast.core.ledger_told import Lead
 from holdfast.core.ledger_when import calls_for_saving, not_worth_it, staleness
 from holdfast.core.session import Session, Trigger
@@ -74,11 +75,6 @@ class Looked:
     came_with_the_clone: bool
     conflict: int
     """The line in which a merge conflict begins; 0 if there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class CameWithTheRepository:
-    """A ledger that somebody else may have written: that it is there may be told, not what it says."""
 
 
 def rules(own: Settings, *, decided: bool, root: Path, environment: Mapping[str, str]) -> Rules:
@@ -177,9 +173,7 @@ def is_enabled(desk: Desk, project: Project) -> bool:
     return _rules(desk, project).allowed
 
 
-def leading(
-    desk: Desk, project: Project, own: str, before: Session | None
-) -> Lead | CameWithTheRepository | None:
+def leading(desk: Desk, project: Project, own: str, before: Session | None) -> Lead | StrangeLedger | None:
     """The ledger that leads the brief of a starting session, which goes on from `before` if that is known."""
     enabled = _rules(desk, project)
     if not enabled.allowed or desk.home is None:
@@ -192,7 +186,8 @@ def leading(
     if looked is None or looked.conflict or looked.ledger == Ledger():
         return None
     if looked.came_with_the_clone:
-        return CameWithTheRepository()
+        redact = desk.redactor(project).of_session(own)
+        return StrangeLedger(place.path, _redacted(looked.ledger, redact))
     if _is_anothers(desk, place, {own, before.key if before else ""}):
         return None
     here = before is not None and before.project.worktree_id == project.worktree_id

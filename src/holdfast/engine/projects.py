@@ -206,51 +206,13 @@ def _beginning_with(id: str, projects: Iterable[Project]) -> Project | None:
 # ---------------------------------------------------------------- by a person's word
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A project with the places where it is, and was."""
-
-    project_id: str
-    name: str
-    paths: tuple[str, ...]
-    """Where it was last seen; of one that nobody has seen since an older version, where its session was."""
-    is_there: bool
-    former_paths: tuple[str, ...]
-    last_seen_at: int
-    sessions: int
-
-
-def listed(store: Store) -> list[Listed]:
-    """Every project that is known, the one last seen first."""
-    sites = dict[str, list[Site]]()
-    for site in store.sites():
-        sites.setdefault(site.project_id, []).append(site)
-    latest = {project.project_id: project for project in store.projects()}
-    rows = [_listed(store, id, sites.get(id, []), latest.get(id)) for id in {**sites, **latest}]
-    return sorted(rows, key=lambda row: (-row.last_seen_at, row.project_id))
-
-
-def _listed(store: Store, id: str, sites: list[Site], project: Project | None) -> Listed:
-    sessions = store.sessions_of_project(id, 0, _MANY)
-    current = [site for site in sites if not site.left_at]
-    paths = [_shown(site.root) for site in current]
-    if not sites and project is not None:
-        paths = [project.root]
-    former = [_shown(site.root) for site in sites if site.left_at]
-    there = [_occupied(site) for site in current] or [not sites and bool(paths) and Path(paths[0]).is_dir()]
-    seen = [site.last_seen_at for site in sites] + [each.last_event_at for each in sessions[:1]]
-    name = Path((paths or former)[0]).name or (paths or former)[0]
-    left = tuple(dict.fromkeys(path for path in former if path not in paths))
-    return Listed(id, name, tuple(dict.fromkeys(paths)), any(there), left, max(seen), len(sessions))
-
-
 def bind(store: Store, path: str, project_id: str, now: int, *, share: bool = False) -> Resolution:
     """Make a directory a place of that project: where it lives now, or with `share` one place more."""
     found = _to_be_bound(store, path)
     if found.project.project_id == project_id:
         raise HoldfastError(f"`{found.project.root}` belongs to the project `{project_id}` already")
     sites = [site for site in store.sites_of(project_id) if not site.left_at]
-    standing = next((site for site in sites if _occupied(site)), None)
+    standing = next((site for site in sites if is_occupied(site)), None)
     if standing is not None and not share:
         raise HoldfastError(
             f"the project `{project_id}` is still at `{_shown(standing.root)}`",
@@ -318,10 +280,10 @@ def _stands_elsewhere(store: Store, site: Site) -> bool:
     if not site.left_at:
         return False
     others = (each for each in store.sites_of(site.project_id) if each.location != site.location)
-    return any(not each.left_at and _occupied(each) for each in others)
+    return any(not each.left_at and is_occupied(each) for each in others)
 
 
-def _occupied(site: Site) -> bool:
+def is_occupied(site: Site) -> bool:
     """Whether a project is still at its site."""
     there = marks.occupant(_on_disk(site.location), is_git=site.is_git)
     return there is not None and (
@@ -446,9 +408,6 @@ def _put_here(
         first = before.first_seen_at
         new = replace(new, first_seen_at=first, moved_from=moved_from or before.moved_from)
     store.put_site(new)
-
-
-_MANY: Final = 100_000
 
 
 # ---------------------------------------------------------------- paths as they are kept

@@ -15,7 +15,7 @@ from holdfast.core.events import Origin, Remembered
 from holdfast.core.memory import Memory, kind_of, labels_of, tidied
 from holdfast.core.world import Project
 from holdfast.engine.desk import Desk
-from holdfast.engine.forgotten import known_by
+from holdfast.engine.forgotten import note_wording
 from holdfast.engine.memorize import KIND, Kept, Wish, keep, make_findable, remember_again, worded
 from holdfast.engine.record import Arrival, record_inside
 from holdfast.engine.scope import named, within
@@ -117,7 +117,7 @@ def edit(
             pinned=before.pinned if pinned is None else pinned,
         )
         if memory.text != before.text:
-            desk.store.add_memory_wordings(before.id, known_by(desk.store, before.text))
+            note_wording(desk.store, desk.home, before.id, before.text)
         desk.store.put_memory(memory, redactor.mark)
         if (memory.text, memory.tags) != (before.text, before.tags):
             make_findable(desk.store, memory, redactor.mark)

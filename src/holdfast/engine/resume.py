@@ -12,6 +12,7 @@ from holdfast.core.brief import Brief, Reason, Receipt, Told
 from holdfast.core.brief_beside import narrowed, written
 from holdfast.core.durations import HOUR_MS
 from holdfast.core.events import CompactionImminent, Sign, Source
+from holdfast.core.ledger_strange import StrangeLedger
 from holdfast.core.session import Phase, Process, Session, Trigger, begin, brief_owed
 from holdfast.core.text import elapsed
 from holdfast.core.trail import Said
@@ -19,7 +20,7 @@ from holdfast.core.world import Project
 from holdfast.engine import projects
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
-from holdfast.engine.ledger import CameWithTheRepository, leading
+from holdfast.engine.ledger import leading
 from holdfast.engine.lives import Life, life_of
 from holdfast.engine.load import loaded_at_start
 from holdfast.engine.maintain import caught_up, finalise
@@ -34,10 +35,6 @@ SESSION_CONTEXT = "Session context given before the compaction: "
 SUMMARY_CHARS = 1_500
 """What a harness's own summary is asked to keep must leave it room for its own words."""
 
-REPOSITORY_LEDGER = (
-    "A session ledger came with the repository and was not saved here: what it says is not in this brief. "
-    "Ask the user before you go on from it."
-)
 _STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
 """What was put before the model by us, and not by a tool's answer or with a prompt."""
 
@@ -183,9 +180,9 @@ def _led(desk: Desk, told: Told | None, reason: Reason, session: Session) -> Tol
     lead = leading(desk, session.project, session.key, before)
     if lead is None:
         return told
-    if isinstance(lead, CameWithTheRepository):
-        # It is named beside other work, and alone it is no reason for a brief: it must not lead.
-        return replace(told, neighbours=(*told.neighbours, REPOSITORY_LEDGER)) if told else None
+    if isinstance(lead, StrangeLedger):
+        # It stands below work that was done here, and alone it is no reason for a brief: it must not lead.
+        return replace(told, strange=lead) if told and before else told
     if told is None or before is None:
         told = Told(reason, session, desk.clock(), neighbours=told.neighbours if told else ())
     return replace(told, lead=lead)

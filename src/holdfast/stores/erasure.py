@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from holdfast.core.memory import asked_to_remember, read
+from holdfast.core.passages import LENGTH, SPEAKER
 from holdfast.core.record_texts import map_record
 from holdfast.core.wordings import FORGOTTEN, Wordings
 from holdfast.stores.codec import decode_texts, encode_texts, map_document, map_session
 
-_LISTED = ("pending_queries", "pending_remembers")
+_QUERIES = "pending_queries"
+_LISTED = (_QUERIES, "pending_remembers")
 _ASKED = f"/remember {FORGOTTEN}"
 
 
@@ -43,10 +46,17 @@ def erased_session(data: str, wordings: Wordings) -> str:
     """A session's state; of what it was to remember, the forgotten is not listed any more."""
     changed = map_session(data, lambda text: erased_text(text, wordings))
     fields: dict[str, Any] = msgspec.json.decode(changed)
-    left = {name: _left(fields.get(name, ()), wordings) for name in _LISTED}
-    if all(len(rows) == len(fields.get(name, ())) for name, rows in left.items()):
-        return changed
-    return msgspec.json.encode({**fields, **left}).decode()
+    listed = {name: list[str](fields.get(name, ())) for name in _LISTED}
+    queries = [wordings.removed_from_query(query) for query in listed[_QUERIES]]
+    left = {name: _left(rows, wordings) for name, rows in {**listed, _QUERIES: queries}.items()}
+    return changed if left == listed else msgspec.json.encode({**fields, **left}).decode()
+
+
+def erased_queries(data: str, wordings: Wordings) -> str:
+    """A row of words that were looked for, without those that are forgotten."""
+    texts = decode_texts(data)
+    left = tuple(_left([wordings.removed_from_query(text) for text in texts], wordings))
+    return data if left == texts else encode_texts(left)
 
 
 def erased_texts(data: str, wordings: Wordings) -> str:
@@ -60,7 +70,28 @@ def erased_found(kind: str, text: str, wordings: Wordings) -> str:
     """A document's text: a memory's is whole, a digest lists, and a passage may begin or end anywhere."""
     if kind == "memory":
         return wordings.removed(text)
-    return wordings.removed_from_passage(wordings.removed_from_digest(text))
+    label, said = _labelled(wordings.removed_from_digest(text))
+    return label + wordings.removed_from_passage(said)
+
+
+def erased_passages(texts: Sequence[str], wordings: Wordings) -> list[str]:
+    """The passages of one session, in order: what is too long for one goes on in the next."""
+    labels, said = zip(*map(_labelled, texts), strict=True) if texts else ((), ())
+    gaps = [_gap(text) for text in texts]
+    erased = wordings.removed_across([each + gap for each, gap in zip(said, gaps, strict=True)])
+    return [label + each.removesuffix(gap) for label, each, gap in zip(labels, erased, gaps, strict=True)]
+
+
+def _gap(passage: str) -> str:
+    """What stood behind a passage: white space, unless a very long word was cut there."""
+    cut = len(passage) == LENGTH and " " not in _labelled(passage)[1]
+    return "" if cut else " "
+
+
+def _labelled(passage: str) -> tuple[str, str]:
+    """Who speaks at the beginning of a passage, if it says so, and the rest of it."""
+    label = SPEAKER.match(passage)
+    return (label[0], passage[label.end() :]) if label else ("", passage)
 
 
 def _left(texts: list[str] | tuple[str, ...], wordings: Wordings) -> list[str]:

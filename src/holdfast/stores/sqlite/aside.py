@@ -63,7 +63,7 @@ def back_up_daily(path: Path, backups: Path, at: int) -> Path:
     """
     with translated(path):
         backups.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for left in backups.glob(f"{path.stem}-*{_DAILY}*{_PART}"):
+        for left in backups.glob(f"{path.stem}-*{_DAILY}*{_PART}*"):
             left.unlink(missing_ok=True)
         source = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:

@@ -12,6 +12,8 @@ from holdfast.stores.erasure import (
     erased_document,
     erased_event,
     erased_found,
+    erased_passages,
+    erased_queries,
     erased_record,
     erased_session,
     erased_text,
@@ -21,7 +23,7 @@ from holdfast.stores.forgettable import Dropped, ForgottenWording, memory_name
 from holdfast.stores.sqlite.database import Bindings, Database
 
 ROWS_AT_ONCE: Final = 200
-_BLOCK_BYTES: Final = 10
+BLOCK_BYTES: Final = 10
 """How long one block's hash is, among those of a wording."""
 
 _Eraser: TypeAlias = Callable[[Sequence[str], Wordings], tuple[str, ...]]
@@ -40,7 +42,8 @@ class Erasing:
     def erase(self, wordings: Wordings, at: int) -> Dropped:
         copies = [id for id, text in self._each(_MEMORY_TEXTS) if wordings.is_one(text)]
         memories = sum(self.forget_memory(id, at).memories for id in copies)
-        mentions = sum(self._erased(table, wordings) for table in _TABLES)
+        mentions = self._erased_passages(wordings)
+        mentions += sum(self._erased(table, wordings) for table in _TABLES)
         return Dropped(memories=memories, mentions=mentions + self._erased_reasons(wordings))
 
     def forgotten_names(self) -> dict[bytes, int]:
@@ -82,6 +85,18 @@ class Erasing:
                 changed += 1
         return changed
 
+    def _erased_passages(self, wordings: Wordings) -> int:
+        changed = 0
+        for (session,) in self._database.rows(_INDEXED_SESSIONS):
+            rows = self._database.rows(_PASSAGES, {"session": session})
+            after = erased_passages([str(text) for _, text, _ in rows], wordings)
+            for (row, before, source), text in zip(rows, after, strict=True):
+                if text != before:
+                    bindings = {"text0": text, "text1": source, "row": row}
+                    self._database.write(_DOCUMENTS.write, bindings)
+                    changed += 1
+        return changed
+
     def _erased_reasons(self, wordings: Wordings) -> int:
         changed = 0
         for reason, times in self._database.rows("select reason, times from skipped"):
@@ -104,7 +119,7 @@ class Erasing:
 
 
 def _fingerprint(blocks: bytes, words: int, alone: int) -> Fingerprint:
-    cut = tuple(bytes(blocks[n : n + _BLOCK_BYTES]) for n in range(0, len(blocks), _BLOCK_BYTES))
+    cut = tuple(bytes(blocks[n : n + BLOCK_BYTES]) for n in range(0, len(blocks), BLOCK_BYTES))
     return Fingerprint(int(words), cut, alone=bool(alone))
 
 
@@ -186,6 +201,20 @@ select id, text
  limit :limit
 """
 
+_INDEXED_SESSIONS = """
+select distinct session_key
+  from documents
+ where kind = 'record'
+"""
+
+_PASSAGES = """
+select number, text, source
+  from documents
+ where session_key = :session
+   and kind = 'record'
+ order by place, number
+"""
+
 _COUNT_SKIPPED = """
 insert into skipped (reason, times)
 values (:reason, :times)
@@ -241,7 +270,7 @@ update session_checkpoints
     erased=lambda texts, wordings: (
         wordings.removed_from_digest(texts[0]),
         erased_text(texts[1], wordings),
-        erased_texts(texts[2], wordings),
+        erased_queries(texts[2], wordings),
         erased_texts(texts[3], wordings),
         erased_document(texts[4], wordings),
     ),

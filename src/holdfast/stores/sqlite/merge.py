@@ -275,8 +275,17 @@ select *
 on conflict do nothing
 """
 
+_WORDINGS = """
+insert into main.memory_wordings
+select *
+  from other.memory_wordings
+ where memory_id in (select id from main.memories)
+on conflict do nothing
+"""
+
 _WHOLE: Final = {
     "forgotten": _TOMBSTONES,
+    "memory_wordings": _WORDINGS,
     "lineage": _LINEAGE,
     "cursors": _CURSORS,
     "session_scores": _SCORES,

@@ -32,6 +32,7 @@ from holdfast.stores.codec import (
     from_iso,
 )
 from holdfast.stores.sqlite.database import Database, run
+from holdfast.stores.sqlite.erasing import BLOCK_BYTES
 from holdfast.stores.sqlite.events import message_id
 from holdfast.stores.sqlite.raw_pages import PageFile, Record, Value
 from holdfast.stores.sqlite.schema import Migration, shipped, step
@@ -41,6 +42,7 @@ from holdfast.stores.sqlite.translation import translated
 TABLES: Final = (
     "forgotten",
     "memories",
+    "memory_wordings",
     "sessions",
     "session_checkpoints",
     "receipts",
@@ -57,7 +59,6 @@ NOT_SALVAGED: Final = frozenset(
     {
         "facts",
         "forgotten_wordings",
-        "memory_wordings",
         "skipped",
         "unindexed",
         "vectors",
@@ -261,9 +262,16 @@ def _is_tombstone(row: _Row) -> bool:
     return isinstance(name, bytes) and len(name) == _HASH_BYTES
 
 
+def _is_wording(row: _Row) -> bool:
+    blocks = row.get("blocks")
+    whole = isinstance(blocks, bytes) and len(blocks) > 0 and len(blocks) % BLOCK_BYTES == 0
+    return whole and bool(_text(row, "memory_id")) and _number(row, "words") > 0
+
+
 _CHECKS: Final[Mapping[str, Callable[[_Row], bool]]] = {
     "forgotten": _is_tombstone,
     "memories": _is_memory,
+    "memory_wordings": _is_wording,
     "sessions": _is_session,
     "session_checkpoints": _is_checkpoint,
     "receipts": _is_receipt,

@@ -1,0 +1,138 @@
+"""HTTP connections, bounded: whoever connects and asks nothing, or half of something, is hung up on.
+
+A TLS handshake counts as the beginning of a request. Of too many connections that wait, the one that waited
+longest is closed. What a request says is not looked at here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import ssl
+from typing import Any, Final, cast
+
+from uvicorn import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from holdfast.daemon.http import Tls
+
+CONNECTIONS: Final = 128
+HEAD_TIME: Final = 5.0
+"""Seconds in which a connection must have asked for something once it began to; a handshake has as many."""
+
+
+def protocol(tls: Tls | None) -> type[asyncio.Protocol]:
+    """What speaks with whoever connects; OSError if there is no such certificate."""
+    if tls is None:
+        return HttpConnection
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls.certificate, tls.key)
+    # The server calls it as it would the class.
+    return cast("type[asyncio.Protocol]", functools.partial(Handshake, context))
+
+
+class HttpConnection(H11Protocol):
+    """Hangs up on who connects and asks nothing, or half of something."""
+
+    waits_since: float
+    _hanging_up: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_for_head()
+        _make_room(cast("set[object]", self.connections))
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.is_waiting() and self._hanging_up:
+            self._hanging_up.cancel()
+            self._hanging_up = None
+        elif self.is_waiting() and not self._hanging_up:
+            self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._hanging_up:
+            self._hanging_up.cancel()
+        super().connection_lost(exc)
+
+    def _wait_for_head(self) -> None:
+        self.waits_since = self.loop.time()
+        self._hanging_up = self.loop.call_later(HEAD_TIME, self._hang_up_if_waiting)
+
+    def _hang_up_if_waiting(self) -> None:
+        self._hanging_up = None
+        if self.is_waiting():
+            self.transport.close()
+
+    def is_waiting(self) -> bool:
+        """Whether no request is being answered."""
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        return cycle is None or cycle.response_complete
+
+
+class Handshake(asyncio.Protocol):
+    """A connection until its TLS handshake is over; then an `HttpConnection` goes on with it.
+
+    asyncio's own server shows a connection only after the handshake, for which it waits a minute.
+    """
+
+    def __init__(
+        self,
+        context: ssl.SSLContext,
+        *,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self._context = context
+        self._next = HttpConnection(config, server_state, app_state, _loop)
+        self._connections = cast("set[object]", server_state.connections)
+        self._loop = self._next.loop
+        self._early = bytearray()
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self.waits_since = self._loop.time()
+        self.transport = transport
+        self._connections.add(self)
+        _make_room(self._connections)
+        self._task = self._loop.create_task(self._shake_hands())
+
+    def data_received(self, data: bytes) -> None:
+        """The end of a handshake may bring the beginning of a request with it."""
+        self._early += data
+
+    def is_waiting(self) -> bool:
+        return True
+
+    def shutdown(self) -> None:
+        """Called by the server when it stops."""
+        self.transport.abort()
+
+    async def _shake_hands(self) -> None:
+        # Whoever hangs up or speaks no TLS is of no interest; to log each would let anybody fill the log.
+        secured = None
+        with contextlib.suppress(OSError):
+            secured = await self._loop.start_tls(
+                self.transport, self, self._context, server_side=True, ssl_handshake_timeout=HEAD_TIME
+            )
+        self._connections.discard(self)
+        if secured is None:
+            self.transport.abort()
+            return
+        secured.set_protocol(self._next)
+        self._next.connection_made(secured)
+        if self._early:
+            self._next.data_received(bytes(self._early))
+
+
+def _make_room(connections: set[object]) -> None:
+    """Close the connection that waited longest, if there are too many."""
+    if len(connections) > CONNECTIONS:
+        every = [one for one in connections if isinstance(one, HttpConnection | Handshake)]
+        longest = min((one for one in every if one.is_waiting()), key=lambda one: one.waits_since)
+        connections.discard(longest)
+        longest.transport.abort()
