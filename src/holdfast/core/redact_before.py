@@ -33,12 +33,14 @@ def announced_before(text: str, start: int, run: str) -> str | None:
     sign = text[start - 1 : start]
     if sign not in _SIGNS:
         return None
-    before = text[max(0, start - _LOOK_BACK) : start]
-    if len(run) < _SHORTEST_BEFORE or (not run.isalnum() and _is_named_thing(run)):
+    if len(run) < _SHORTEST_BEFORE:
         return None
+    before = text[max(0, start - _LOOK_BACK) : start]
     kind = _BY_SIGN[sign](before) if sign in _BY_SIGN else _by_name(text, start, before, run)
-    # Asked last, because it costs most.
-    return kind if kind and (kind in _SURE or is_scrambled(run) or is_drawn(run)) else None
+    # What costs most is asked last: before most runs nothing says that they are a secret.
+    if kind is None or (not run.isalnum() and _is_named_thing(run)):
+        return None
+    return kind if kind in _SURE or is_scrambled(run) or is_drawn(run) else None
 
 
 def _by_name(text: str, start: int, before: str, run: str) -> str | None:
@@ -64,11 +66,11 @@ def announced_nearby(text: str, start: int, run: str) -> str | None:
 
     Between the two may stand whatever a language puts there, but no word that says what else the run is.
     """
-    if text[start - 1 : start] not in _BEFORE_VALUES or (not run.isalnum() and _is_named_thing(run)):
+    if text[start - 1 : start] not in _BEFORE_VALUES:
         return None
     line = _line_before(text, start)
     words = list(_SECRET_WORD.finditer(line.lower())) if line.isascii() else []
-    if not words:
+    if not words or (not run.isalnum() and _is_named_thing(run)):
         return None
     word = words[-1]
     between = _WORDS.findall(line, word.end())

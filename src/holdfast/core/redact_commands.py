@@ -188,6 +188,9 @@ _LONGEST_DIALOGUE: Final = 800
 
 
 def _answered(text: str, place: int) -> Iterator[Span]:
+    # Most that is expected is no dialogue, and the pattern has no literal that is found fast.
+    if "send" not in text[place : place + _LONGEST_DIALOGUE].casefold():
+        return
     for found in _ANSWERED.finditer(text, place, place + _LONGEST_DIALOGUE):
         if values.is_given(found["value"], Proof.NONE):
             yield Span(*found.span("value"), "password", Rank.PLACE)

@@ -24,8 +24,20 @@ _SCRIPTS: Final = compiled(
 )
 # Each of these words has such a letter; most of what is not ASCII is lines, arrows and signs, and has none.
 _LETTERS: Final = re.compile(r"[\u0400-\u06ff\u3000-\ud7ff]")
+
+
+def _from_sign(flat: bytes) -> bytes:
+    """How a flat word goes on after its first sign, and what stands before that."""
+    place = flat.index(b"?")
+    return re.escape(flat[place + 1 :]) + (b"(?<=%b)" % re.escape(flat) if place else b"")
+
+
 _ACCENTED: Final = ("contraseña", "lösenord", "hasło", "şifre", "jelszó", "mật khẩu")
 _FLAT_ACCENTED: Final = tuple((word, word.encode("ascii", "replace")) for word in _ACCENTED)
+# Whether one of these is there at all; it begins with the sign, because that is found fastest.
+_PERHAPS_ACCENTED: Final = compiled(
+    rb"\?(?:" + b"|".join(_from_sign(flat) for _, flat in _FLAT_ACCENTED) + rb")"
+)
 _FOREIGN: Final = compiled(rb"\?++")
 _VALUE: Final = compiled(
     r"""(?P<bind> [ \t]{0,4}[:=：(（–—→-]{1,2} | [는은이가是为為はが设設改成]{1,3}[:：]?
@@ -56,6 +68,8 @@ def _words(page: Page) -> Iterator[tuple[int, str]]:
             for word in _SCRIPTS.finditer(page.text, place, end):
                 yield word.end(), word.lastgroup or "password"
         place = page.flat.find(b"??", end)
+    if not _PERHAPS_ACCENTED.search(page.lower):
+        return
     for accented, flat in _FLAT_ACCENTED:
         place = page.lower.find(flat)
         while place >= 0:

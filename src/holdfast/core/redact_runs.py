@@ -33,25 +33,30 @@ _LENGTH_OF_UUID: Final = 36
 
 def keys_by_shape(page: Page) -> Iterator[Span]:
     """The keys among the runs of a text."""
-    flat = page.flat
+    text, flat, name_at = page.text, page.flat, _NAME.match
     runs = flat.translate(_TOKEN_CHARACTERS)
     start = runs.find(_RUN)
     while start >= 0:
-        end = runs.find(b" ", start + shapes.SHORTEST_RUN)
-        end = len(runs) if end < 0 else end
         # Asked here, not in a function: most runs are names without a digit, and end at these questions.
-        if not _NO_DIGIT.match(flat, start, end):
+        name = name_at(flat, start)
+        end = name.end() if name else start
+        if name and name.lastindex:
+            end = runs.find(b" ", max(end, start + shapes.SHORTEST_RUN))
+            end = len(runs) if end < 0 else end
             yield from _keys_in(page, start, end)
             if document := _DOCUMENT.match(flat, end):
                 end = document.end()
-        elif page.text[start : start + 3] in shapes.WITHOUT_DIGITS or flat[start - 1] in _ESCAPES:
+        elif text[start : start + 3] in shapes.WITHOUT_DIGITS or flat[start - 1] in _ESCAPES:
             yield from _keys_in(page, start, end)
         elif end - start == len(_SECURE_STRING) and page.lower[start:end] == _SECURE_STRING:
-            yield from _after_secure_string(page.text, end)
+            yield from _after_secure_string(text, end)
         start = runs.find(_RUN, end)
 
 
-_NO_DIGIT: Final = compiled(rb"[^0-9]*+\Z")
+# What a run begins with, up to its first digit; the group is there if it has one.
+_NAME: Final = compiled(
+    b"[%b]*+([0-9])?" % re.escape(shapes.TOKEN_CHARACTERS.replace(string.digits, "")).encode()
+)
 # Base64 is broken into runs by plus signs and slashes. What goes on after a plus sign is a document: nothing
 # in its middle is a key.
 _DOCUMENT: Final = compiled(rb"(?=/?[A-Za-z0-9/]{0,80}\+)[A-Za-z0-9+/]{20,}+={0,2}")
@@ -133,7 +138,7 @@ def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
         return
     if run.partition("_")[0] in shapes.IDS:
         return
-    if len(run) > shapes.SHORTEST_MARKED and (_MARK if len(run) <= _LONGEST_KEY else _LONG_MARK).search(run):
+    if len(run) > shapes.SHORTEST_MARKED and _is_marked(run):
         marked = shapes.forms(shapes.MARKED_FORMS).search(text, start, start + len(run) + _LONGEST_MARKED)
         if marked and marked.start < start + len(run):
             yield marked
@@ -151,10 +156,11 @@ def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
         if shapes.is_prefixed_key(run) or shapes.has_two_random_halves(run):
             yield Span(start, end, "api-key", Rank.PREFIX)
             return
-    first, last = _base64_around(text, start, end)
     if kind := announced_before(text, start, run):
         yield Span(start, end, kind, Rank.HINT)
-    elif last - first <= _LONGEST_KEY and (kind := announced_nearby(text, first, text[first:last])):
+        return
+    first, last = _base64_around(text, start, end)
+    if last - first <= _LONGEST_KEY and (kind := announced_nearby(text, first, text[first:last])):
         yield Span(first, last, kind, Rank.HINT)
     elif (first, last) == (start, end) and shapes.is_key_alone(run) and stands_alone(text, start, end):
         yield Span(start, end, "api-key", Rank.HINT)
@@ -177,8 +183,13 @@ _MORE_BASE64: Final = compiled(r"(?:[+/][A-Za-z0-9+/]{0,400}+)?={0,2}", re.ASCII
 _HASH: Final = compiled(r"[0-9a-f]++\Z")
 
 
-_MARK: Final = compiled("|".join(map(re.escape, shapes.MARKS)))
-_LONG_MARK: Final = compiled("|".join(map(re.escape, shapes.LONG_MARKS)))
+def _is_marked(run: str) -> bool:
+    """Whether it has one of the marks of keys that begin like anything else."""
+    # One plain search after the other is faster here than a pattern of them all.
+    for mark in shapes.MARKS if len(run) <= _LONGEST_KEY else shapes.LONG_MARKS:  # noqa: SIM110
+        if mark in run:
+            return True
+    return False
 
 
 def _inside(text: str, start: int, run: str) -> Iterator[Span]:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from json import dumps
-from operator import attrgetter
-from typing import Final
+from operator import attrgetter, itemgetter
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from holdfast.core.redact_by_name import NAME_RULES
@@ -22,7 +22,7 @@ from holdfast.core.redact_encoded import encoded_at, is_pair
 from holdfast.core.redact_foreign import FOREIGN_RULES, by_foreign_name
 from holdfast.core.redact_keys import KEY_RULES
 from holdfast.core.redact_manifests import MANIFEST_RULES
-from holdfast.core.redact_page import Page, Search, page_of, searches_for
+from holdfast.core.redact_page import Page, Question, Search, page_of, questions_for, searches_for
 from holdfast.core.redact_phrases import PHRASE_RULES
 from holdfast.core.redact_places import PLACE_RULES
 from holdfast.core.redact_private import PRIVATE_RULES
@@ -58,6 +58,7 @@ _RULES: Final = (
     *PHRASE_RULES,
     *FOREIGN_RULES,
 )
+_Ask: TypeAlias = Callable[[bytes], re.Match[bytes] | None]
 # The shortest text that can hold a name, a sign and a value.
 _SHORTEST: Final = 7
 _SHORTEST_DENIED: Final = 4
@@ -93,10 +94,12 @@ def _found(text: str, lists: Lists) -> list[Span]:
         return []
     page = page_of(_masked(text))
     spans = _by_rules(page)
-    for view in views(page.text):
+    for view in views(page):
         spans += view.in_text(_by_rules(page_of(view.text)))
     if spans:
         spans += _echoes(page.text, spans)
+    elif not lists.deny:
+        return []
     if lists.allow or lists.deny:
         spans = [*_not_allowed(text, spans, lists.allow), *_denied(text, lists)]
     return [whole_characters(text, span) for span in outside_markers(text, spans)]
@@ -105,10 +108,17 @@ def _found(text: str, lists: Lists) -> list[Span]:
 def _by_rules(page: Page) -> list[Span]:
     spans = list(_keys(page))
     lower = page.lower
-    for first, each in _searches():
-        # Asked here, not in a function: most searches end at this question.
+    found: list[tuple[int, Search, int]] = []
+    # Asked here, not in a function: most texts end at these questions.
+    for first, question in _questions():
         if place := first(lower):
-            spans += each.spans(page, place.start())
+            found += question.from_place(place.start())
+    for sign, first, question in _rare_questions():
+        if sign in lower and (place := first(lower)):
+            found += question.from_place(place.start())
+    if found:
+        for _, search, start in sorted(found, key=itemgetter(0)):
+            spans += search.spans(page, start)
     if not page.text.isascii():
         spans += by_foreign_name(page)
     return spans
@@ -130,9 +140,19 @@ def _tells(span: Span) -> bool:
 
 
 @cache
-def _searches() -> tuple[tuple[Callable[[bytes], re.Match[bytes] | None], Search], ...]:
-    """The searches for all rules; made when a text is first looked at, because that takes a while."""
-    return tuple((each.where.search, each) for each in searches_for(_RULES))
+def _asked() -> tuple[Question, ...]:
+    """What is asked for all rules; made when a text is first looked at, because that takes a while."""
+    return questions_for(searches_for(_RULES))
+
+
+@cache
+def _questions() -> tuple[tuple[_Ask, Question], ...]:
+    return tuple((each.where.search, each) for each in _asked() if each.sign is None)
+
+
+@cache
+def _rare_questions() -> tuple[tuple[int, _Ask, Question], ...]:
+    return tuple((each.sign, each.where.search, each) for each in _asked() if each.sign is not None)
 
 
 def _masked(text: str) -> str:

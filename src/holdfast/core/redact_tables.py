@@ -16,6 +16,8 @@ from holdfast.core.redact_spans import Rank, Span
 
 _LONGEST_LINE: Final = 2_000
 _MOST_ROWS: Final = 5_000
+# Below a heading that may itself be a row: were all read there, a table of headings would take for ever.
+_MOST_BELOW_ROWS: Final = 100
 _SEPARATORS: Final = "|,;\t"
 # A heading has words in its cells, and nothing else.
 _HEADING: Final = compiled(r"""[ \t"'`*_|]{0,9}[A-Za-z][\w /().#*"'`-]{0,40}\Z""", re.ASCII)
@@ -32,10 +34,12 @@ _CODES: Final = compiled(r"(?:\bpins?\b|(?:recovery|backup|scratch)[ _-]codes?)"
 def column_at(text: str, place: int) -> Iterator[Span]:
     """The values of the column whose heading has a name that says secret at this place."""
     line_start = text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1
-    line_end = _end_of_line(text, place)
+    line_end = _end_of_line(text, place, place + _LONGEST_LINE + 1)
+    if line_end - line_start > _LONGEST_LINE:
+        return
     heading = text[line_start:line_end]
     separator = next((sign for sign in _SEPARATORS if sign in heading), "")
-    if not separator or len(heading) > _LONGEST_LINE:
+    if not separator:
         return
     cells = heading.split(separator)
     column = heading[: place - line_start].count(separator)
@@ -43,7 +47,8 @@ def column_at(text: str, place: int) -> Iterator[Span]:
     if announced is None or not _is_heading(text, line_end, separator, cells):
         return
     owned = any(_OWNERS.search(cell) for number, cell in enumerate(cells) if number != column)
-    for start, value in _below(text, line_end, separator, len(cells), column):
+    most = _MOST_BELOW_ROWS if _is_below_row(text, line_start, separator, len(cells)) else _MOST_ROWS
+    for start, value in _below(text, line_end, separator, len(cells), column, most):
         if _is_secret(value, announced, owned=owned):
             yield Span(start, start + len(value), announced.kind, Rank.NAME)
 
@@ -62,9 +67,20 @@ def _announced(cell: str) -> Announced | None:
     return names.announced_by(cell)
 
 
-def _below(text: str, end: int, separator: str, width: int, column: int) -> Iterator[tuple[int, str]]:
+def _is_below_row(text: str, line_start: int, separator: str, width: int) -> bool:
+    """Whether the line before this one has as many cells."""
+    end = max(0, line_start - 1)
+    before = text.rfind("\n", max(0, end - _LONGEST_LINE), end) + 1
+    return (
+        line_start > 0 and end - before <= _LONGEST_LINE and text.count(separator, before, end) == width - 1
+    )
+
+
+def _below(
+    text: str, end: int, separator: str, width: int, column: int, most: int
+) -> Iterator[tuple[int, str]]:
     """Where each cell of this column begins, and what it says, down to the first line that is no row."""
-    for _ in range(_MOST_ROWS):
+    for _ in range(most):
         start, end = end + 1, _end_of_line(text, end + 1)
         line = text[start:end].rstrip("\r")
         cells = line.split(separator)
@@ -87,6 +103,7 @@ def _is_secret(value: str, announced: Announced, *, owned: bool) -> bool:
     return values.is_secret_unquoted(value, announced.proof)
 
 
-def _end_of_line(text: str, place: int) -> int:
-    end = text.find("\n", place)
-    return len(text) if end < 0 else end
+def _end_of_line(text: str, place: int, limit: int | None = None) -> int:
+    """Where the line ends, or the limit if that is nearer: a line may be as long as the text."""
+    end = text.find("\n", place, limit)
+    return end if end >= 0 else len(text) if limit is None else min(limit, len(text))

@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Final
 
 from holdfast.core.patterns import compiled
+from holdfast.core.redact_page import Page
 from holdfast.core.redact_spans import Span
 from holdfast.lazy_dataclass import dataclass
 
@@ -48,25 +49,33 @@ class View:
         return original + place - shown
 
 
-def views(text: str) -> Iterator[View]:
+def views(page: Page) -> Iterator[View]:
     """The parts of a text that read otherwise than they stand; most texts have none."""
-    escapes = "\\" in text
-    if escapes and ("\\u00" in text or "\\x" in text) and _ESCAPED.search(text):
+    text, flat = page.text, page.flat
+    escapes = _BACKSLASH in flat
+    if escapes and _ESCAPED.search(text):
         yield from _views(text, _ESCAPED)
     if (
-        (escapes and "\\\n" in text)
-        or ("+" in text and _SEAM_OF_SIGNS.search(text))
-        or (" . " in text and ("' . '" in text or '" . "' in text))
-        or _SEAM_OF_LINES.search(text)
+        (escapes and _SEAM_OF_BACKSLASHES.search(flat))
+        or (_PLUS in flat and _PERHAPS_SIGNS.search(flat) and _SEAM_OF_SIGNS.search(text))
+        or _SEAM_OF_POINTS.search(flat)
+        or (_PERHAPS_LINES.search(flat) and _SEAM_OF_LINES.search(text))
     ):
         yield from _views(text, _SEAM)
 
 
-# Asked first, because most texts have no seam, and these searches are fast.
+# Asked first, because most texts have no seam, and these searches are fast; a single byte is found fastest.
+_BACKSLASH: Final = ord("\\")
+_PLUS: Final = ord("+")
+_SEAM_OF_BACKSLASHES: Final = compiled(rb"\\\n")
 _SEAM_OF_SIGNS: Final = compiled(r"""\+(?:(?<=["'`]\+)|(?<=["'`][ ]\+))\s{0,40}["'`]""")
 _SEAM_OF_LINES: Final = compiled(
     r"""\n(?<=["'`+.&\\\r]\n)[ \t]{0,40}(?:[+.&]{1,2}[ ]?)?[rbfu]?["'`](?=[\w+/=.~-])"""
 )
+_SEAM_OF_POINTS: Final = compiled(rb"""\.(?:[ ](?:(?<='[ ]\.[ ])'|(?<="[ ]\.[ ])"))""")
+# How these begin, in bytes, which are searched faster.
+_PERHAPS_SIGNS: Final = compiled(rb"""\+(?:(?<=["'`]\+)|(?<=["'`][ ]\+))""")
+_PERHAPS_LINES: Final = compiled(rb"""\n(?<=["'`+.&\\\r]\n)[ \t]{0,40}(?:[+.&]{1,2}[ ]?)?[rbfu]?["'`]""")
 _AROUND: Final = 400
 """So much of the lines around a change is read with it."""
 

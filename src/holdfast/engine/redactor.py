@@ -61,7 +61,10 @@ def redact_as_seen(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str
 
     Then all of that goes; elsewhere a text is kept as it was said.
     """
-    redacted = redact(text, salt, lists)
+    return _as_seen(redact(text, salt, lists), salt, lists)
+
+
+def _as_seen(redacted: str, salt: bytes, lists: Lists) -> str:
     if not _hides(redacted):
         return redacted
     shown = printable(redacted)
@@ -70,8 +73,9 @@ def redact_as_seen(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str
 
 
 def _parts_as_seen(parts: Sequence[str], salt: bytes, lists: Lists) -> tuple[str, ...]:
-    whole = redact_parts(parts, salt, lists) if len(parts) > 1 else parts
-    return tuple(redact_as_seen(part, salt, lists) for part in whole)
+    if len(parts) == 1:
+        return (redact_as_seen(parts[0], salt, lists),)
+    return tuple(_as_seen(part, salt, lists) for part in redact_parts(parts, salt, lists))
 
 
 # Half a character is not to be stumbled over here, so it is taken along.
