@@ -139,7 +139,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     if text[start - 1 : start] not in _BEFORE_VALUES or text[end : end + 1] not in _AFTER_VALUES:
         return False
     before = text[max(0, start - _LOOK_BACK) : start]
-    if _DOCUMENT_BEFORE.search(before) or _is_line_of_base64(text, start, end):
+    if is_named_hash(text, start) or _DOCUMENT_BEFORE.search(before) or _is_line_of_base64(text, start, end):
         return False
     name = _NAME_OF_VALUE.search(before)
     if name is None:
@@ -150,14 +150,26 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def is_part_of_path(text: str, start: int, end: int) -> bool:
-    """Whether a run is a whole part of the path of an address, and the part before it does not say of what."""
+    """Whether a run is a whole part of the path of an address."""
     if text[start - 1 : start] != "/" or (
         text[end : end + 1] != "/" and text[end : end + 1] not in _AFTER_VALUES
     ):
         return False
     before = text[max(0, start - _LOOK_BACK) : start]
-    address = _ADDRESS.search(before) if end - start <= _LONGEST_PART else None
-    return address is not None and before.rstrip("/\\").rpartition("/")[2].lower() not in _OPEN_PARTS
+    return end - start <= _LONGEST_PART and _ADDRESS.search(before) is not None
+
+
+def names_something_open(text: str, start: int, end: int) -> bool:
+    """Whether a run is the id of a document or a picture in its address, or the id of a mail."""
+    if text[start - 1 : start] == "<" and text[end : end + 1] == "@":
+        return True
+    if text[start - 1 : start] != "/":
+        return False
+    part = text[max(0, start - _LONGEST_OPEN) : start].rstrip("/\\").rpartition("/")
+    return bool(part[1]) and part[2].lower() in _OPEN_PARTS
+
+
+_LONGEST_OPEN: Final = 20
 
 
 _ADDRESS: Final = re.compile(
@@ -169,6 +181,18 @@ _OPEN_PARTS: Final = frozenset(
     """a address assets b blob build cid commit commits d doc docs document e embed file files folders forms
     img image images ipfs media node objects p pull raw share static store tree tx""".split()
 )
+
+
+def is_named_hash(text: str, start: int) -> bool:
+    """Whether what begins here is bound to the name of a hash."""
+    return _HASH_NAME.search(text, max(0, start - _LONGEST_HASH_NAME), start) is not None
+
+
+_HASH_NAME: Final = re.compile(
+    r"""(?:sha-?\d{1,3}|md5|h1|integrity|checksum|digest|etag|nonce)[\\"']{0,4}[=:-][ ]?[\\"']{0,4}\Z""",
+    re.ASCII | re.IGNORECASE,
+)
+_LONGEST_HASH_NAME: Final = 20
 
 
 def _is_line_of_base64(text: str, start: int, end: int) -> bool:

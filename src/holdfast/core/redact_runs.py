@@ -16,8 +16,10 @@ from holdfast.core.redact_before import (
     announced_after,
     announced_before,
     announced_nearby,
+    is_named_hash,
     is_part_of_path,
     is_service_id,
+    names_something_open,
     stands_alone,
 )
 from holdfast.core.redact_encoded import encoded_at
@@ -167,7 +169,7 @@ def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
 def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
     """A key of a general shape, or of a known one that begins inside of its run or before it."""
     end = start + len(run)
-    if _HASH_BEFORE.search(text, max(0, start - _LONGEST_NAME_OF_HASH), start):
+    if is_named_hash(text, start) or names_something_open(text, start, end):
         return
     if text[start - 1 : start] in _BASE64_SIGNS or text[end : end + 1] in _BASE64_SIGNS:
         yield from _in_base64(text, start, run)
@@ -190,10 +192,6 @@ def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
         yield Span(start, end, "api-key", Rank.HINT)
 
 
-_HASH_BEFORE: Final = compiled(r"(?:sha\d{1,3}|md5|h1|integrity|checksum|digest)[\"']?[=:][ ]?[\"']?\Z")
-_LONGEST_NAME_OF_HASH: Final = 16
-
-
 def _is_key(run: str) -> bool:
     """Whether a whole word or string is a key by its shape."""
     if "+" in run or "/" in run:
@@ -206,10 +204,14 @@ def _base64_around(text: str, start: int, end: int) -> tuple[int, int]:
     if text[start - 1 : start] in _JOINS_BASE64:
         before = text[max(0, start - _LONGEST_KEY) : start]
         start -= len(before) - len(before.rstrip(_BASE64_CHARACTERS))
+        if prefix := _PREFIX_BEFORE.search(text, max(0, start - _LONGEST_PREFIX), start):
+            start = prefix.start()
     more = _MORE_BASE64.match(text, end)
     return start, more.end() if more else end
 
 
+_PREFIX_BEFORE: Final = compiled(r"(?<![\w.-])(?:[A-Za-z0-9]{1,10}[_.-]){1,2}+\Z", re.ASCII)
+_LONGEST_PREFIX: Final = 24
 _JOINS_BASE64: Final = frozenset("+/")
 _BASE64_CHARACTERS: Final = string.ascii_letters + string.digits + "+/"
 _MORE_BASE64: Final = compiled(r"(?:[+/][A-Za-z0-9+/]{0,400}+)?={0,2}", re.ASCII)
@@ -238,14 +240,18 @@ def _in_base64(text: str, start: int, run: str) -> Iterator[Span]:
     rest = before.rstrip(_BASE64)
     # The first letter after a backslash is that of an escaped newline.
     first = start - len(before) + len(rest) + rest.endswith("\\")
-    if start - first > _LONGEST_STRETCH or not is_mixed(run):
+    if not is_mixed(run):
         return
-    if first < start and (known := shapes.known_at(text, first)):
+    if start - first > _LONGEST_STRETCH:
+        first, last = _base64_around(text, start, start + len(run))
+        if shapes.is_key_of_base64(text[first:last]) and stands_alone(text, first, last):
+            yield Span(first, last, "api-key", Rank.HINT)
+    elif first < start and (known := shapes.known_at(text, first)):
         yield known
     elif signed := shapes.forms(SIGNED).match(text, first):
         yield signed
     elif text[start - 1 : start] == "+" and first < start:
-        _, last = _base64_around(text, start, start + len(run))
+        first, last = _base64_around(text, start, start + len(run))
         if kind := announced_nearby(text, first, text[first:last]):
             yield Span(first, last, kind, Rank.HINT)
         elif shapes.is_key_of_base64(text[first:last]) and stands_alone(text, first, last):

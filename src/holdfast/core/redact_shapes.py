@@ -126,12 +126,16 @@ _HALVES: Final = compiled(
 
 def is_id(run: str) -> bool:
     """Whether it begins as the ids of messages, calls and customers do, and does not say key."""
+    if _NODE.match(run):
+        return True
     first = SEPARATORS.split(run, maxsplit=1)[0]
     if first not in IDS or (len(first) < _SHORTEST_WORD and run[len(first) : len(first) + 1] != "_"):
         return False
     return not _KEY_AMONG_IDS.search(run)
 
 
+# How a code host numbers what it keeps.
+_NODE: Final = compiled(r"[A-Z]{1,6}_k[wg][DL]", re.ASCII)
 # Fewer letters name what is identified only before an underscore.
 _SHORTEST_WORD: Final = 3
 
@@ -171,7 +175,7 @@ def may_be_prefixed_key(run: str) -> bool:
     if len(longest) < 0.6 * len(rest):
         return False
     if is_hex(longest):
-        return len(longest) in _LENGTHS_OF_HEX and len(found["first"]) <= _LONGEST_BEFORE_HEX
+        return len(longest) in _LENGTHS_OF_HEX and _BEFORE_HEX.match(run) is not None
     if not is_mixed(longest) and len(longest) < SHORTEST_RUN:
         return False
     if len(_NUMBERS.findall(longest)) >= _MANY_NUMBERS:
@@ -195,7 +199,12 @@ _NUMBERS: Final = compiled(r"[0-9]+")
 _MANY_NUMBERS: Final = 3
 _SHORTEST_REST: Final = 18
 _LENGTHS_OF_HEX: Final = frozenset((32, 40, 48, 64))
-_LONGEST_BEFORE_HEX: Final = 6
+# Before a hash there may be the name of a file or a project; before a key stand few letters, or the word.
+_BEFORE_HEX: Final = compiled(
+    r"""[A-Za-z0-9]{1,6}_ | [A-Za-z0-9]{1,4}[.-]
+      | [A-Za-z0-9]{0,12}?(?:key|tok|token|pat|prod|live|secret)[_.-]""",
+    re.ASCII | re.VERBOSE | re.IGNORECASE,
+)
 # `squ_5f62…`, `doo_v1_c46d…`: a hash or an id has no such prefix but those that are listed, or a word.
 _HEX_BEHIND_PREFIX: Final = compiled(
     r"[A-Za-z0-9]{2,10}_(?:v\d{1,2}_)?(?:[0-9a-f]{32}|[0-9a-f]{40,64})\Z", re.ASCII
@@ -212,11 +221,12 @@ _SMALL: Final = compiled(r"(?=[a-z2-7]{0,99}[0189])(?=[0-9a-v]{0,99}[w-z])[a-z0-
 _CAPITALS: Final = compiled(
     r"(?=[0-9A-F]{0,99}[G-Z])(?=(?:[A-Z]{0,99}+[0-9]){2})[A-Z0-9]{20,100}\Z", re.ASCII
 )
-# Addresses on a chain and of a file in a network of peers are as random, and public.
-# Numbers in hexadecimal, and ids that sort by time.
+# As random, and public: addresses on a chain and of a file in a network of peers, numbers in hexadecimal, ids
+# that sort by time, and the open half of a pair of keys.
 _PUBLIC: Final = compiled(
     r"""(?: [1-9A-HJ-NP-Za-km-z]{43,44} | [13DLTXr][1-9A-HJ-NP-Za-km-z]{32,33} | Qm[1-9A-HJ-NP-Za-km-z]{44}
-          | 0[xX][0-9a-fA-F]{16,400} | 0[0-9A-HJKMNP-TV-Z]{25} )\Z""",
+          | 0[xX][0-9a-fA-F]{16,400} | 0[0-9A-HJKMNP-TV-Z]{25} | (?:bc|tb|ltc)1[a-z0-9]{20,90}
+          | AAAA[BCE][23][A-Za-z0-9+/]{20,900}={0,2} )\Z""",
     re.ASCII | re.VERBOSE,
 )
 _ALPHABET: Final = compiled(r"456789|(?i:abcdefg|qwertyu)")
@@ -226,7 +236,7 @@ def is_key_alone(run: str) -> bool:
     """Whether a run that nothing announces is a key: long, of three sorts of characters, and drawn."""
     if run.isalnum() and _HEX_BEHIND_LETTERS.match(run):
         return True
-    if _PUBLIC.match(run) or _ALPHABET.search(run):
+    if is_id(run) or _PUBLIC.match(run) or _ALPHABET.search(run):
         return False
     if _CAPITALS.match(run):
         return True
@@ -259,6 +269,8 @@ _SHORTEST_PART: Final = 6
 
 def is_key_of_base64(run: str) -> bool:
     """The same of base64 with its signs: each stretch between slashes is drawn, so it is no path."""
+    if _PUBLIC.match(run):
+        return False
     run = run.rstrip("=")
     if (
         is_id(run)
