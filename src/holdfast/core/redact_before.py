@@ -136,7 +136,7 @@ _BOUND: Final = re.compile(
 
 def stands_alone(text: str, start: int, end: int) -> bool:
     """Whether a run is a whole string or word, and its name does not say that it is an id or a hash."""
-    if text[start - 1 : start] not in _BEFORE_VALUES or text[end : end + 1] not in _AFTER_VALUES:
+    if text[start - 1 : start] not in _BEFORE_ALONE or text[end : end + 1] not in _AFTER_VALUES:
         return False
     before = text[max(0, start - _LOOK_BACK) : start]
     if is_named_hash(text, start) or _DOCUMENT_BEFORE.search(before) or _is_line_of_base64(text, start, end):
@@ -227,7 +227,8 @@ def _words_before(line: str, place: int) -> str:
 
 _DECLARED: Final = re.compile(r"\bpublic (?=(?:const|final|override|readonly|required|static|[sS]tring)\b)")
 _BEFORE_VALUES: Final = frozenset(("", *"\"'`=: ,(|>[\t\n"))
-_AFTER_VALUES: Final = frozenset(("", *" .\t\r\n\"'`,;)]}<|\\&"))
+_BEFORE_ALONE: Final = _BEFORE_VALUES | frozenset("{};!#$&*<@^")
+_AFTER_VALUES: Final = frozenset(("", *" .\t\r\n\"'`,;)]}<|\\&:!?@#$%*^([{>"))
 # What a run goes on with, or is the first line of: base64 in lines, data in an address.
 _DOCUMENT_BEFORE: Final = re.compile(
     r"(?:base64[,:\s]|-{4}\s{1,2}|[A-Za-z0-9+/]{60}(?:\s|\\n){1,2})[\s|>]{0,9}\Z", re.ASCII

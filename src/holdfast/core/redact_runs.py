@@ -204,7 +204,8 @@ def _base64_around(text: str, start: int, end: int) -> tuple[int, int]:
     if text[start - 1 : start] in _JOINS_BASE64:
         before = text[max(0, start - _LONGEST_KEY) : start]
         start -= len(before) - len(before.rstrip(_BASE64_CHARACTERS))
-        if prefix := _PREFIX_BEFORE.search(text, max(0, start - _LONGEST_PREFIX), start):
+        prefix = _PREFIX_BEFORE.search(text, max(0, start - _LONGEST_PREFIX), start)
+        if prefix and not shapes.is_id(prefix[0]):
             start = prefix.start()
     more = _MORE_BASE64.match(text, end)
     return start, more.end() if more else end
