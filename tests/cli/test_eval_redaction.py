@@ -37,6 +37,7 @@ def test_json_has_a_number_for_every_measure(person: Person, data: Path) -> None
     assert told["recall"]["key_values"] == 0.6667
     assert told["recall"]["key_values_n"] == 3
     assert told["recall"]["all"] == told["recall_in_json"]["all"] == 0.6667
+    assert told["recall_of_unknown_services"]["all"] == 0.6667
     assert {"all", *Family} <= told["recall"].keys()
     assert sum(half["all_n"] for half in told["halves"]) == 3
     for measure in ("false_redactions_per_million", "changed_characters_per_million"):
@@ -50,7 +51,7 @@ def test_people_get_a_row_for_each_family_and_each_clean_text(person: Person, da
     done = person.types("eval", "redaction", "--data", str(data))
     assert done.status == 0, done.err
     row = next(line for line in done.out.splitlines() if line.startswith("values behind names"))
-    assert row.split()[-4:-2] == ["0.667", "0.667"]
+    assert row.split()[-5:-2] == ["0.667", "0.667", "0.667"]
     assert all(name.replace("_", " ") in done.out for name in CLEAN)
     assert "MB/s" in done.err
 

@@ -21,7 +21,7 @@ def made_up(length: int, alphabet: str = ALNUM, seed: str = "holdfast") -> str:
     return (start + "".join(alphabet[byte % len(alphabet)] for byte in stream))[:length]
 
 
-PLAIN = made_up(24)
+PLAIN = made_up(22)
 B64 = made_up(64, ALNUM + "+/")
 HEX32 = made_up(32, HEX)
 HUNTER = "hunter" + "2!x"

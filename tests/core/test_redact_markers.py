@@ -17,7 +17,7 @@ TAGGED = r"\[REDACTED:github-token:[a-z2-7]{2}\]"
 
 
 def test_the_version_was_raised_with_the_rules() -> None:
-    assert VERSION == 5
+    assert VERSION == 6
 
 
 def test_with_a_salt_the_same_secret_has_the_same_tag_and_another_another() -> None:

@@ -139,6 +139,33 @@ def test_a_key_that_was_split_goes_also_as_it_comes(split: str, place: int) -> N
     assert "".join(redact_stream(arriving)) == redacted
 
 
+@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("key", [KEY, drawn("zorb_<A40>", "wrapped"), drawn("<w64>", "wrapped")])
+def test_a_key_goes_that_a_terminal_broke_at_the_end_of_a_full_line(key: str, width: int) -> None:
+    for place in (8, 16, len(key) - 8):
+        before = "$ export X=".rjust(width - place, "-")
+        text = f"first\n{before}{key[:place]}\n{key[place:]} && make\nafter\n"
+        redacted = redact(text)
+        assert (
+            redacted
+            == f"first\n{before}{redacted[len(before) + 6 : redacted.index(']') + 1]} && make\nafter\n"
+        )
+        assert redact(redacted) == redacted
+        arriving = [piece for line in text.splitlines(keepends=True) for piece in (line, None)]
+        assert "".join(redact_stream(arriving)) == redacted
+
+
+def test_words_at_the_end_of_a_full_line_are_not_joined_and_not_held_for_ever() -> None:
+    line = "The token of the session is checked by validateSessionToken2 in sessionStore1234"
+    assert len(line) == 80
+    text = f"{line}\nafterwards getUserById2024 is called with the id of the user\n"
+    assert redact(text) == text
+    assert "".join(redact_stream([text, None])) == text
+    lines = list(redact_stream([f"{line}\n" * 2000, None, "end\n"]))
+    assert len(lines[0]) > 60_000
+    assert "".join(lines) == f"{line}\n" * 2000 + "end\n"
+
+
 LEFT_ALONE = [
     "The password is required. The password is too short. The password is case sensitive.",
     "Your password was changed. The passphrase is stored encrypted. The password is never logged.",

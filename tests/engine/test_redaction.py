@@ -19,6 +19,7 @@ from holdfast.engine.redaction import (
     measured,
     megabytes_per_second,
     missed,
+    of_unknown_services,
     recall,
     without,
 )
@@ -190,6 +191,27 @@ def test_halves_are_apart_and_together_all() -> None:
     assert 5 < len(first) < 35
     assert sorted(first + second, key=labels.index) == labels
     assert halves(list(reversed(labels))) == (list(reversed(first)), list(reversed(second)))
+
+
+def test_a_secret_of_an_unknown_service_has_another_prefix_and_stands_beside_other_names() -> None:
+    label = Labelled(Family.PROVIDER_KEYS, "r", GITHUB, f"GITHUB_TOKEN={GITHUB} # {GITHUB}")
+    (other,) = of_unknown_services([label])
+    assert other.value[4:] == GITHUB[4:]
+    assert other.value[:3] not in GITHUB
+    assert other.text == f"PRCQDK_TOKEN={other.value} # {other.value}"
+
+
+@pytest.mark.parametrize(
+    ("family", "value"),
+    [
+        (Family.PRIVATE_KEYS, "AGE-SECRET-KEY-1" + made_up(40)),
+        (Family.PROVIDER_KEYS, "eyJ" + made_up(40)),
+        (Family.PROVIDER_KEYS, made_up(32, "0123456789abcdef")),
+    ],
+)
+def test_what_belongs_to_no_service_stays_as_it_is(family: Family, value: str) -> None:
+    label = Labelled(family, "r", value, f"x={value}")
+    assert list(of_unknown_services([label])) == [label]
 
 
 def test_what_is_changed_in_clean_text_is_counted() -> None:

@@ -37,7 +37,8 @@ TITLES: Final[Mapping[str, str]] = {
 def redaction(*, data: Path, as_json: bool) -> None:
     """Measure whether a secret gets through, and whether clean text is left alone.
 
-    A labelled secret counts as gone if its value stands nowhere in what is left. Transcripts are taken to
+    A labelled secret counts as gone if its value stands nowhere in what is left; once more with the prefixes
+    and names of services changed, so that no rule knows them. Transcripts are taken to
     hold no secret; paths, commit ids, UUIDs, lock files and prose are made for the occasion.
     """
     with working("reading"):
@@ -59,6 +60,7 @@ def _as_json(report: Measured) -> dict[str, Any]:
     return {
         "recall": _shares(report.recall),
         "recall_in_json": _shares(report.recall_in_json),
+        "recall_of_unknown_services": _shares(report.recall_of_unknown),
         "halves": [_shares(half) for half in report.halves],
         "false_redactions_per_million": _rounded(report.clean, "redactions_per_million"),
         "changed_characters_per_million": _rounded(report.clean, "changed_per_million"),
@@ -85,7 +87,8 @@ def _round(number: float | None, digits: int = 2) -> float | None:
 
 
 def _print(report: Measured) -> None:
-    give_table(("secrets", "n", "gone", "gone from JSON", "one half", "the other"), _recall_rows(report))
+    titles = ("secrets", "n", "gone", "gone from JSON", "of unknown services", "one half", "the other")
+    give_table(titles, _recall_rows(report))
     give("")
     per_million = ("false redactions per million", "characters changed per million")
     give_table(("clean text", "characters", *per_million), _clean_rows(report.clean))
@@ -94,8 +97,12 @@ def _print(report: Measured) -> None:
 
 def _recall_rows(report: Measured) -> Iterator[tuple[str, ...]]:
     for name, title in TITLES.items():
-        shares = [of[name] for of in (report.recall, report.recall_in_json, *report.halves)]
+        shares = [of[name] for of in _recalls(report)]
         yield title, str(shares[0].n), *(_cell(share.value, 3) for share in shares)
+
+
+def _recalls(report: Measured) -> tuple[Mapping[str, Share], ...]:
+    return report.recall, report.recall_in_json, report.recall_of_unknown, *report.halves
 
 
 def _clean_rows(clean: Mapping[str, Changed]) -> Iterator[tuple[str, ...]]:

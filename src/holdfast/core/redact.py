@@ -16,7 +16,7 @@ from holdfast.core.redact_spans import PRIVATE, Span, in_original, marker, merge
 __all__ = ["NO_LISTS", "VERSION", "Lists", "Span", "redact", "redact_parts", "secrets_in"]
 
 # Raised whenever the rules change, so that what an older redactor stored can be found and redacted again.
-VERSION: Final = 5
+VERSION: Final = 6
 
 
 def redact(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str:

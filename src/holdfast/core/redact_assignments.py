@@ -42,7 +42,7 @@ _HEAD: Final = compiled(
           | \s?\{{\s{{1,40}}(?:(?!default)\w{{1,20}}[ \t]{{0,9}}=[^\n]{{0,80}}\n\s{{0,40}}){{0,4}}+
               default[ \t]{{0,9}}=
           | ,\s{{0,9}}\\{{0,3}}["']params\\{{0,3}}["']\s{{0,9}}:\s{{0,9}}\[\s{{0,9}}
-          | => | := | <- | [!=]={{1,2}} | -> | → | [:=>,] | \|\|? | \?\? | or(?=[ ]["']) | [는은]
+          | => | := | <- | [!=]={{1,2}} | -> | → | [:=>,] | \|\|=? | \| | \?\? | or(?=[ ]["']) | [는은]
           | %3[AD] | \\u003[ade] | &\#61; | &gt;
         )
         (?P<gap>\*{{0,2}}[ \t]{{0,20}})
@@ -105,7 +105,7 @@ def _quoted(text: str, head: re.Match[str], announced: Announced) -> Iterator[Sp
         text[start:end], sure=names.may_be_phrase(head["name"])
     ):
         yield Span(start, end, announced.kind, Rank.NAME)
-    start, proof = _after_scheme(text, start, end, announced.proof)
+    start, proof = _after_scheme(text, start, end, announced)
     if _is_secret_string(text, head, start, end, proof):
         yield Span(start, end, announced.kind, Rank.NAME)
 
@@ -166,9 +166,9 @@ def _closing(text: str, head: re.Match[str]) -> int:
 _LONGEST_QUOTED: Final = 2_000
 
 
-def _after_scheme(text: str, start: int, end: int, proof: Proof) -> tuple[int, Proof]:
-    scheme = _SCHEME.match(text, start, end)
-    return (scheme.end(), Proof.RANDOMNESS) if scheme else (start, proof)
+def _after_scheme(text: str, start: int, end: int, announced: Announced) -> tuple[int, Proof]:
+    scheme = (_ANY_SCHEME if announced.kind == "auth" else _SCHEME).match(text, start, end)
+    return (scheme.end(), Proof.RANDOMNESS) if scheme else (start, announced.proof)
 
 
 # `Authorization: Bearer …`: the scheme stays, so that a reader still sees how the request was made.
@@ -177,6 +177,8 @@ _SCHEME: Final = compiled(
         (?:token="?)?""",
     re.IGNORECASE | re.VERBOSE,
 )
+# The same where a header has any word for it, a service's name say.
+_ANY_SCHEME: Final = compiled(r"(?:[A-Za-z][A-Za-z0-9-]{2,24}+[ ]{1,3})(?:token=\"?)?", re.ASCII)
 _CALL: Final = compiled(
     r"""\(\s{0,20}
         (?: (?:[\w.$:/\[\]-]{1,60}|\\{0,3}"[^"\n]{0,200}"|'[^'\n]{0,200}')[ ]{0,3},\s{0,40} ){0,4}+
@@ -232,6 +234,12 @@ _BARE: Final = compiled(
     re.IGNORECASE | re.VERBOSE,
 )
 
+_BARE_AUTH: Final = compiled(
+    rf"""(?:{_ANY_SCHEME.pattern}(?=[^\s"'`<>\\]{{16}}))?
+         (?:[^\s"'`<>\\]|\\(?![nrtu"'\\/])){{1,{LONGEST_JUDGED}}}+""",
+    re.VERBOSE,
+)
+
 
 def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int) -> Iterator[Span]:
     place = head.end()
@@ -252,8 +260,8 @@ def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int)
         and values.is_words(words[0], sure=names.may_be_phrase(head["name"]))
     ):
         yield Span(*words.span(), announced.kind, Rank.NAME)
-    elif found := _BARE.match(text, place):
-        start, proof = _after_scheme(text, place, found.end(), announced.proof)
+    elif found := (_BARE_AUTH if announced.kind == "auth" else _BARE).match(text, place):
+        start, proof = _after_scheme(text, place, found.end(), announced)
         value = trimmed(text[start : found.end()])
         if head["bind"] == ":" and _is_type(text, name_start, start + len(value), value):
             return

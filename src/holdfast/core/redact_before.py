@@ -87,6 +87,32 @@ def announced_nearby(text: str, start: int, run: str) -> str | None:
     return announced.kind if announced.opens or is_mixed(run) or len(run) >= _LONG else None
 
 
+def announced_after(text: str, end: int, run: str) -> str | None:
+    """The kind of secret that this run is, by what the rest of its line says of it: `…` as the API key."""
+    found = _AFTER.match(text, end)
+    word = _SECRET_WORD.search(found["words"].lower()) if found else None
+    if found is None or word is None or (not run.isalnum() and _is_named_thing(run)):
+        return None
+    words = found["words"]
+    before = _WORDS.findall(words, 0, word.start())
+    if len(before) > _MOST_BETWEEN or not _OTHER_RUNS.isdisjoint(
+        map(str.lower, _WORDS.findall(words, 0, word.end()))
+    ):
+        return None
+    announced = announced_by(_words_before(words, word.start()) + words[word.start() : word.end()])
+    if announced is None or not announced.opens or not (is_scrambled(run) or is_drawn(run)):
+        return None
+    return announced.kind
+
+
+_AFTER: Final = re.compile(
+    r"""={0,2}["'`)\]};,]{0,6}[ \t]{0,3}
+        (?:(?://|\#|--|/\*|<!--)[ \t]{0,3}|(?:as|is)[ ](?:the|a|an|my|our|your|its|their|this)[ ])
+        (?P<words>[A-Za-z][\w -]{0,60})""",
+    re.ASCII | re.VERBOSE,
+)
+
+
 def _is_named_thing(run: str) -> bool:
     """Whether it is a path, the name of a file or a release, or a member of something: words, not a value."""
     if "/" in run and _PATH.search(run):
@@ -112,13 +138,77 @@ _BOUND: Final = re.compile(
 
 def stands_alone(text: str, start: int, end: int) -> bool:
     """Whether a run is a whole string or word, and its name does not say that it is an id or a hash."""
-    if text[start - 1 : start] not in _BEFORE_VALUES or text[end : end + 1] not in _AFTER_VALUES:
+    if text[start - 1 : start] not in _BEFORE_ALONE or text[end : end + 1] not in _AFTER_VALUES:
         return False
     before = text[max(0, start - _LOOK_BACK) : start]
-    if _DOCUMENT_BEFORE.search(before):
+    if is_named_hash(text, start) or _DOCUMENT_BEFORE.search(before) or _is_line_of_base64(text, start, end):
         return False
     name = _NAME_OF_VALUE.search(before)
-    return name is None or _OTHER_RUNS.isdisjoint(map(str.lower, _NAME_WORDS.findall(name[1])))
+    if name is None:
+        return True
+    # A word that is merely before it, not bound to it, says less.
+    others = _HASHES if name["between"].isspace() else _OTHER_RUNS
+    return others.isdisjoint(map(str.lower, _NAME_WORDS.findall(name["name"])))
+
+
+def is_part_of_path(text: str, start: int, end: int) -> bool:
+    """Whether a run is a whole part of the path of an address."""
+    if text[start - 1 : start] != "/" or (
+        text[end : end + 1] != "/" and text[end : end + 1] not in _AFTER_VALUES
+    ):
+        return False
+    before = text[max(0, start - _LOOK_BACK) : start]
+    return end - start <= _LONGEST_PART and _ADDRESS.search(before) is not None
+
+
+def names_something_open(text: str, start: int, end: int) -> bool:
+    """Whether a run is the id of a document or a picture in its address, or the id of a mail."""
+    if text[start - 1 : start] == "<" and text[end : end + 1] == "@":
+        return True
+    if text[start - 1 : start] != "/":
+        return False
+    part = text[max(0, start - _LONGEST_OPEN) : start].rstrip("/\\").rpartition("/")
+    return bool(part[1]) and part[2].lower() in _OPEN_PARTS
+
+
+_LONGEST_OPEN: Final = 20
+
+
+_ADDRESS: Final = re.compile(
+    r"""(?:https?:\\?/\\?/|\b(?:GET|POST|PUT|PATCH|DELETE)[ ]/)[\w.:@/~%\\-]{0,120}\Z""", re.ASCII
+)
+_LONGEST_PART: Final = 100
+# What is open to whoever is shown it: documents, pictures, what a hash names.
+_OPEN_PARTS: Final = frozenset(
+    """a address assets b blob build cid commit commits d doc docs document e embed file files folders forms
+    img image images ipfs media node objects p pull raw share static store tree tx""".split()
+)
+
+
+def is_named_hash(text: str, start: int) -> bool:
+    """Whether what begins here is bound to the name of a hash."""
+    return _HASH_NAME.search(text, max(0, start - _LONGEST_HASH_NAME), start) is not None
+
+
+_HASH_NAME: Final = re.compile(
+    r"""(?:sha-?\d{1,3}|md5|h1|integrity|checksum|digest|etag|nonce)[\\"']{0,4}[=:-][ ]?[\\"']{0,4}\Z""",
+    re.ASCII | re.IGNORECASE,
+)
+_LONGEST_HASH_NAME: Final = 20
+
+
+def _is_line_of_base64(text: str, start: int, end: int) -> bool:
+    """Whether it is as long as the lines that base64 is broken into, and a line of its own."""
+    return (
+        end - start in _LINES_OF_BASE64
+        and text[end : end + 1] in _ENDS
+        and text[start - 1 : start] in _BEGINS
+    )
+
+
+_LINES_OF_BASE64: Final = frozenset((60, 64, 70, 72, 76))
+_ENDS: Final = frozenset("\r\n\\")
+_BEGINS: Final = frozenset(("", *"\n\t >"))
 
 
 def _line_before(text: str, start: int) -> str:
@@ -139,13 +229,16 @@ def _words_before(line: str, place: int) -> str:
 
 _DECLARED: Final = re.compile(r"\bpublic (?=(?:const|final|override|readonly|required|static|[sS]tring)\b)")
 _BEFORE_VALUES: Final = frozenset(("", *"\"'`=: ,(|>[\t\n"))
-_AFTER_VALUES: Final = frozenset(("", *" .\t\r\n\"'`,;)]}<|\\&"))
+_BEFORE_ALONE: Final = _BEFORE_VALUES | frozenset("{};!#$&*<@^")
+_AFTER_VALUES: Final = frozenset(("", *" .\t\r\n\"'`,;)]}<|\\&:!?@#$%*^([{>"))
 # What a run goes on with, or is the first line of: base64 in lines, data in an address.
 _DOCUMENT_BEFORE: Final = re.compile(
     r"(?:base64[,:\s]|-{4}\s{1,2}|[A-Za-z0-9+/]{60}(?:\s|\\n){1,2})[\s|>]{0,9}\Z", re.ASCII
 )
 # The name that a value is bound to or stands behind, and its words.
-_NAME_OF_VALUE: Final = re.compile(r"""([\w-]{1,60})[\s"'`:=>(\[{,|\\]{1,10}\Z""", re.ASCII)
+_NAME_OF_VALUE: Final = re.compile(
+    r"""(?P<name>[\w-]{1,60})(?P<between>[\s"'`:=>(\[{,|\\]{1,10})\Z""", re.ASCII
+)
 _NAME_WORDS: Final = re.compile(r"[A-Z]{2,40}(?![a-z])|[A-Z]?[a-z]{1,40}|\d{1,9}", re.ASCII)
 _MARGIN: Final = " \t\"'`|>+-*#→" + string.digits
 _GOES_ON: Final = tuple(":=>([,\\")
@@ -159,6 +252,11 @@ _WORDS: Final = re.compile(r"[A-Za-z]\w{1,99}")
 _MOST_BETWEEN: Final = 4
 _MOST_BEFORE_HASHES: Final = 2
 _LONG: Final = 24
+_HASHES: Final = frozenset(
+    """address addr blob checksum cid commit commits contract digest etag fingerprint h1 hash hashes id ids
+    integrity md5 merge object pick rebase ref revert revision sha sha1 sha256 sha384 sha512 tree tx txid uid
+    uuid""".split()
+)
 # Words that say what a run is where it is no secret.
 _OTHER_RUNS: Final = frozenset(
     """address addr anon asset blob block branch build bundle cache chunk checksum commit commits contract
@@ -217,7 +315,7 @@ _PATHS: Final = ("/token/", "/tokens/", "/secret/", "/key/", "/apikey/")
 _WEBHOOK: Final = re.compile(
     r"""(?: (?P<discord_webhook>/webhooks\\?/\d{1,24}\\?/)
           | (?P<teams_webhook>webhook[\w.]{0,20}/[\w@/-]{0,100})
-          | (?P<webhook>/hooks/) )\Z""",
+          | (?P<webhook>/hooks/|://[\w.-]{0,40}hook[\w./-]{0,80}/) )\Z""",
     re.ASCII | re.VERBOSE,
 )
 

@@ -22,6 +22,7 @@ _NEXT: Final = r"""(?:[ =]|\\{0,3}["'],\s{0,20})\\{0,3}["']?"""
 _WORD: Final = _NEXT + r"""(?P<value>[^\s"'$<-][^\s"'\\]{2,200})"""
 _JOINED: Final = r"""\\{0,3}["']?(?P<value>[^\s"'$<=,-][^\s"'\\]{2,200})"""
 _PAIR: Final = rf"""(?:{_NEXT})?[^\s:"'$]{{0,100}}:(?P<value>[^\s"'\\]{{3,200}})"""
+_USER_ALONE: Final = _NEXT + r"""(?P<value>(?=[A-Za-z._~+/-]{0,60}\d)[\w.~+/=-]{20,200}):(?=[\s"'\\]|\Z)"""
 _COMMA: Final = _NEXT + r"""[^\s,"'$]{1,100},(?P<value>[^\s"'\\]{3,200})"""
 _PERCENT: Final = _NEXT + r"""[^\s%"'$]{1,100}%(?P<value>[^\s"'\\]{3,200})"""
 _COOKIE: Final = _NEXT + r"""[\w.-]{2,60}=(?P<value>[\w%.~+/=-]{16,800})"""
@@ -50,6 +51,8 @@ _FLAGS: Final = (
     ("--auth", _WORD, r"netlify"),
     ("-u --user --proxy-user -U", _PAIR, r"curl|wget|https?|xh"),
     ("-a", _PAIR, r"https?|xh"),
+    # A service that wants a key and no password takes it as the user.
+    ("-u --user -a", _USER_ALONE, r"curl|https?|xh"),
     ("-u", _COMMA, r"lftp"),
     ("-U", _PERCENT, r"smbclient|rpcclient|winexe|wmic|net|pth-\w{3,12}"),
     ("-b --cookie", _COOKIE, r"curl"),

@@ -83,7 +83,7 @@ _ENDINGS: Final = (
     (_SECRET, "secret"),
     (_TOKEN, "token"),
     (_KEY, """apikey accesskey secretkey privatekey accountkey authkey masterkey sharedkey presharedkey
-              signingkey encryptionkey licensekey webhookkey subscriptionkey deploykey"""),
+              signingkey encryptionkey licensekey webhookkey subscriptionkey deploykey passkey"""),
 )  # fmt: skip
 _BY_ENDING: Final = {word: announced for announced, words in _ENDINGS for word in words.split()}
 _BY_WORD: Final = _BY_ENDING | {word: announced for announced, words in _WHOLE for word in words.split()}
@@ -132,8 +132,9 @@ _STEPS: Final = frozenset(
 OPENING: Final = frozenset(
     """access account activation admin aes api app application auth authentication backend bot client
     connection consumer decryption deploy developer device encryption hmac ingest ingestion instrumentation
-    integration jwt license management master merchant partner platform private product secret serial server
-    service session shared signing ssh storage subscription tenant unseal vendor webhook write""".split()
+    integration jwt license management master merchant partner platform private product publish secret
+    security serial server service session shared signing ssh storage subscription tenant unseal vendor
+    webhook write""".split()
 )
 
 

@@ -12,7 +12,17 @@ from typing import Final
 
 from holdfast.core import redact_shapes as shapes
 from holdfast.core.patterns import compiled
-from holdfast.core.redact_before import announced_before, announced_nearby, is_service_id, stands_alone
+from holdfast.core.redact_before import (
+    announced_after,
+    announced_before,
+    announced_nearby,
+    is_named_hash,
+    is_part_of_path,
+    is_service_id,
+    names_something_open,
+    stands_alone,
+)
+from holdfast.core.redact_encoded import encoded_at
 from holdfast.core.redact_forms import LED, SIGNED
 from holdfast.core.redact_page import Page
 from holdfast.core.redact_random import is_mixed, is_scrambled
@@ -46,7 +56,11 @@ def keys_by_shape(page: Page) -> Iterator[Span]:
             yield from _keys_in(page, start, end)
             if document := _DOCUMENT.match(flat, end):
                 end = document.end()
-        elif text[start : start + 3] in shapes.WITHOUT_DIGITS or flat[start - 1] in _ESCAPES:
+        elif (
+            text[start : start + 3] in shapes.WITHOUT_DIGITS
+            or flat[start - 1] in _ESCAPES
+            or _LETTERS_BEHIND_PREFIX.match(flat, start, end)
+        ):
             yield from _keys_in(page, start, end)
         elif end - start == len(_SECURE_STRING) and page.lower[start:end] == _SECURE_STRING:
             yield from _after_secure_string(text, end)
@@ -56,6 +70,10 @@ def keys_by_shape(page: Page) -> Iterator[Span]:
 # What a run begins with, up to its first digit; the group is there if it has one.
 _NAME: Final = compiled(
     b"[%b]*+([0-9])?" % re.escape(shapes.TOKEN_CHARACTERS.replace(string.digits, "")).encode()
+)
+# Letters of both sorts behind a prefix: a key that happens to have no digit.
+_LETTERS_BEHIND_PREFIX: Final = compiled(
+    rb"[A-Za-z]{2,8}[_-](?=[A-Z]{0,40}[a-z])(?=[a-z]{0,40}[A-Z])[A-Za-z]{24,80}+\Z"
 )
 # Base64 is broken into runs by plus signs and slashes. What goes on after a plus sign is a document: nothing
 # in its middle is a key.
@@ -81,9 +99,12 @@ def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:
         yield from _in_base64(text, start, text[start:end])
     elif not _NO_KEY.match(text, start, end):
         yield from _hidden(text, start, text[start:end])
+    elif _LETTERS_BEHIND_PREFIX.match(page.flat, start, end) and shapes.may_be_prefixed_key(text[start:end]):
+        yield Span(start, end, "api-key", Rank.HINT)
     elif end - start == _LENGTH_OF_UUID and text[start + 8] == "-":
-        kind = "api-key" if is_service_id(text, start) else announced_nearby(text, start, text[start:end])
-        if kind:
+        run = text[start:end]
+        kind = "api-key" if is_service_id(text, start) else announced_nearby(text, start, run)
+        if kind := kind or announced_after(text, end, run):
             yield Span(start, end, kind, Rank.HINT)
 
 
@@ -133,10 +154,14 @@ def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
     if text[start - 2 : start] in shapes.LEADS or run[32:33] == "-":
         yield from filter(None, (shapes.forms(LED).match(text, start),))
     if _HASH.match(run):
-        if kind := announced_before(text, start, run) or announced_nearby(text, start, run):
+        if kind := (
+            announced_before(text, start, run)
+            or announced_nearby(text, start, run)
+            or announced_after(text, start + len(run), run)
+        ):
             yield Span(start, start + len(run), kind, Rank.HINT)
         return
-    if run.partition("_")[0] in shapes.IDS:
+    if run.partition("_")[0] in shapes.IDS and shapes.is_id(run):
         return
     if len(run) > shapes.SHORTEST_MARKED and _is_marked(run):
         marked = shapes.forms(shapes.MARKED_FORMS).search(text, start, start + len(run) + _LONGEST_MARKED)
@@ -149,6 +174,8 @@ def _hidden(text: str, start: int, run: str) -> Iterator[Span]:
 def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
     """A key of a general shape, or of a known one that begins inside of its run or before it."""
     end = start + len(run)
+    if is_named_hash(text, start) or names_something_open(text, start, end):
+        return
     if text[start - 1 : start] in _BASE64_SIGNS or text[end : end + 1] in _BASE64_SIGNS:
         yield from _in_base64(text, start, run)
     if not run.isalnum():
@@ -160,10 +187,22 @@ def _shaped(text: str, start: int, run: str) -> Iterator[Span]:
         yield Span(start, end, kind, Rank.HINT)
         return
     first, last = _base64_around(text, start, end)
-    if last - first <= _LONGEST_KEY and (kind := announced_nearby(text, first, text[first:last])):
+    if last - first <= _LONGEST_KEY and (
+        kind := announced_nearby(text, first, text[first:last])
+        or announced_after(text, last, text[first:last])
+    ):
         yield Span(first, last, kind, Rank.HINT)
-    elif (first, last) == (start, end) and shapes.is_key_alone(run) and stands_alone(text, start, end):
+    elif _is_key(text[first:last]) and stands_alone(text, first, last) and not encoded_at(text, first):
+        yield Span(first, last, "api-key", Rank.HINT)
+    elif is_part_of_path(text, start, end) and (shapes.is_key_alone(run) or shapes.may_be_prefixed_key(run)):
         yield Span(start, end, "api-key", Rank.HINT)
+
+
+def _is_key(run: str) -> bool:
+    """Whether a whole word or string is a key by its shape."""
+    if "+" in run or "/" in run:
+        return shapes.is_key_of_base64(run)
+    return shapes.is_key_alone(run) or shapes.may_be_prefixed_key(run)
 
 
 def _base64_around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -171,10 +210,15 @@ def _base64_around(text: str, start: int, end: int) -> tuple[int, int]:
     if text[start - 1 : start] in _JOINS_BASE64:
         before = text[max(0, start - _LONGEST_KEY) : start]
         start -= len(before) - len(before.rstrip(_BASE64_CHARACTERS))
+        prefix = _PREFIX_BEFORE.search(text, max(0, start - _LONGEST_PREFIX), start)
+        if prefix and not shapes.is_id(prefix[0]):
+            start = prefix.start()
     more = _MORE_BASE64.match(text, end)
     return start, more.end() if more else end
 
 
+_PREFIX_BEFORE: Final = compiled(r"(?<![\w.-])(?:[A-Za-z0-9]{1,10}[_.-]){1,2}+\Z", re.ASCII)
+_LONGEST_PREFIX: Final = 24
 _JOINS_BASE64: Final = frozenset("+/")
 _BASE64_CHARACTERS: Final = string.ascii_letters + string.digits + "+/"
 _MORE_BASE64: Final = compiled(r"(?:[+/][A-Za-z0-9+/]{0,400}+)?={0,2}", re.ASCII)
@@ -208,16 +252,22 @@ def _in_base64(text: str, start: int, run: str) -> Iterator[Span]:
     rest = before.rstrip(_BASE64)
     # The first letter after a backslash is that of an escaped newline.
     first = start - len(before) + len(rest) + rest.endswith("\\")
-    if start - first > _LONGEST_STRETCH or not is_mixed(run):
+    if not is_mixed(run):
         return
-    if first < start and (known := shapes.known_at(text, first)):
+    if start - first > _LONGEST_STRETCH:
+        first, last = _base64_around(text, start, start + len(run))
+        if shapes.is_key_of_base64(text[first:last]) and stands_alone(text, first, last):
+            yield Span(first, last, "api-key", Rank.HINT)
+    elif first < start and (known := shapes.known_at(text, first)):
         yield known
     elif signed := shapes.forms(SIGNED).match(text, first):
         yield signed
     elif text[start - 1 : start] == "+" and first < start:
-        _, last = _base64_around(text, start, start + len(run))
+        first, last = _base64_around(text, start, start + len(run))
         if kind := announced_nearby(text, first, text[first:last]):
             yield Span(first, last, kind, Rank.HINT)
+        elif shapes.is_key_of_base64(text[first:last]) and stands_alone(text, first, last):
+            yield Span(first, last, "api-key", Rank.HINT)
 
 
 _BASE64: Final = string.ascii_letters + string.digits + "+/-_"

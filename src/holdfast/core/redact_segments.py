@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from holdfast.core.redact_keys import LONGEST
+from holdfast.core.redact_views import WIDTHS
 
 SEGMENT: Final = 1 << 16
 LONGEST_LINE: Final = 1 << 22
@@ -48,11 +49,18 @@ def before_open_key(text: str, start: int, end: int) -> int:
 def before_open_line(text: str, start: int, end: int) -> int:
     """The same end, or the beginning of the first of the last lines that go on in the next one.
 
-    Such a line ends with a string that is joined to another, or with a backslash.
+    Such a line ends with a string that is joined to another or with a backslash, or is as wide as a terminal.
     """
-    while end > start and _GOES_ON.search(text, max(start, end - _LONGEST_SEAM), end):
-        end = max(start, text.rfind("\n", start, end - 1) + 1)
+    while end > start:
+        line = max(start, text.rfind("\n", start, end - 1) + 1)
+        full = end - 1 - line in WIDTHS and _ENDS_IN_TOKEN.search(text, end - 5, end)
+        if not full and not _GOES_ON.search(text, max(start, end - _LONGEST_SEAM), end):
+            return end
+        end = line
     return end
+
+
+_ENDS_IN_TOKEN: Final = re.compile(r"[A-Za-z0-9_+/-]{4}\n\Z", re.ASCII)
 
 
 _GOES_ON: Final = re.compile(r"""[\w+/=.~-](?:["'`][ \t]{0,3}(?:[+.&<>|]{1,2}[ \t]{0,3})?\\?|\\)\r?\n\Z""")

@@ -11,7 +11,14 @@ from typing import Final
 
 from holdfast.core.patterns import compiled
 from holdfast.core.redact_forms import FORMS, MARKED
-from holdfast.core.redact_random import is_hex, is_mixed, is_scrambled, reads_like_words
+from holdfast.core.redact_random import (
+    is_code_name,
+    is_drawn,
+    is_hex,
+    is_mixed,
+    is_scrambled,
+    reads_like_words,
+)
 from holdfast.core.redact_spans import Rank, Span
 from holdfast.lazy_dataclass import dataclass
 
@@ -94,7 +101,13 @@ IDS: Final = frozenset(
     agent chunk page conv conversation vs ft id uid cus sub acct price prod inv pi ch cs in txn usr wf
     node span trace sha sha1 sha256 sha384 sha512 md5 hash commit tree blob layer img image tmp temp cache
     bundle index main vendor urn uuid guid ref rev etag nonce ses prt doc ctx mem obs log test obj res lib
-    pkg git gen dir dev cmp""".split()
+    pkg git gen dir dev cmp prj dpl inst env pm seti setup src card po plink il si ba acc bld part prompt
+    wrkspc workspace rlg release tag branch pr issue comment snap snapshot vol eni subnet vpc ami
+    pod rg cluster arn doi""".split()
+)
+# Ids have the words that keys have, but for these.
+_KEY_AMONG_IDS: Final = compiled(
+    r"[_.-](?:sk|rk|pat|apikey|secret|live|prod|priv|private|token|key)[_.-]", re.ASCII
 )
 SEPARATORS: Final = compiled(r"[_.-]")
 # A prefix of one to four short words before what may be random characters.
@@ -103,13 +116,34 @@ _PREFIXED: Final = compiled(
         [_.-](?P<rest>[\w=-]{16,400})\Z""",
     re.ASCII | re.VERBOSE,
 )
-_HALVES: Final = compiled(r"(?P<first>[A-Za-z0-9-]{16,48})[._](?P<second>[\w-]{16,60})\Z", re.ASCII)
+# Two or three parts with dots between them, and a prefix before the first.
+_HALVES: Final = compiled(
+    r"""(?:[A-Za-z0-9]{1,12}[_-]){0,2}(?P<first>[A-Za-z0-9-]{16,48})[._](?:[\w-]{4,48}\.)?
+        (?P<second>[\w-]{16,60})\Z""",
+    re.ASCII | re.VERBOSE,
+)
+
+
+def is_id(run: str) -> bool:
+    """Whether it begins as the ids of messages, calls and customers do, and does not say key."""
+    if _NODE.match(run):
+        return True
+    first = SEPARATORS.split(run, maxsplit=1)[0]
+    if first not in IDS or (len(first) < _SHORTEST_WORD and run[len(first) : len(first) + 1] != "_"):
+        return False
+    return not _KEY_AMONG_IDS.search(run)
+
+
+# How a code host numbers what it keeps.
+_NODE: Final = compiled(r"[A-Z]{1,6}_k[wg][DL]", re.ASCII)
+# Fewer letters name what is identified only before an underscore.
+_SHORTEST_WORD: Final = 3
 
 
 def is_prefixed_key(run: str) -> bool:
     """Whether it is a prefix of short words before random characters: `acme_live_…`, `acmepat-…`."""
     found = _PREFIXED.match(run)
-    if not found or found["first"] in IDS:
+    if not found or is_id(run):
         return False
     words = {found["first"].lower(), *SEPARATORS.split(found["more"].lower())}
     rest = found["rest"]
@@ -129,6 +163,48 @@ def is_prefixed_key(run: str) -> bool:
     return len(longest) >= 32 or (len(rest) >= 20 and bool(words & RANDOM_KEY_WORDS))
 
 
+def may_be_prefixed_key(run: str) -> bool:
+    """The same of fewer or plainer characters; ids look so too, and what stands before it must tell."""
+    found = _PREFIXED.match(run)
+    if not found or is_id(run):
+        return False
+    rest = found["rest"]
+    longest = max(SEPARATORS.split(rest), key=len)
+    if len(longest) < _SHORTEST_REST:
+        return _is_drawn_in_parts(rest)
+    if len(longest) < 0.6 * len(rest):
+        return False
+    if is_hex(longest):
+        return len(longest) in _LENGTHS_OF_HEX and _BEFORE_HEX.match(run) is not None
+    if not is_mixed(longest) and len(longest) < SHORTEST_RUN:
+        return False
+    if len(_NUMBERS.findall(longest)) >= _MANY_NUMBERS:
+        return not is_code_name(longest)
+    return (is_scrambled(longest) or is_drawn(longest)) and not reads_like_words(longest)
+
+
+def _is_drawn_in_parts(rest: str) -> bool:
+    """Whether separators stand by chance among characters that a machine drew."""
+    joined = SEPARATORS.sub("", rest)
+    return (
+        len(joined) >= SHORTEST_RUN
+        and is_mixed(joined)
+        and is_scrambled(joined)
+        and not reads_like_words(joined)
+        and len(_NUMBERS.findall(joined)) >= _MANY_NUMBERS
+    )
+
+
+_NUMBERS: Final = compiled(r"[0-9]+")
+_MANY_NUMBERS: Final = 3
+_SHORTEST_REST: Final = 18
+_LENGTHS_OF_HEX: Final = frozenset((32, 40, 48, 64))
+# Before a hash there may be the name of a file or a project; before a key stand few letters, or the word.
+_BEFORE_HEX: Final = compiled(
+    r"""[A-Za-z0-9]{1,6}_ | [A-Za-z0-9]{1,4}[.-]
+      | [A-Za-z0-9]{0,12}?(?:key|tok|token|pat|prod|live|secret)[_.-]""",
+    re.ASCII | re.VERBOSE | re.IGNORECASE,
+)
 # `squ_5f62…`, `doo_v1_c46d…`: a hash or an id has no such prefix but those that are listed, or a word.
 _HEX_BEHIND_PREFIX: Final = compiled(
     r"[A-Za-z0-9]{2,10}_(?:v\d{1,2}_)?(?:[0-9a-f]{32}|[0-9a-f]{40,64})\Z", re.ASCII
@@ -137,32 +213,86 @@ _HEX_BEHIND_PREFIX: Final = compiled(
 _HEX_BEHIND_LETTERS: Final = compiled(
     r"[A-Za-z]{1,5}[g-zG-Z](?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\Z", re.ASCII
 )
-SHORTEST_ALONE: Final = 32
+SHORTEST_ALONE: Final = 24
 _LONGEST_ALONE: Final = 400
 # Of small letters alone a key is longer, and has a digit that base32, the writing of addresses, has not.
-_SMALL: Final = compiled(r"(?=[a-z2-7]{0,99}[0189])[a-z0-9]{40,100}\Z", re.ASCII)
-# Addresses on a chain and of a file in a network of peers are as random, and public.
-_BASE58: Final = compiled(r"[1-9A-HJ-NP-Za-km-z]{32,48}\Z", re.ASCII)
-_OF_NUMBERS: Final = compiled(r"0[xX][0-9a-fA-F]", re.ASCII)
+# and a letter that ids of 32 characters have not.
+_SMALL: Final = compiled(r"(?=[a-z2-7]{0,99}[0189])(?=[0-9a-v]{0,99}[w-z])[a-z0-9]{32,100}\Z", re.ASCII)
+_CAPITALS: Final = compiled(
+    r"(?=[0-9A-F]{0,99}[G-Z])(?=(?:[A-Z]{0,99}+[0-9]){2})[A-Z0-9]{20,100}\Z", re.ASCII
+)
+# As random, and public: addresses on a chain and of a file in a network of peers, numbers in hexadecimal, ids
+# that sort by time, and the open half of a pair of keys.
+_PUBLIC: Final = compiled(
+    r"""(?: [1-9A-HJ-NP-Za-km-z]{43,44} | [13DLTXr][1-9A-HJ-NP-Za-km-z]{32,33} | Qm[1-9A-HJ-NP-Za-km-z]{44}
+          | 0[xX][0-9a-fA-F]{16,400} | 0[0-9A-HJKMNP-TV-Z]{25} | (?:bc|tb|ltc)1[a-z0-9]{20,90}
+          | AAAA[BCE][23][A-Za-z0-9+/]{20,900}={0,2} )\Z""",
+    re.ASCII | re.VERBOSE,
+)
+_ALPHABET: Final = compiled(r"456789|(?i:abcdefg|qwertyu)")
 
 
 def is_key_alone(run: str) -> bool:
     """Whether a run that nothing announces is a key: long, of three sorts of characters, and drawn."""
     if run.isalnum() and _HEX_BEHIND_LETTERS.match(run):
         return True
-    if (
-        not SHORTEST_ALONE <= len(run) <= _LONGEST_ALONE
-        or "." in run
-        or _BASE58.match(run)
-        or _OF_NUMBERS.match(run)
-    ):
+    if is_id(run) or _PUBLIC.match(run) or _ALPHABET.search(run):
+        return False
+    if _CAPITALS.match(run):
+        return True
+    if not SHORTEST_ALONE <= len(run) <= _LONGEST_ALONE:
+        return False
+    if "." in run:
+        return _is_key_with_dots(run)
+    if len(run) < _SHORTEST_PLAIN and (not run.isalnum() or len(_NUMBERS.findall(run)) < _MANY_NUMBERS):
         return False
     return bool(is_mixed(run) or _SMALL.match(run)) and is_scrambled(run) and not reads_like_words(run)
+
+
+def _is_key_with_dots(run: str) -> bool:
+    """Whether dots stand in it by chance: no part is a word, an extension or a member of something."""
+    parts = run.split(".")
+    longest = max(parts, key=len)
+    return (
+        len(longest) >= SHORTEST_ALONE
+        and min(map(len, parts)) >= _SHORTEST_PART
+        and is_mixed(longest)
+        and is_scrambled(longest)
+        and not any(map(reads_like_words, parts))
+        and not any(map(is_code_name, parts))
+    )
+
+
+_SHORTEST_PLAIN: Final = 32
+_SHORTEST_PART: Final = 6
+
+
+def is_key_of_base64(run: str) -> bool:
+    """The same of base64 with its signs: each stretch between slashes is drawn, so it is no path."""
+    if _PUBLIC.match(run):
+        return False
+    run = run.rstrip("=")
+    if (
+        is_id(run)
+        or not _OF_BASE64.match(run)
+        or not is_mixed(run)
+        or not is_scrambled(run)
+        or _ALPHABET.search(run)
+    ):
+        return False
+    return not any(map(reads_like_words, run.split("/"))) and not reads_like_words(run)
+
+
+_OF_BASE64: Final = compiled(r"(?:[A-Za-z0-9]{1,10}[_.-]){0,2}+[A-Za-z0-9+][A-Za-z0-9+/]{31,127}\Z", re.ASCII)
 
 
 def has_two_random_halves(run: str) -> bool:
     """Whether it is a key of two parts, each drawn by a machine: an id, and its secret behind a dot."""
     found = _HALVES.match(run)
-    if found is None or not is_scrambled(found["first"]) or not is_scrambled(found["second"]):
-        return False
-    return is_mixed(found["second"]) and (is_mixed(found["first"]) or is_hex(found["first"]))
+    return bool(
+        found
+        and (is_scrambled(found["first"]) or is_drawn(found["first"]))
+        and is_scrambled(found["second"])
+        and is_mixed(found["second"])
+        and not reads_like_words(found["second"])
+    )

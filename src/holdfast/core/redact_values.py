@@ -74,6 +74,7 @@ _NAMES_ANOTHER: Final = re.compile(
 )
 # Words and small numbers: the name of a release, of a test.
 _SLUG: Final = re.compile(r"(?:[A-Za-z]+|v?\d{1,4})(?:[-_.:/](?:[A-Za-z]+|v?\d{1,4}))+\Z", re.ASCII)
+_SLUG_PARTS: Final = re.compile(r"[-_.:/]")
 _LICENSE: Final = re.compile(r"(?:[A-Z0-9]{4,8}-){3,8}[A-Z0-9]{4,8}\Z", re.ASCII)
 _NUMBERS: Final = re.compile(r"[0-9]+")
 _LETTERS: Final = frozenset(string.ascii_letters)
@@ -93,7 +94,7 @@ def is_secret(value: str, proof: Proof) -> bool:
         case Proof.DIGITS if is_license(value):
             return True
         case Proof.DIGITS if _SLUG.match(value):
-            return False
+            return is_drawn(max(_SLUG_PARTS.split(value), key=len))
         case Proof.DIGITS if len(value) < 8 or _LETTERS.isdisjoint(value):
             return False
         case Proof.DIGITS:
@@ -106,7 +107,7 @@ def is_secret(value: str, proof: Proof) -> bool:
 
 def is_secret_unquoted(value: str, proof: Proof) -> bool:
     """The same where a bare word may as well be code or prose: there the value must show more."""
-    if len(value) < 6 or _CODE.match(value) or not is_secret(value, proof):
+    if len(value) < 6 or is_code(value) or not is_secret(value, proof):
         return False
     if IDENTIFIER.match(value) or _NAMES_ANOTHER.match(value):
         return is_drawn(value) or (proof is Proof.DIGITS and is_license(value))
@@ -117,7 +118,19 @@ def is_secret_unquoted(value: str, proof: Proof) -> bool:
 
 def is_code(value: str) -> bool:
     """Whether it is a call, an index, a member of something."""
-    return _CODE.match(value) is not None
+    return _CODE.match(value) is not None and not _is_dotted_key(value)
+
+
+def _is_dotted_key(value: str) -> bool:
+    """Whether what looks like a member of something is a key with dots in it: `v1.4fQ…`."""
+    parts = _DOTTED.match(value) and value.split(".")
+    longest = max(parts, key=len) if parts else ""
+    return (
+        len(longest) >= 16 and is_drawn(longest) and (is_scrambled(longest) or not reads_like_words(longest))
+    )
+
+
+_DOTTED: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+\Z", re.ASCII)
 
 
 def opens_code(value: str) -> bool:

@@ -1,10 +1,12 @@
 """Views: a text as it reads once its escapes are resolved and what was split is joined.
 
-A name may have an escaped letter in it, a key may be two strings with a plus sign between them. Rules read
-the view; their finds are brought back to the places of the text itself. What a secret is, they decide.
+A name may have an escaped letter in it, a key may be two strings with a plus sign between them, or a terminal
+has broken it where its line was full. Rules read the view; their finds are brought back to the places of the
+text itself. What a secret is, they decide.
 """
 
 import re
+import string
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -13,6 +15,7 @@ from typing import Final
 
 from holdfast.core.patterns import compiled
 from holdfast.core.redact_page import Page
+from holdfast.core.redact_random import is_drawn, is_scrambled
 from holdfast.core.redact_spans import Span
 from holdfast.lazy_dataclass import dataclass
 
@@ -54,14 +57,16 @@ def views(page: Page) -> Iterator[View]:
     text, flat = page.text, page.flat
     escapes = _BACKSLASH in flat
     if escapes and _ESCAPED.search(text):
-        yield from _views(text, _ESCAPED)
+        yield from _views(text, _ESCAPED.finditer(text))
     if (
         (escapes and _SEAM_OF_BACKSLASHES.search(flat))
         or (_PLUS in flat and _PERHAPS_SIGNS.search(flat) and _SEAM_OF_SIGNS.search(text))
         or _SEAM_OF_POINTS.search(flat)
         or (_PERHAPS_LINES.search(flat) and _SEAM_OF_LINES.search(text))
     ):
-        yield from _views(text, _SEAM)
+        yield from _views(text, _SEAM.finditer(text))
+    if len(text) > WIDTHS[0] and _WRAPPED.search(text):
+        yield from _views(text, filter(_breaks_key, _WRAPPED.finditer(text)))
 
 
 # Asked first, because most texts have no seam, and these searches are fast; a single byte is found fastest.
@@ -76,19 +81,38 @@ _SEAM_OF_POINTS: Final = compiled(rb"""\.(?:[ ](?:(?<='[ ]\.[ ])'|(?<="[ ]\.[ ])
 # How these begin, in bytes, which are searched faster.
 _PERHAPS_SIGNS: Final = compiled(rb"""\+(?:(?<=["'`]\+)|(?<=["'`][ ]\+))""")
 _PERHAPS_LINES: Final = compiled(rb"""\n(?<=["'`+.&\\\r]\n)[ \t]{0,40}(?:[+.&]{1,2}[ ]?)?[rbfu]?["'`]""")
+# How wide terminals are.
+WIDTHS: Final = (80, 100, 120, 132, 160)
+_WRAPPED: Final = compiled(r"\n(?=[A-Za-z0-9_+/-]{4})(?<=[A-Za-z0-9_+/-]{4}\n)", re.ASCII)
+_BROKEN: Final = compiled(r"[A-Za-z0-9_+/.-]{4,200}+", re.ASCII)
+_SHORTEST_BROKEN: Final = 20
 _AROUND: Final = 400
 """So much of the lines around a change is read with it."""
 
 
-def _views(text: str, changes: re.Pattern[str]) -> Iterator[View]:
+def _views(text: str, changes: Iterable[re.Match[str]]) -> Iterator[View]:
     together: list[re.Match[str]] = []
-    for change in changes.finditer(text):
+    for change in changes:
         if together and change.start() - together[-1].end() > _AROUND:
             yield _view(text, together)
             together = []
         together.append(change)
     if together:
         yield _view(text, together)
+
+
+def _breaks_key(change: re.Match[str]) -> bool:
+    """Whether a full line ends here in the middle of characters that a machine drew."""
+    text, end = change.string, change.start()
+    line = text[text.rfind("\n", max(0, end - WIDTHS[-1] - 1), end) + 1 : end]
+    if len(line) not in WIDTHS:
+        return False
+    rest = _BROKEN.match(text, change.end())
+    broken = line[len(line.rstrip(_TOKEN)) :] + (rest[0] if rest else "")
+    return len(broken) >= _SHORTEST_BROKEN and (is_scrambled(broken) or is_drawn(broken))
+
+
+_TOKEN: Final = string.ascii_letters + string.digits + "_+/.-"
 
 
 def _view(text: str, changes: Sequence[re.Match[str]]) -> View:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
 from holdfast.core.redact import redact, secrets_in
+from holdfast.core.redact_services import PROVIDERS
+from holdfast.core.redact_shapes import MARKS, known_at
 from holdfast.engine.redaction_corpora import Family, Labelled
 from holdfast.lazy_dataclass import dataclass
 
@@ -91,6 +95,46 @@ def in_json(labels: Iterable[Labelled]) -> Iterator[Labelled]:
         yield replace(label, text=text, value=value)
 
 
+def of_unknown_services(labels: Iterable[Labelled]) -> Iterator[Labelled]:
+    """The same secrets as if no rule knew who gives them out: only the general rules can find them.
+
+    The prefix of a value, what its maker signs it with and all names of services have other letters. Formats
+    that belong to no service, private keys and web tokens, stay.
+    """
+    for label in labels:
+        if label.family is Family.PRIVATE_KEYS:
+            yield label
+            continue
+        others = label.text.split(label.value)
+        value, places = _of_no_one(label.value), [_SERVICE.sub(_other_letters, each) for each in others]
+        yield replace(label, text=value.join(places), value=value)
+
+
+def _of_no_one(value: str) -> str:
+    if value.startswith("eyJ") or _HEXADECIMAL.fullmatch(value):
+        return value
+    other = _PREFIX.sub(_other_letters, _MARK.sub(_other_letters, value))
+    # One prefix may be turned into another that is known.
+    return _PREFIX.sub(_other_letters, other) if known_at(other, 0) else other
+
+
+def _other_letters(found: re.Match[str]) -> str:
+    return found[0].translate(_OTHER_LETTERS)
+
+
+# Each letter, and one nine places behind it in the alphabet: done twice, it is still another.
+_SMALL: Final = string.ascii_lowercase
+_OTHER_LETTERS: Final = str.maketrans(
+    _SMALL + _SMALL.upper(), _SMALL[9:] + _SMALL[:9] + _SMALL[9:].upper() + _SMALL[:9].upper()
+)
+
+
+_PREFIX: Final = re.compile(r"\A(?:[A-Za-z][A-Za-z0-9]{0,11}(?=[_.-])|[A-Za-z]{1,4})")
+_MARK: Final = re.compile("|".join(map(re.escape, MARKS)))
+_SERVICE: Final = re.compile("|".join(sorted(PROVIDERS, key=len, reverse=True)), re.IGNORECASE)
+_HEXADECIMAL: Final = re.compile(r"[0-9a-fA-F-]+")
+
+
 def halves(labels: Sequence[Labelled]) -> tuple[list[Labelled], list[Labelled]]:
     """The labels in two halves, by their values: rules written on one can be tested on the other."""
     parts: tuple[list[Labelled], list[Labelled]] = ([], [])
@@ -130,6 +174,7 @@ class Measured:
 
     recall: Mapping[str, Share]
     recall_in_json: Mapping[str, Share]
+    recall_of_unknown: Mapping[str, Share]
     halves: tuple[Mapping[str, Share], Mapping[str, Share]]
     clean: Mapping[str, Changed]
     megabytes_per_second: float | None
@@ -146,6 +191,7 @@ def measured(
     return Measured(
         recall(labels),
         recall(in_json(labels)),
+        recall(of_unknown_services(labels)),
         (recall(first), recall(second)),
         {
             "transcripts": false_redactions(transcripts),
