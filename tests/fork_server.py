@@ -354,10 +354,10 @@ def _import_everything(package: str) -> None:
 def _warm_up() -> None:
     """Make what a program makes on first use, once for all of them: patterns, ranks, vectors."""
     redact("a text that is long enough for a secret")
-    lazy_pattern = type(compiled(""))
+    lazy_pattern: Any = type(compiled(""))
     for each in gc.get_objects():
         if type(each) is lazy_pattern and "search" not in vars(each):
-            each.compile()
+            lazy_pattern.compile(each)
     for name in ("tokens", "static"):
         model: Any = importlib.import_module(f"holdfast.models.{name}")
         model.load = functools.cache(model.load)
