@@ -1,7 +1,9 @@
-"""What holds for every test: how hypothesis searches.
+"""What holds for every test: how hypothesis searches, and how many tests run at once.
 
 No fixtures of one room here; those stand beside the tests that use them.
 """
+
+import os
 
 from hypothesis import settings
 
@@ -14,3 +16,9 @@ settings.register_profile(
     "ci", deadline=None, max_examples=EXAMPLES, derandomize=True, database=None, print_blob=True
 )
 settings.load_profile("ci" if DEEP else "shallow")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Three workers for two cores: a third of what a worker does is to wait for daemons and time limits."""
+    cores = os.cpu_count() or 1
+    return cores + cores // 2

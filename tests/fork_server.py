@@ -34,7 +34,8 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import IO, Any, Final, NoReturn
 
-from holdfast.core.patterns import compile_patterns
+from holdfast.core.patterns import compiled
+from holdfast.core.redact import redact
 
 PROGRAMS: Final = ("holdfast.cli", "holdfast.daemon")
 STREAMS: Final = 3
@@ -347,12 +348,26 @@ def _import_everything(package: str) -> None:
     """Import what the programs need before any fork; the SDKs of models are large, and few tests use them."""
     for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
         if not module.name.endswith(("__main__", "_api")):
-            compile_patterns(importlib.import_module(module.name))
+            importlib.import_module(module.name)
+
+
+def _warm_up() -> None:
+    """Make what a program makes on first use, once for all of them: patterns, ranks, vectors."""
+    redact("a text that is long enough for a secret")
+    lazy_pattern: Any = type(compiled(""))
+    for each in gc.get_objects():
+        if type(each) is lazy_pattern and "search" not in vars(each):
+            lazy_pattern.compile(each)
+    for name in ("tokens", "static"):
+        model: Any = importlib.import_module(f"holdfast.models.{name}")
+        model.load = functools.cache(model.load)
+        model.load()
 
 
 def main() -> None:
     """Serve at the address that the first argument names."""
     _import_everything("holdfast")
+    _warm_up()
     server = Server(sys.argv[1])
     gc.collect()
     gc.freeze()

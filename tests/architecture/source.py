@@ -28,6 +28,11 @@ class Source:
     def tree(self) -> ast.Module:
         return ast.parse(self.text, self.path)
 
+    @functools.cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Everything in it, as `ast.walk` goes; walked once for all rules."""
+        return tuple(ast.walk(self.tree))
+
     @property
     def room(self) -> str:
         """The folder it stands in, or its own name where it stands in none."""
@@ -62,7 +67,8 @@ def package() -> tuple[Source, ...]:
 
 def everything() -> Iterator[Source]:
     """Every Python file that people here write: package, tests and benchmarks."""
-    for tree in ("src", "tests", "benchmarks"):
+    yield from package()
+    for tree in ("tests", "benchmarks"):
         yield from _python_files(ROOT / tree, prefix=f"{tree}/")
 
 
@@ -77,19 +83,19 @@ def said(check: Check, path: str, text: str) -> str:
     return "\n".join(finding.says for finding in check(Source(path, text)))
 
 
-def docstrings(tree: ast.Module) -> set[ast.AST]:
+def docstrings(source: Source) -> set[ast.AST]:
     """The string nodes that are docstrings, of the module and of everything in it."""
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return {
         node.body[0].value
-        for node in ast.walk(tree)
+        for node in source.nodes
         if isinstance(node, owners) and node.body and isinstance(node.body[0], ast.Expr)
     }
 
 
-def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def imported(source: Source) -> Iterator[tuple[str, int]]:
     """Every name an import brings in, in full (`holdfast.core.events.Event`), wherever it stands."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

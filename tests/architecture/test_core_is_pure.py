@@ -60,7 +60,7 @@ def pure(source: Source) -> Iterator[Finding]:
     """Nothing in core imports or calls what depends on the world outside its arguments."""
     if source.room != "core":
         return
-    for name, line in imported(source.tree):
+    for name, line in imported(source):
         if not _is_pure(name):
             yield Finding(
                 source.path,
@@ -68,7 +68,7 @@ def pure(source: Source) -> Iterator[Finding]:
                 f"core may not import `{name}`; take what it would give as an argument "
                 "(if it cannot look at the world, add it to PURE_MODULES)",
             )
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         called = dotted(node.func) if isinstance(node, ast.Call) else ""
         if called in IMPURE_CALLS:
             yield Finding(

@@ -39,17 +39,20 @@ def broad_excepts_at_doors(source: Source) -> Iterator[Finding]:
 
 
 def _broad_excepts(source: Source) -> Iterator[tuple[str, int]]:
-    for function, node in _with_function(source.tree, "module"):
+    for function, node in _with_function(source.tree):
         if _is_broad(node):
             yield function, getattr(node, "lineno", 1)
 
 
-def _with_function(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
-    """Every node below this one, with the name of the innermost function around it."""
-    for child in ast.iter_child_nodes(node):
-        name = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
-        yield name, child
-        yield from _with_function(child, name)
+def _with_function(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Every node of a module, with the name of the innermost function around it."""
+    waiting: list[tuple[str, ast.AST]] = [("module", tree)]
+    while waiting:
+        function, node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            name = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
+            yield name, child
+            waiting.append((name, child))
 
 
 def _is_broad(node: ast.AST) -> bool:

@@ -89,7 +89,7 @@ def standard_library_only(source: Source) -> Iterator[Finding]:
     }.get(source.path)
     if allowed_of_ours is None:
         return
-    for name, line in imported(source.tree):
+    for name, line in imported(source):
         standard = name.split(".", 1)[0] in sys.stdlib_module_names
         if not standard and not any(_within(name, allowed) for allowed in allowed_of_ours):
             yield Finding(
@@ -99,7 +99,7 @@ def standard_library_only(source: Source) -> Iterator[Finding]:
 
 def _ours(source: Source) -> Iterator[tuple[str, int]]:
     """What it imports of the package, without the package's name; `__init__` for the package itself."""
-    for name, line in imported(source.tree):
+    for name, line in imported(source):
         if name.startswith("."):
             yield _relative(source, name), line
         elif name == "holdfast" or _within(name, "holdfast.__version__"):

@@ -18,7 +18,7 @@ def sizes(source: Source) -> Iterator[Finding]:
     lines = source.text.count("\n")
     if lines > FILE_LINES:
         yield Finding(source.path, 1, f"{lines} lines; split it by subject (at most {FILE_LINES})")
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > FUNCTION_LINES:

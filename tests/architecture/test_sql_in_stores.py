@@ -35,12 +35,12 @@ def sql_in_stores(source: Source) -> Iterator[Finding]:
     """
     if source.room == "stores" or _reads_its_harness(source):
         return
-    for name, line in imported(source.tree):
+    for name, line in imported(source):
         if name.split(".", 1)[0] in DRIVERS:
             yield Finding(
                 source.path, line, f"`{name}` belongs in stores; call an operation of `stores/base.py`"
             )
-    for line, text in _strings(source.tree):
+    for line, text in _strings(source):
         if STATEMENT.match(text):
             start = " ".join(text.split())[:40]
             yield Finding(
@@ -54,10 +54,10 @@ def _reads_its_harness(source: Source) -> bool:
     return re.fullmatch(r"harnesses/(?:\w+/transcript|databases)\.py", source.path) is not None
 
 
-def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def _strings(source: Source) -> Iterator[tuple[int, str]]:
     """Every string that is not a docstring; the holes of an f-string read as `?`."""
-    prose = docstrings(tree)
-    for node in ast.walk(tree):
+    prose = docstrings(source)
+    for node in source.nodes:
         if isinstance(node, ast.JoinedStr):
             parts = (part.value if isinstance(part, ast.Constant) else "?" for part in node.values)
             yield node.lineno, "".join(map(str, parts))

@@ -21,7 +21,7 @@ ASYNC_MODULES = frozenset({"asyncio", "anyio", "trio"})
 
 def no_module_state(source: Source) -> Iterator[Finding]:
     """A module-level list, dict or set is a constant that says so; nothing is rebound with `global`."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Global):
             names = ", ".join(node.names)
             yield Finding(
@@ -42,8 +42,8 @@ def async_in_daemon(source: Source) -> Iterator[Finding]:
     """Synchronous inside: only the daemon waits for many things at once."""
     if source.room == "daemon":
         return
-    lines = [getattr(node, "lineno", 1) for node in ast.walk(source.tree) if isinstance(node, ASYNC_NODES)]
-    lines += [line for name, line in imported(source.tree) if name.split(".", 1)[0] in ASYNC_MODULES]
+    lines = [getattr(node, "lineno", 1) for node in source.nodes if isinstance(node, ASYNC_NODES)]
+    lines += [line for name, line in imported(source) if name.split(".", 1)[0] in ASYNC_MODULES]
     for line in sorted(lines):
         yield Finding(source.path, line, "`async` is for `daemon/` only; make it a plain function")
 

@@ -6,10 +6,13 @@ import os
 import signal
 import stat
 from collections.abc import Callable
+from subprocess import PIPE
 
 import pytest
 
+from tests import fork_server
 from tests.cli.conftest import HARNESS, Person
+from tests.hook.fake_daemon import FakeDaemon
 
 HOOKS = f"hooks of {HARNESS}"
 
@@ -170,11 +173,23 @@ def test_a_daemon_that_does_not_answer_is_ended(connected: Person) -> None:
     assert connected.types("up").status == 0
     pid = connected.types("status", "--json").json["pid"]
     os.kill(pid, signal.SIGSTOP)
-    # What needs it is not tried: that would wait for it once for each hook and tool.
-    assert failures(connected).keys() == {"daemon", "leftovers"}
     mended = connected.types("doctor", "--fix")
     assert mended.status == 0
     assert connected.types("status", "--json").json["pid"] not in (0, pid)
+
+
+def test_a_daemon_that_hangs_is_waited_for_once(connected: Person) -> None:
+    # What needs it is not tried either: that would wait for it once for each hook and tool.
+    with (
+        FakeDaemon(connected.home, reply=None) as silent,
+        fork_server.Popen(connected.command("redact"), env=connected.environment, stdin=PIPE) as holder,
+    ):
+        (connected.home / "run" / "lock").write_text(str(holder.pid))
+        # The stand-in has made files that others can read.
+        assert failures(connected).keys() - {"home"} == {"daemon", "leftovers"}
+        asked = [request.first_line for request in silent.received if request.first_line]
+        assert asked == ["HOLDFAST/1 control"]
+        holder.kill()
 
 
 def test_what_was_captured_and_told_back_is_said(connected: Person) -> None:

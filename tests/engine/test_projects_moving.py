@@ -83,9 +83,9 @@ class World:
         if what == "copy":
             shutil.copytree(self.root / path, self.root / other, symlinks=True)
             self.copied.add(tree.family)
-            # A linked worktree is known where it is, and its copy is not.
-            is_linked = (self.root / path / ".git").is_file()
-            self.trees[other] = Tree("" if is_linked or not tree.family else tree.family)
+            # A linked worktree or a directory outside git is known where it is, and its copy is not.
+            is_repository = (self.root / path / ".git").is_dir()
+            self.trees[other] = Tree(tree.family if is_repository else "")
             return
         (self.root / path).rename(self.root / other)
         self.trees[other] = self.trees.pop(path)

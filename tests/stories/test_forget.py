@@ -22,6 +22,8 @@ from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until
 CANARY = "Rumpelstilzchen"
 """What only the forgotten session says."""
 FORGOTTEN, OTHER = "1f2e3d4c-forgotten", "5b6a7980-other"
+SET_ASIDE = f"store.corrupt-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.db"
+"""A damaged store, set aside just now: the daemon removes one after 90 days."""
 
 
 class Tale:
@@ -79,9 +81,9 @@ class Tale:
 
     def leaves_files(self) -> None:
         """Copies of the store, a damaged one, and letters that nobody took in."""
-        store = self.home / "store.db"
-        back_up(store, self.home / "backups", 1, 0)
-        shutil.copy(store, self.home / "store.corrupt-20260101T120000Z.db")
+        # Not a copy of the file alone: what was written last may still be in the log beside it.
+        whole = back_up(self.home / "store.db", self.home / "backups", 1, 0)
+        shutil.copy(whole, self.home / SET_ASIDE)
         spool = self.home / "spool"
         spool.mkdir(exist_ok=True)
         letter = {"session_id": FORGOTTEN, "cwd": str(self.project), "prompt": CANARY}
@@ -140,9 +142,7 @@ def test_no_byte_of_it_is_left_with_a_daemon(tale: Tale, choice: tuple[str, ...]
     tale.leaves_files()
     before = tale.holding(CANARY)
     # The letter in the spool may have been taken in by now: then it is in the store.
-    assert {"logs/daemon.log", "store.corrupt-20260101T120000Z.db", "store.db"} <= {
-        name.removesuffix("-wal") for name in before
-    }
+    assert {"logs/daemon.log", SET_ASIDE, "store.db"} <= {name.removesuffix("-wal") for name in before}
     tale.types("forget", *choice, "--yes")
     assert tale.holding(CANARY) == []
     assert tale.holding(FORGOTTEN) == []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -113,7 +114,8 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
         return
     yield checks.check_set_aside(home)
     connected = [harness for harness in every if connections.installed(home, harness)]
-    daemon = _daemon(home, start=bool(connected))
+    status = access.daemon_status(home)
+    daemon = _daemon(home, status, start=bool(connected))
     yield daemon
     for harness in connected:
         yield connections.check_interpreters(home, harness)
@@ -121,7 +123,8 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
         # everything, no trial letter comes back.
         if daemon.ok and config.load(home, None, None, os.environ).config.unreadable is None:
             yield from _tried(home, harness)
-    yield checks.check_leftovers(home, access.daemon_answering(home))
+    answering = access.daemon_answering(home) if status or daemon.ok else 0
+    yield checks.check_leftovers(home, answering)
     yield checks.check_spool(home)
     yield connections.check_skipped(_skipped(home), every)
 
@@ -142,17 +145,18 @@ def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[Fi
     yield check_cursors(store, every, Path.home())
 
 
-def _daemon(home: Path, *, start: bool) -> Finding:
-    """The daemon runs, in the version that is installed."""
+def _daemon(home: Path, status: Mapping[str, Any] | None, *, start: bool) -> Finding:
+    """The daemon runs, in the version that is installed; `status` is what it said of itself, if anything."""
+    if status is None and (holder := lock_holder(home)):
+        # It was asked just now: whoever waits for the doctor waits for a daemon that hangs only once.
+        return _away(f"process {holder} does not answer")
     try:
-        known = access.daemon_status(home)
-        if start and known is None and not lock_holder(home):
+        if start and status is None:
             client.start(home)
-        answer = known or client.ask(home, "status", timeout=2.0)
+        answer = status or client.ask(home, "status", timeout=2.0)
     except DaemonAway as error:
         if start or lock_holder(home):
-            fix = "look at `holdfast logs`, then `holdfast restart`"
-            return wrong("daemon", error.message, fix, Mend.RESTART)
+            return _away(error.message)
         return fine("daemon", "not running; a hook starts it when it is needed")
     if answer["version"] != __version__:
         detail = f"version {answer['version']} runs, {__version__} is installed"
@@ -160,6 +164,10 @@ def _daemon(home: Path, *, start: bool) -> Finding:
     if troubles := access.troubles_of(answer):
         return wrong("daemon", f"its housekeeping fails: {troubles}", "`holdfast logs` says why")
     return fine("daemon", f"process {answer['pid']}, version {answer['version']}")
+
+
+def _away(detail: str) -> Finding:
+    return wrong("daemon", detail, "look at `holdfast logs`, then `holdfast restart`", Mend.RESTART)
 
 
 def _skipped(home: Path) -> dict[str, int]:
