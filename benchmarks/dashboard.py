@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.hook import holdfast, running_daemon
-from holdfast.core.brief import Item
-from holdfast.core.events import (
+from holdfast.core.brief.compose import Item
+from holdfast.core.events.event import (
     Action,
     AssistantText,
     Compacted,
@@ -37,9 +37,9 @@ from holdfast.core.events import (
     ToolReturned,
     Usage,
 )
-from holdfast.core.redact import NO_LISTS
-from holdfast.core.session import Phase, Policy, Process, Session, advance, begin
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import NO_LISTS
+from holdfast.core.session.session import Phase, Policy, Process, Session, advance, begin
 from holdfast.engine.git import identity
 from holdfast.engine.processes import start_of
 from holdfast.engine.redactor import mark_of

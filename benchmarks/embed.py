@@ -19,8 +19,8 @@ from itertools import islice
 from pathlib import Path
 
 from holdfast import embed
-from holdfast.core.records import Record, made
-from holdfast.core.summary import Material, Written
+from holdfast.core.agent_log.records import Record, made
+from holdfast.core.agent_log.summary import Material, Written
 from holdfast.embed import Session, SessionStore
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store

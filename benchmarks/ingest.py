@@ -27,10 +27,10 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from holdfast import harnesses
-from holdfast.core.brief_beside import written
-from holdfast.core.events import Event, map_text
-from holdfast.core.redact import redact
-from holdfast.core.session import Policy, Session, advance
+from holdfast.core.brief.startup_block import written
+from holdfast.core.events.event import Event, map_text
+from holdfast.core.redaction.redact import redact
+from holdfast.core.session.session import Policy, Session, advance
 from holdfast.engine.preview import preview
 from holdfast.engine.survival import Transcript, folded, transcripts
 from holdfast.engine.transcripts import BATCH_BYTES

@@ -24,8 +24,8 @@ from typing import Final
 
 from benchmarks.hook import HARNESS, memory_of, running_daemon
 from holdfast import hook
-from holdfast.core.redact import NO_LISTS
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.engine.git import identity
 from holdfast.engine.redactor import mark_of
 from holdfast.stores.base import Store

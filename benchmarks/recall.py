@@ -26,8 +26,8 @@ from typing import Final
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Pool, query_words
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.memory.ranking import NEIGHBOURS, POOL, SEEDS, Pool, query_words
 from holdfast.engine.desk import Desk
 from holdfast.engine.recall import Query, recall
 from holdfast.engine.remember import Wish, remember_all

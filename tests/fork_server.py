@@ -34,8 +34,8 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import IO, Any, Final, NoReturn
 
-from holdfast.core.patterns import compiled
-from holdfast.core.redact import redact
+from holdfast.core.redaction.redact import redact
+from holdfast.core.text.patterns import compiled
 
 PROGRAMS: Final = ("holdfast.cli", "holdfast.daemon")
 STREAMS: Final = 3

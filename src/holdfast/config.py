@@ -19,7 +19,7 @@ from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar, cast
 
-from holdfast.core.text import shortened
+from holdfast.core.text.strings import shortened
 from holdfast.errors import ProtectionUnreadable
 from holdfast.home import at_home, home
 from holdfast.lazy_dataclass import dataclass

@@ -29,16 +29,16 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 from weakref import WeakSet
 
 from holdfast import config, harnesses, models
-from holdfast.core import records
-from holdfast.core.answers import Call, calls_of, message_of
-from holdfast.core.context import Turn, turns_of, without_past
-from holdfast.core.records import Log, Record, path_to, record_id
-from holdfast.core.rolling import Outline
-from holdfast.core.session import Process
-from holdfast.core.shapes import Json, anthropic, openai
-from holdfast.core.summary import Failed, Material, Written
-from holdfast.core.text import shortened
-from holdfast.core.world import Project
+from holdfast.core.agent_log import records
+from holdfast.core.agent_log.context import Turn, turns_of, without_past
+from holdfast.core.agent_log.provider_answers import Call, calls_of, message_of
+from holdfast.core.agent_log.provider_messages import Json, anthropic, openai
+from holdfast.core.agent_log.records import Log, Record, path_to, record_id
+from holdfast.core.agent_log.summary import Failed, Material, Written
+from holdfast.core.events.world import Project
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Process
+from holdfast.core.text.strings import shortened
 from holdfast.engine import projects
 from holdfast.engine.append import Owner, append
 from holdfast.engine.compact import Summarize

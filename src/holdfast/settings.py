@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, is_dataclass
 from typing import Final, TypeAlias, TypeVar, cast
 
-from holdfast.core.pressure import KnownModel
-from holdfast.core.thresholds import THRESHOLDS, Delivery, Threshold
+from holdfast.core.session.pressure import KnownModel
+from holdfast.core.session.thresholds import THRESHOLDS, Delivery, Threshold
 from holdfast.lazy_dataclass import dataclass
 
 Value: TypeAlias = (

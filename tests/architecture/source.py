@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "holdfast"
 
 @dataclass(frozen=True)
 class Source:
-    """A Python file: its path inside its tree (`core/events.py`), its text, and its syntax."""
+    """A Python file: its path inside its tree (`core/events/event.py`), its text, and its syntax."""
 
     path: str
     text: str
@@ -94,7 +94,7 @@ def docstrings(source: Source) -> set[ast.AST]:
 
 
 def imported(source: Source) -> Iterator[tuple[str, int]]:
-    """Every name an import brings in, in full (`holdfast.core.events.Event`), wherever it stands."""
+    """Every name an import brings in, in full (`holdfast.core.events.event.Event`), wherever it stands."""
     for node in source.nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)

@@ -117,17 +117,20 @@ def test_core_is_pure() -> None:
     ],
 )
 def test_a_look_at_the_world_is_found(text: str) -> None:
-    assert said(pure, "core/session.py", text)
+    assert said(pure, "core/session/session.py", text)
 
 
 @pytest.mark.parametrize(
     ("path", "text"),
     [
         (
-            "core/session.py",
+            "core/session/session.py",
             "import re\nfrom dataclasses import dataclass\nfrom pathlib import PurePosixPath",
         ),
-        ("core/session.py", "from datetime import UTC, datetime\nat = datetime.fromtimestamp(0, UTC)"),
+        (
+            "core/session/session.py",
+            "from datetime import UTC, datetime\nat = datetime.fromtimestamp(0, UTC)",
+        ),
         ("engine/record.py", "import os, time\nprint(time.time())"),
     ],
 )

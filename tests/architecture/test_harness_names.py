@@ -57,8 +57,8 @@ def test_harness_names_stay_at_home() -> None:
     [
         ("engine/record.py", "if harness == 'claude-code': ..."),
         ("engine/record.py", "from holdfast.harnesses.claude_code import hooks"),
-        ("core/events.py", '"""As Claude Code tells it."""'),
-        ("core/events.py", "x = 1  # Codex does this too"),
+        ("core/events/event.py", '"""As Claude Code tells it."""'),
+        ("core/events/event.py", "x = 1  # Codex does this too"),
         ("cli/setup.py", "OPEN_CODE = 1"),
         ("files/editor.py", "class OpenClawEditor: ..."),
         ("hook.py", "gemini = 1"),

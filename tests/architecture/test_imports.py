@@ -133,10 +133,10 @@ def test_the_package_keeps_its_direction(check: Check) -> None:
 @every_row(
     ("path", "line"),
     [
-        ("core/session.py", "from holdfast.stores.base import Store"),
-        ("core/session.py", "from holdfast.config import load"),
-        ("core/session.py", "def late():\n    import holdfast.engine.record"),
-        ("core/session.py", "from ..stores import base"),
+        ("core/session/session.py", "from holdfast.stores.base import Store"),
+        ("core/session/session.py", "from holdfast.config import load"),
+        ("core/session/session.py", "def late():\n    import holdfast.engine.record"),
+        ("core/session/session.py", "from ..stores import base"),
         ("stores/memory.py", "from holdfast.files.atomic import write"),
         ("harnesses/base.py", "from holdfast import config"),
         ("files/atomic.py", "from holdfast.engine import record"),
@@ -145,7 +145,7 @@ def test_the_package_keeps_its_direction(check: Check) -> None:
         ("cli/status.py", "from holdfast.daemon.main import run"),
         ("cli/status.py", "import holdfast.daemon.clientele"),
         ("hook.py", "from holdfast.errors import HoldfastError"),
-        ("errors.py", "from holdfast.core.events import Event"),
+        ("errors.py", "from holdfast.core.events.event import Event"),
         ("config.py", "from holdfast.engine.record import record"),
         ("attic/old.py", "import os"),
     ],
@@ -157,8 +157,8 @@ def test_an_import_against_the_direction_is_found(path: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("path", "line"),
     [
-        ("core/session.py", "from holdfast.core.events import Event"),
-        ("core/session.py", "from holdfast.errors import HoldfastError"),
+        ("core/session/session.py", "from holdfast.core.events.event import Event"),
+        ("core/session/session.py", "from holdfast.errors import HoldfastError"),
         ("stores/memory.py", "from . import base"),
         ("engine/record.py", "from holdfast.stores.base import Store\nfrom holdfast.config import Config"),
         ("cli/main.py", "from holdfast import __version__\nfrom holdfast.daemon.client import ask"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.core.redact import NO_LISTS
+from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.daemon import client
 from holdfast.engine.redactor import mark_of
 from tests.browser.install import chromium

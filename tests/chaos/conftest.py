@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import Prompt
+from holdfast.core.events.event import Prompt
 from holdfast.daemon import client
 from holdfast.engine.doctor import leftovers
 from holdfast.errors import DaemonAway

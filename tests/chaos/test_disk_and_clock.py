@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import Prompt
+from holdfast.core.events.event import Prompt
 from tests.engine.stage import HOUR, NOON, Stage
 
 pytestmark = pytest.mark.slow

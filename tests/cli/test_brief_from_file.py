@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import harnesses
-from holdfast.core.brief import Reason
+from holdfast.core.brief.compose import Reason
 from holdfast.engine.preview import preview
 from holdfast.errors import TranscriptUnreadable
 from tests.cli.conftest import HARNESS, Person

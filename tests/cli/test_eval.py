@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.weights import WEIGHTS
+from holdfast.core.brief.weights import WEIGHTS
 from holdfast.engine import evaluations
 from holdfast.engine.survival import BUILDERS
 from holdfast.stores.sqlite import open_store

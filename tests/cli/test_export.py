@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import embed
-from holdfast.core.records import made
+from holdfast.core.agent_log.records import made
 from holdfast.engine.meter import note
 from holdfast.models.base import Answer
 from holdfast.settings import Models

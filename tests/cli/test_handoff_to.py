@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from holdfast import harnesses
-from holdfast.core.handoff import LONGEST_PASTED
+from holdfast.core.documents.handoff import LONGEST_PASTED
 from tests.cli.conftest import HARNESS, TIME_LIMIT, Person
 
 PROGRAM = """\

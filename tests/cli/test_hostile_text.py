@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.redact import redact
+from holdfast.core.redaction.redact import redact
 from holdfast.daemon.log import open_log
 from tests.cli.conftest import HARNESS, Person
 

@@ -79,7 +79,7 @@ def test_status_loads_neither_settings_nor_store(person: Person) -> None:
         "msgspec",
         "numpy",
         "rich",
-        "holdfast.core.session",
+        "holdfast.core.session.session",
         "holdfast.settings",
         "holdfast.stores.base",
     }

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast import skills
-from holdfast.core import guidance
+from holdfast.core.events import guidance
 from tests.cli.conftest import HARNESS, Person
 
 STATE = (

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.session import Trigger, begin
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Trigger, begin
 from holdfast.engine.presence import lock_holder
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Person

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli import brief
-from holdfast.core.brief import SAID
+from holdfast.core.brief.compose import SAID
 from holdfast.daemon import client, wire
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Done, Person
@@ -51,13 +51,13 @@ HEAVY = {
     "subprocess",
     "tempfile",
     "holdfast.cli.access",
-    "holdfast.core.brief",
-    "holdfast.core.checkpoint",
-    "holdfast.core.events",
-    "holdfast.core.redact",
-    "holdfast.core.session",
-    "holdfast.core.shell",
-    "holdfast.core.trail",
+    "holdfast.core.brief.compose",
+    "holdfast.core.session.checkpoint",
+    "holdfast.core.events.event",
+    "holdfast.core.redaction.redact",
+    "holdfast.core.session.session",
+    "holdfast.core.evidence.commands.shell",
+    "holdfast.core.evidence.trail",
     "holdfast.engine.desk",
     "holdfast.engine.views",
     "holdfast.harnesses",

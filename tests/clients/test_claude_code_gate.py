@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.defang import NOT_AN_ORDER, orders
+from holdfast.core.text.defang import NOT_AN_ORDER, orders
 from tests.clients.claude import Claude
 from tests.clients.model_server import ModelServer, Request, Step, call, say
 from tests.clients.product import TITLE, Product

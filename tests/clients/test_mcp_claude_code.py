@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core import guidance
+from holdfast.core.events import guidance
 from holdfast.engine import tools
 from tests.clients.claude import Claude, Stream
 from tests.clients.model_server import ModelServer, Step, call, say

@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from holdfast.core.context import Asked, Text
-from holdfast.core.summary import Material, Written
-from holdfast.core.trail import Trail
+from holdfast.core.agent_log.context import Asked, Text
+from holdfast.core.agent_log.summary import Material, Written
+from holdfast.core.evidence.trail import Trail
 from holdfast.engine.git import identity
 from holdfast.engine.summarize import Means, summarize
 from holdfast.settings import Checkpoint, Config, Models

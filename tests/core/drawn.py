@@ -11,7 +11,7 @@ import string
 
 import pytest
 
-from holdfast.core.redact import redact
+from holdfast.core.redaction.redact import redact
 
 DIGITS, SMALL, LETTERS = string.digits, string.ascii_lowercase, string.ascii_letters
 ALPHABETS = {

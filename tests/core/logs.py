@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from holdfast.core.records import Record, iso, made, read_log
+from holdfast.core.agent_log.records import Record, iso, made, read_log
 
 NOON = 1_767_268_800_000
 """2026-01-01T12:00:00Z"""

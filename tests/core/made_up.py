@@ -196,7 +196,7 @@ SECRETS_BY_NAME_OR_PLACE = [
 """A text with § in the place of the secret, the secret, and its kind."""
 
 CLEAN = [
-    "src/holdfast/core/redact.py:12:4: error in password handling",
+    "src/holdfast/core/redaction/redact.py:12:4: error in password handling",
     "commit 8f3c2a9d4e5b6a7c8d9e0f1a2b3c4d5e6f7a8b9c",
     "id: 550e8400-e29b-41d4-a716-446655440000",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     AssistantText,
     Event,
@@ -14,8 +14,8 @@ from holdfast.core.events import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.session import Policy, Session, advance, begin
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Policy, Session, advance, begin
 
 NOON = 1_800_000_000_000
 MINUTE = 60_000

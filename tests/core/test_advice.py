@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.advice import LEDGER, TABLE, Advice, due, ends_the_day, given
+from holdfast.core.session.advice import LEDGER, TABLE, Advice, due, ends_the_day, given
 
 
 def names(rows: tuple[Advice, ...]) -> list[str]:

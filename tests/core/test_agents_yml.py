@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.agents_yml import Asked, Unclear, asked, settled
+from holdfast.core.documents.agents_yml import Asked, Unclear, asked, settled
 from tests.tables import every_row
 
 PATH = ".agents/session_ledger.md"

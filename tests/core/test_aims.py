@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.aims import Aim, aim, search
+from holdfast.core.evidence.commands.purpose import Aim, aim, search
 from tests.tables import every_row
 
 

@@ -6,8 +6,9 @@ import json
 
 import msgspec
 
-from holdfast.core import continuity_model, summary
-from holdfast.core.answer_schema import strict_schema
+from holdfast.core.agent_log import summary
+from holdfast.core.agent_log.answer_schema import strict_schema
+from holdfast.core.documents import continuity_model
 
 
 class Inner(msgspec.Struct):

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.answers import from_anthropic, from_openai
-from holdfast.core.bodies import Message, body
-from holdfast.core.context import turns_of
-from holdfast.core.records import Record, made
-from holdfast.core.shapes import anthropic, openai
+from holdfast.core.agent_log.context import turns_of
+from holdfast.core.agent_log.provider_answers import from_anthropic, from_openai
+from holdfast.core.agent_log.provider_messages import anthropic, openai
+from holdfast.core.agent_log.record_bodies import Message, body
+from holdfast.core.agent_log.records import Record, made
 from tests.core.logs import NOON, asked, returned
 
 ANTHROPIC: dict[str, Any] = {

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.brief import TITLE, Brief, Reason, Told, compose, compose_news
-from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged
-from holdfast.core.facts import LEAST_PLAIN, form_of
-from holdfast.core.fence import is_ours, without_ours
-from holdfast.core.trail import Said
+from holdfast.core.brief.compose import TITLE, Brief, Reason, Told, compose, compose_news
+from holdfast.core.evaluation.facts import LEAST_PLAIN, form_of
+from holdfast.core.events.event import Action, Event, Origin, Todo, TodosChanged
+from holdfast.core.events.fence import is_ours, without_ours
+from holdfast.core.evidence.trail import Said
 from tests.core.scenes import (
     KEY,
     MINUTE,
@@ -125,7 +125,7 @@ def test_a_few_names_give_way_to_leave_enough_plain_words(words: int, trimmed: i
 def test_what_takes_more_room_than_it_seemed_leaves_it_to_others(
     monkeypatch: pytest.MonkeyPatch, budget: int
 ) -> None:
-    monkeypatch.setattr("holdfast.core.brief_form.PLAIN_SHARE", 0.0)
+    monkeypatch.setattr("holdfast.core.brief.form.PLAIN_SHARE", 0.0)
     brief = compose(busy_with_names(), budget)
     left = budget - len(brief.text) - len(", ")
     left_out = [item for item in brief.items if item.omitted == "over budget" and item.lead == "In use"]

@@ -7,12 +7,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.brief_beside import KIND, narrowed, written
-from holdfast.core.continuity import LayerName, Part, Summary
-from holdfast.core.continuity_startup import TITLE, Layered, Limits, Loaded
-from holdfast.core.continuity_summary import generated
-from holdfast.core.fence import without_ours
-from holdfast.core.told import Reason, Told
+from holdfast.core.brief.brief_input import Reason, Told
+from holdfast.core.brief.startup_block import KIND, narrowed, written
+from holdfast.core.documents.continuity import LayerName, Part, Summary
+from holdfast.core.documents.continuity_startup import TITLE, Layered, Limits, Loaded
+from holdfast.core.documents.continuity_summary import generated
+from holdfast.core.events.fence import without_ours
 from tests.core.scenes import NOON, session, worked
 
 LAYERS = tuple(Layered(name, f"{name}.md", said) for name, said in generated(worked()).layers.items())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.brief import compose
-from holdfast.core.told import COMMANDS
+from holdfast.core.brief.brief_input import COMMANDS
+from holdfast.core.brief.compose import compose
 from tests.core.test_brief_things import WHOLE, lines, ran, told, touched
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.brief_form import PLAIN_SHARE, TRIMMED, Sheet, readable
-from holdfast.core.page import written
-from holdfast.core.text import says
-from holdfast.core.told import FILES, IN_USE, OVER, STATE, Item
+from holdfast.core.brief.brief_input import FILES, IN_USE, OVER, STATE, Item
+from holdfast.core.brief.form import PLAIN_SHARE, TRIMMED, Sheet, readable
+from holdfast.core.brief.layout import written
+from holdfast.core.text.strings import says
 from tests.core.scenes import NOON
 
 HEADLINE = "## Session Recovery Context\nThis is what was kept of it all, to be checked."

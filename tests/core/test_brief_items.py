@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.brief_items import candidates
-from holdfast.core.events import Action
-from holdfast.core.told import DECISIONS, FILES, GOAL, RULES, STATE
+from holdfast.core.brief.brief_input import DECISIONS, FILES, GOAL, RULES, STATE
+from holdfast.core.brief.items import candidates
+from holdfast.core.events.event import Action
 from tests.core.scenes import NOON, prompt, said
 from tests.core.test_brief_things import lines, ran, told, touched
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.brief import Reason, Told, compose
-from holdfast.core.brief_things import recency, things
-from holdfast.core.events import Action, Event
-from holdfast.core.session import Session
-from holdfast.core.told import COMMANDS, FILES, IN_USE, Item, Kept
-from holdfast.core.trail import COMMANDS_KEPT
-from holdfast.core.weights import WEIGHTS
+from holdfast.core.brief.brief_input import COMMANDS, FILES, IN_USE, Item, Kept
+from holdfast.core.brief.compose import Reason, Told, compose
+from holdfast.core.brief.named_things import recency, things
+from holdfast.core.brief.weights import WEIGHTS
+from holdfast.core.events.event import Action, Event
+from holdfast.core.evidence.trail import COMMANDS_KEPT
+from holdfast.core.session.session import Session
 from tests.core.scenes import NOON, after, called, prompt, returned, said, session
 from tests.tables import every_row
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.checkpoint import gist, record_id, take
-from holdfast.core.events import Origin, Remembered
-from holdfast.core.pressure import Pressure
-from holdfast.core.session import Trigger
-from holdfast.core.world import GitState
+from holdfast.core.events.event import Origin, Remembered
+from holdfast.core.events.world import GitState
+from holdfast.core.session.checkpoint import gist, record_id, take
+from holdfast.core.session.pressure import Pressure
+from holdfast.core.session.session import Trigger
 from tests.core.scenes import KEY, MINUTE, NOON, after, worked
 
 DIGEST = """\

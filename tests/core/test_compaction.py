@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.bodies import Compaction, Rolling, body
-from holdfast.core.compaction import (
+from holdfast.core.agent_log.compaction import (
     CompactionPolicy,
     FromCheckpoint,
     FromModel,
@@ -23,9 +22,10 @@ from holdfast.core.compaction import (
     retold,
     told,
 )
-from holdfast.core.context import SUMMARY, Answered, Image, Text, Turn, turns_of, window_of
-from holdfast.core.records import Log, Record, made, path_to
-from holdfast.core.summary import ByRule, Written
+from holdfast.core.agent_log.context import SUMMARY, Answered, Image, Text, Turn, turns_of, window_of
+from holdfast.core.agent_log.record_bodies import Compaction, Rolling, body
+from holdfast.core.agent_log.records import Log, Record, made, path_to
+from holdfast.core.agent_log.summary import ByRule, Written
 from tests.core.logs import LOGS, NOON, answered, asked, compacted, returned
 
 WINDOW = 100_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 
-from holdfast.core.context import (
+from holdfast.core.agent_log.context import (
     BRANCH,
     FLUSH,
     NO_OUTPUT,
@@ -25,7 +25,7 @@ from holdfast.core.context import (
     window_of,
     without_past,
 )
-from holdfast.core.records import Log, Record, made, path_to
+from holdfast.core.agent_log.records import Log, Record, made, path_to
 from tests.core.logs import LOGS, NOON, answered, asked, chain, compacted, message, returned
 
 FIRST_TURNS = chain(("user", "one"), ("assistant", "two"), ("user", "three"), ("assistant", "four"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.continuity import (
+from holdfast.core.documents.continuity import (
     TITLES,
     Document,
     LayerName,
@@ -22,7 +22,7 @@ from holdfast.core.continuity import (
     stamped,
     summary_of,
 )
-from holdfast.core.continuity_merge import ITEMS_MOST, Merged, Written, merged, replaced
+from holdfast.core.documents.continuity_merge import ITEMS_MOST, Merged, Written, merged, replaced
 from tests.tables import every_row
 
 

@@ -8,8 +8,16 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of, latest, prior
-from holdfast.core.continuity_summary import Confidence, EvidenceCounts
+from holdfast.core.documents.continuity_audit import (
+    AuditEntry,
+    AuditTrigger,
+    Scope,
+    WriteMode,
+    entry_of,
+    latest,
+    prior,
+)
+from holdfast.core.documents.continuity_summary import Confidence, EvidenceCounts
 
 ENTRY = AuditEntry(
     id="e1",

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.continuity import LayerName, Part
-from holdfast.core.continuity_model import answer, question
-from holdfast.core.continuity_summary import (
+from holdfast.core.agent_log.summary import Failed
+from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity_model import answer, question
+from holdfast.core.documents.continuity_summary import (
     Author,
     Confidence,
     EvidenceCounts,
@@ -17,9 +18,8 @@ from holdfast.core.continuity_summary import (
     confidence,
     generated,
 )
-from holdfast.core.events import Action, Event
-from holdfast.core.session import Session
-from holdfast.core.summary import Failed
+from holdfast.core.events.event import Action, Event
+from holdfast.core.session.session import Session
 from tests.core.scenes import after, called, prompt, returned, said, session
 
 EMPTY: dict[str, Any] = {

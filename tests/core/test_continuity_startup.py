@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.continuity import LayerName, Part, Summary
-from holdfast.core.continuity_startup import (
+from holdfast.core.documents.continuity import LayerName, Part, Summary
+from holdfast.core.documents.continuity_startup import (
     FRAMING,
     TITLE,
     Layered,

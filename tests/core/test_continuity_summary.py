@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.continuity import LayerName, Part
-from holdfast.core.continuity_summary import Confidence, EvidenceCounts, Generated, generated
-from holdfast.core.events import Action, Event
+from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity_summary import Confidence, EvidenceCounts, Generated, generated
+from holdfast.core.events.event import Action, Event
 from tests.core.scenes import after, called, prompt, returned, said, session, worked
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.defang import (
+from holdfast.core.text.defang import (
     FROM_REPOSITORY,
     NOT_AN_ORDER,
     defanged,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.doubts import CHANGED, GONE, doubted, file_doubts, is_settled, uncertainty
-from holdfast.core.events import Origin, Replied
-from holdfast.core.ledger import Entry, Ledger
-from holdfast.core.trail import Trail
-from holdfast.core.world import FileState
+from holdfast.core.documents.ledger import Entry, Ledger
+from holdfast.core.documents.unconfirmed import CHANGED, GONE, doubted, file_doubts, is_settled, uncertainty
+from holdfast.core.events.event import Origin, Replied
+from holdfast.core.events.world import FileState
+from holdfast.core.evidence.trail import Trail
 from tests.core.scenes import MINUTE, NOON, after, prompt, said, session
 from tests.tables import every_row
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.aims import Aim, aim
-from holdfast.core.endings import (
+from holdfast.core.evidence.commands.exit_meaning import (
     FOUND_NOTHING,
     NOTHING_MATCHED,
     NOTHING_TO_DO,
@@ -17,7 +16,8 @@ from holdfast.core.endings import (
     looked_in_vain,
     made_good,
 )
-from holdfast.core.trail import CommandRun
+from holdfast.core.evidence.commands.purpose import Aim, aim
+from holdfast.core.evidence.trail import CommandRun
 from tests.tables import every_row
 
 WRONG_TYPE = "src/a.ts(5,15): error TS2305: No exported member."

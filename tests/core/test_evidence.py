@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Action, Event, Origin, Todo, TodoChanged, TodosChanged, ToolCalled
-from holdfast.core.evidence import follow, twin
-from holdfast.core.trail import (
+from holdfast.core.events.event import Action, Event, Origin, Todo, TodoChanged, TodosChanged, ToolCalled
+from holdfast.core.evidence.follow import follow, twin
+from holdfast.core.evidence.trail import (
     COMMANDS_KEPT,
     FILES_KEPT,
     NOTES_KEPT,

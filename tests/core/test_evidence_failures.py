@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.core.events import Action
-from holdfast.core.lines import command_line
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.one_line import command_line
 from tests.core.scenes import called, returned
 from tests.core.test_evidence import trail
 

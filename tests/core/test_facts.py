@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.facts import constraints_in, facts_in, facts_in_command, form_of, holds, quoted_commands
+from holdfast.core.evaluation.facts import (
+    constraints_in,
+    facts_in,
+    facts_in_command,
+    form_of,
+    holds,
+    quoted_commands,
+)
 from tests.tables import every_row
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.fence import OVERHEAD, disarmed, fence, is_ours, without_ours
+from holdfast.core.events.fence import OVERHEAD, disarmed, fence, is_ours, without_ours
 from tests.tables import every_row
 
 OPENING, CLOSING = "<holdfast-recall>", "</holdfast-recall>"

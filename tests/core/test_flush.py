@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Action, Compacted, DigestGiven, Event, Origin, Remembered, Sign
-from holdfast.core.flush import Flush, FlushPolicy, asked, due
-from holdfast.core.prose_signs import says_nothing
-from holdfast.core.session import Session
-from holdfast.core.thresholds import MARKER, THRESHOLDS, Delivery, Threshold
+from holdfast.core.events.event import Action, Compacted, DigestGiven, Event, Origin, Remembered, Sign
+from holdfast.core.evidence.prose.signs import says_nothing
+from holdfast.core.session.flush import Flush, FlushPolicy, asked, due
+from holdfast.core.session.session import Session
+from holdfast.core.session.thresholds import MARKER, THRESHOLDS, Delivery, Threshold
 from tests.core.scenes import KEY, NOON, after, called, prompt, returned, said, session
 from tests.tables import every_row
 

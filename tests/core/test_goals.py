@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.evidence import follow
-from holdfast.core.trail import Trail
+from holdfast.core.evidence.follow import follow
+from holdfast.core.evidence.trail import Trail
 from tests.core.scenes import prompt
 from tests.tables import every_row
 

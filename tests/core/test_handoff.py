@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.fence import without_ours
-from holdfast.core.handoff import (
+from holdfast.core.documents.handoff import (
     TITLES,
     Check,
     Doubt,
@@ -23,7 +22,8 @@ from holdfast.core.handoff import (
     pasted,
     render,
 )
-from holdfast.core.handoff_names import file_name, matching, slug
+from holdfast.core.documents.handoff_names import file_name, matching, slug
+from holdfast.core.events.fence import without_ours
 
 HEAD = Head("Finish the report", "2026-01-31T12:00:00Z", "s1", "some-harness", "feature/sums", "0123abcd")
 CHECKS = (Check("src/totals.py", "def total(rows):"), Check("docs/plan.md"))

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import Action, Event, Origin, SubagentStarted, Todo, TodosChanged, ToolCalled
-from holdfast.core.handoff import TITLES, Check, Handoff, Head
-from holdfast.core.handoff_filled import Words, filled, pattern_in
-from holdfast.core.handoff_turns import edits, turns
-from holdfast.core.told import Reason, Told
-from holdfast.core.trail import Said
+from holdfast.core.brief.brief_input import Reason, Told
+from holdfast.core.documents.handoff import TITLES, Check, Handoff, Head
+from holdfast.core.events.event import Action, Event, Origin, SubagentStarted, Todo, TodosChanged, ToolCalled
+from holdfast.core.evidence.trail import Said
+from holdfast.core.work.handoff_content import Words, filled, pattern_in
+from holdfast.core.work.turns import edits, turns
 from tests.core.scenes import KEY, MINUTE, NOON, after, called, prompt, returned, said, session
 
 PATCH = """*** Begin Patch

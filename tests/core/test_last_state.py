@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events import Action, Event, Origin, Todo, TodosChanged
-from holdfast.core.last_state import gone, last_state, offered_as_present
+from holdfast.core.evaluation.last_state import gone, last_state, offered_as_present
+from holdfast.core.events.event import Action, Event, Origin, Todo, TodosChanged
 from tests.core.scenes import KEY, NOON, called, returned, said
 
 

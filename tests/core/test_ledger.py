@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.ledger import (
+from holdfast.core.documents.ledger import (
     Document,
     Entry,
     Ledger,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.events import Action, Origin, Todo, TodosChanged
-from holdfast.core.ledger import Entry, Part
-from holdfast.core.ledger_filled import MOST, filled, told_in
-from holdfast.core.told import Reason, Told
-from holdfast.core.trail import Said
-from holdfast.core.world import GitState
+from holdfast.core.brief.brief_input import Reason, Told
+from holdfast.core.documents.ledger import Entry, Part
+from holdfast.core.events.event import Action, Origin, Todo, TodosChanged
+from holdfast.core.events.world import GitState
+from holdfast.core.evidence.trail import Said
+from holdfast.core.work.ledger_content import MOST, filled, told_in
 from tests.core.scenes import KEY, MINUTE, NOON, after, called, prompt, returned, said, session, worked
 
 GIT = GitState("feature/sums", "0123456789abcdef", (), ("Begin",))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.core.ledger import Entry, Ledger, Part, key_of, parse, read, render, written
-from holdfast.core.ledger_edit import confirmed
-from holdfast.core.ledger_merge import STANDING, Known, merged
+from holdfast.core.documents.ledger import Entry, Ledger, Part, key_of, parse, read, render, written
+from holdfast.core.documents.ledger_edit import confirmed
+from holdfast.core.documents.ledger_merge import STANDING, Known, merged
 
 GOLDEN = Path(__file__).parent / "ledgers"
 NOON, ONE = "2026-01-31T12:00:00Z", "2026-01-31T13:00:00Z"

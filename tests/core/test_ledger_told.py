@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.brief import compose
-from holdfast.core.ledger import Entry, Ledger
-from holdfast.core.ledger_told import Lead, confirmation, questions
-from holdfast.core.ledger_when import staleness
-from holdfast.core.told import Reason, Told
+from holdfast.core.brief.brief_input import Reason, Told
+from holdfast.core.brief.compose import compose
+from holdfast.core.documents.ledger import Entry, Ledger
+from holdfast.core.documents.ledger_sentences import Lead, confirmation, questions
+from holdfast.core.documents.ledger_when import staleness
 from tests.core.scenes import MINUTE, NOON, session, worked
 
 LEDGER = Ledger(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.durations import DAY_MS
-from holdfast.core.memory import (
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.memory.memory import (
     CRITICAL,
     FADING,
     SHORTLY_MS,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.durations import DAY_MS
-from holdfast.core.fence import fence
-from holdfast.core.memory import Memory, MemoryKind, Scope
-from holdfast.core.memory_audit import UNUSED_DAYS, Problem, doubts, files_named
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.fence import fence
+from holdfast.core.memory.audit import UNUSED_DAYS, Problem, doubts, files_named
+from holdfast.core.memory.memory import Memory, MemoryKind, Scope
 
 NOON = 1_767_268_800_000
 

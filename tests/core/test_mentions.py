@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Action, ToolCalled
-from holdfast.core.mentions import CROWD, HALF_LIFE, counted, file_key, in_call, in_text, use_at
-from holdfast.core.patches import FileChange
-from holdfast.core.trail import MENTIONS_KEPT, Mention, Thing
+from holdfast.core.events.event import Action, ToolCalled
+from holdfast.core.evidence.mentions import CROWD, HALF_LIFE, counted, file_key, in_call, in_text, use_at
+from holdfast.core.evidence.patches import FileChange
+from holdfast.core.evidence.trail import MENTIONS_KEPT, Mention, Thing
 from tests.core.scenes import called
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.names import COMMON, names, paths, program_name, references
+from holdfast.core.text.names import COMMON, names, paths, program_name, references
 from tests.tables import every_row
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import prose
+from holdfast.core.evidence.prose import reader
 from tests.tables import every_row
 
 NARRATION = """
@@ -38,9 +38,9 @@ def split(row: str) -> list[str]:
 
 @every_row("sentence", split(NARRATION))
 def test_what_the_agent_is_about_to_do_is_narration(sentence: str) -> None:
-    assert prose.is_narration(sentence)
+    assert reader.is_narration(sentence)
 
 
 @every_row("sentence", split(NO_NARRATION))
 def test_what_holds_later_is_no_narration(sentence: str) -> None:
-    assert not prose.is_narration(sentence)
+    assert not reader.is_narration(sentence)

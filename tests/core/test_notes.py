@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core import prose
-from holdfast.core.notes import Notes, after_statement, rules
-from holdfast.core.trail import NoteKind
+from holdfast.core.evidence.prose import reader
+from holdfast.core.evidence.statements import Notes, after_statement, rules
+from holdfast.core.evidence.trail import NoteKind
 from tests.core.scenes import said
 
 FAILING = """
@@ -40,12 +40,12 @@ def failed(*texts: str) -> list[str]:
 
 @pytest.mark.parametrize("sentence", FAILING.strip().splitlines())
 def test_what_fails_at_this_moment_may_be_mended(sentence: str) -> None:
-    assert prose.is_failing(sentence)
+    assert reader.is_failing(sentence)
 
 
 @pytest.mark.parametrize("sentence", ATTEMPTS.strip().splitlines())
 def test_what_was_tried_and_failed_stays_so(sentence: str) -> None:
-    assert not prose.is_failing(sentence)
+    assert not reader.is_failing(sentence)
 
 
 @pytest.mark.parametrize(

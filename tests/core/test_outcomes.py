@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 # Imported as a module: pytest would take `tests` and `TestSummary` for its own.
-from holdfast.core import outcomes
-from holdfast.core.outcomes import diagnosis, failed, reason
+from holdfast.core.evidence.commands import outcomes
+from holdfast.core.evidence.commands.outcomes import diagnosis, failed, reason
 from tests.tables import every_row
 
 PYTEST = """

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.page import NAMES_BESIDE, Page, lines, together
-from holdfast.core.told import COMMANDS, FILES, GOAL, IN_USE, Item
+from holdfast.core.brief.brief_input import COMMANDS, FILES, GOAL, IN_USE, Item
+from holdfast.core.brief.layout import NAMES_BESIDE, Page, lines, together
 
 NAMES = [f"name_{n}" for n in range(NAMES_BESIDE)]
 

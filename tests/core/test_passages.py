@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     Compacted,
     DigestGiven,
@@ -19,8 +19,8 @@ from holdfast.core.events import (
     Usage,
     map_text,
 )
-from holdfast.core.passages import LENGTH, OUTPUT, Passage, PassageKind, passages, trimmed
-from holdfast.core.redact import redact
+from holdfast.core.memory.passages import LENGTH, OUTPUT, Passage, PassageKind, passages, trimmed
+from holdfast.core.redaction.redact import redact
 from tests.core.made_up import BEGIN, END, HUNTER, PEM_LINES, PROVIDER_KEYS
 from tests.core.scenes import KEY, MINUTE, NOON, called, prompt, returned, said
 from tests.depth import examples

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Action
-from holdfast.core.patches import FileChange, below, patched, placed
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.patches import FileChange, below, patched, placed
 from tests.tables import every_row
 
 EDIT, WRITE, DELETE = Action.EDIT, Action.WRITE, Action.DELETE

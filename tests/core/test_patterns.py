@@ -13,8 +13,8 @@ import pytest
 
 import holdfast
 from holdfast import core
-from holdfast.core import patterns
-from holdfast.core.patterns import compile_patterns, compiled, patient
+from holdfast.core.text import patterns
+from holdfast.core.text.patterns import compile_patterns, compiled, patient
 
 SOURCE = Path(holdfast.__file__).parent
 POSSESSIVE = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+")

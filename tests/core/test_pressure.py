@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Compacted, ModelChanged, Origin, SessionEnded, Sign, Usage
-from holdfast.core.pressure import (
+from holdfast.core.events.event import Compacted, ModelChanged, Origin, SessionEnded, Sign, Usage
+from holdfast.core.session.pressure import (
     LARGE_WINDOW,
     USUAL_WINDOW,
     AutoCompact,
@@ -25,7 +25,7 @@ from holdfast.core.pressure import (
     tokens,
     window_of,
 )
-from holdfast.core.session import advance, revise
+from holdfast.core.session.session import advance, revise
 from tests.core.scenes import KEY, NOON, POLICY, after, session
 
 MODELS = (KnownModel("alpha", 100_000, 1.2), KnownModel("alpha-2", 500_000), KnownModel("beta", 32_000, 0.9))

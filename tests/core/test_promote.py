@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.continuity import Part, Summary
-from holdfast.core.promote import (
+from holdfast.core.documents.continuity import Part, Summary
+from holdfast.core.documents.promotion import (
     Candidate,
     Lane,
     Refused,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from holdfast.core import prose
+from holdfast.core.evidence.prose import reader
 from tests.tables import every_row
 
 Reader: TypeAlias = Callable[[str], tuple[str, ...]]
 
 SAID: tuple[tuple[Reader, str], ...] = (
     (
-        prose.decisions,
+        reader.decisions,
         """
         I decided to keep the queue in memory.
         Decision: one table per tenant, because the vendor limits row counts.
@@ -35,7 +35,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.next_steps,
+        reader.next_steps,
         """
         Next: wire the exporter into the command line.
         Next steps: write the docs and tag the release.
@@ -58,7 +58,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.untried,
+        reader.untried,
         """
         We could also try a smaller batch size.
         Alternatively, the index could be built in the background.
@@ -76,7 +76,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.questions,
+        reader.questions,
         """
         Should I delete the old table too?
         Do you want the report as CSV or as JSON?
@@ -93,7 +93,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.confirmed,
+        reader.confirmed,
         """
         All 12 tests pass.
         The whole suite is green.
@@ -117,7 +117,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.failures,
+        reader.failures,
         """
         Raising the limit didn't work because the proxy caps it too.
         The migration fails with a duplicate key.
@@ -138,7 +138,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.measurements,
+        reader.measurements,
         """
         The import took 340 ms.
         Memory went from 1.2 GB to 310 MB.
@@ -159,7 +159,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.needs,
+        reader.needs,
         """
         The tests need Redis on port 6380.
         It depends on a running Postgres.
@@ -179,7 +179,7 @@ SAID: tuple[tuple[Reader, str], ...] = (
 
 NOT_SAID: tuple[tuple[Reader, str], ...] = (
     (
-        prose.decisions,
+        reader.decisions,
         """
         Should we go with the second layout?
         I haven't decided yet.
@@ -204,7 +204,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.next_steps,
+        reader.next_steps,
         """
         I will now run the tests.
         Let me check the next file.
@@ -224,7 +224,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.untried,
+        reader.untried,
         """
         Let me try another approach.
         I tried the newer driver and it works.
@@ -241,7 +241,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.questions,
+        reader.questions,
         """
         Why does this matter? Because the lock is shared.
         What changed? The parser is stricter.
@@ -258,7 +258,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.confirmed,
+        reader.confirmed,
         """
         I'll run the tests to verify that `rows_that_were_not_sent_before` works correctly.
         The function is working correctly.
@@ -292,7 +292,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.failures,
+        reader.failures,
         """
         If it fails with a timeout, retry.
         The build would fail on Windows.
@@ -315,7 +315,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.measurements,
+        reader.measurements,
         """
         A session that began 28ms ago is marked as lost.
         三分钟前和 5 秒前各失败一次
@@ -344,7 +344,7 @@ NOT_SAID: tuple[tuple[Reader, str], ...] = (
         """,
     ),
     (
-        prose.needs,
+        reader.needs,
         """
         Does it need Docker?
         If it needs Docker, skip it.
@@ -377,20 +377,20 @@ def test_what_is_not_said_is_not_heard(read: Reader, text: str) -> None:
 
 def test_a_text_read_once_says_the_same_as_the_single_readers() -> None:
     text = "\n".join(f"- {line}" for _, line in cases(SAID))
-    said = prose.spoken(text)
-    assert said == prose.Spoken(
-        decisions=prose.decisions(text),
-        next_steps=prose.next_steps(text),
-        untried=prose.untried(text),
-        questions=prose.questions(text),
-        confirmed=prose.confirmed(text),
-        failures=prose.failures(text),
-        measurements=prose.measurements(text),
-        needs=prose.needs(text),
+    said = reader.spoken(text)
+    assert said == reader.Spoken(
+        decisions=reader.decisions(text),
+        next_steps=reader.next_steps(text),
+        untried=reader.untried(text),
+        questions=reader.questions(text),
+        confirmed=reader.confirmed(text),
+        failures=reader.failures(text),
+        measurements=reader.measurements(text),
+        needs=reader.needs(text),
     )
     assert all((said.decisions, said.next_steps, said.untried, said.questions, said.confirmed, said.failures))
 
 
 def test_a_sentence_may_say_two_things() -> None:
-    said = prose.spoken("All 84 tests pass.")
+    said = reader.spoken("All 84 tests pass.")
     assert said.confirmed == said.measurements == ("All 84 tests pass.",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import prose
+from holdfast.core.evidence.prose import reader
 from tests.tables import every_row
 
 BY_REASON = """
@@ -66,12 +66,12 @@ def rows(table: str) -> list[str]:
 
 @every_row("sentence", [*rows(BY_REASON), *rows(INSTEAD), *rows(BEST)])
 def test_a_choice_is_heard_by_its_reason_or_by_what_it_was_taken_instead_of(sentence: str) -> None:
-    assert prose.decisions(sentence) == (sentence,)
+    assert reader.decisions(sentence) == (sentence,)
 
 
 @every_row("text", rows(NOT_DECIDED))
 def test_narration_and_explanation_are_no_decisions(text: str) -> None:
-    assert prose.decisions(text) == ()
+    assert reader.decisions(text) == ()
 
 
 def test_a_lead_in_that_says_why_is_a_decision_and_one_that_points_on_is_none() -> None:
@@ -79,4 +79,4 @@ def test_a_lead_in_that_says_why_is_a_decision_and_one_that_points_on_is_none() 
         "Since no caller needs the old name, I'll drop it here:\n\n```\ndrop\n```\n"
         "I decided to do it in the following steps:\n- read\n- write"
     )
-    assert prose.decisions(text) == ("Since no caller needs the old name, I'll drop it here:",)
+    assert reader.decisions(text) == ("Since no caller needs the old name, I'll drop it here:",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core import prose
+from holdfast.core.evidence.prose import reader
 from tests.tables import every_row
 
 BINDING = """
@@ -145,32 +145,32 @@ def split(row: str) -> list[str]:
 
 @every_row("sentence", lines(BINDING))
 def test_a_constraint_is_heard_whole(sentence: str) -> None:
-    assert prose.constraints(sentence) == (sentence,)
+    assert reader.constraints(sentence) == (sentence,)
 
 
 @every_row("prompt", lines(NOT_BINDING))
 def test_a_question_or_a_report_binds_nobody(prompt: str) -> None:
-    assert prose.constraints(prompt) == ()
+    assert reader.constraints(prompt) == ()
 
 
 @every_row("sentence", lines(REMARKS))
 def test_what_only_asks_or_tells_how_things_are_is_a_remark_in_the_words_of_a_rule(sentence: str) -> None:
-    assert prose.is_remark(sentence)
+    assert reader.is_remark(sentence)
 
 
 @pytest.mark.parametrize("sentence", lines(NO_REMARKS))
 def test_a_question_that_asks_for_something_or_says_what_ought_to_be_is_no_remark(sentence: str) -> None:
-    assert not prose.is_remark(sentence)
+    assert not reader.is_remark(sentence)
 
 
 @every_row("prompt", split(GENERIC))
 def test_a_prompt_that_only_says_go_on_is_generic(prompt: str) -> None:
-    assert prose.is_generic(prompt)
+    assert reader.is_generic(prompt)
 
 
 @every_row("prompt", split(CONCRETE))
 def test_a_prompt_that_names_something_is_not_generic(prompt: str) -> None:
-    assert not prose.is_generic(prompt)
+    assert not reader.is_generic(prompt)
 
 
 def test_constraints_are_picked_out_of_a_prompt_in_order_and_once() -> None:
@@ -181,7 +181,7 @@ def test_constraints_are_picked_out_of_a_prompt_in_order_and_once() -> None:
         "```\nerror: you must pass --force\n```\n"
         "Don't touch `b.py`. Don't touch `b.py`. Is that clear?"
     )
-    assert prose.constraints(prompt) == (
+    assert reader.constraints(prompt) == (
         "Please fix it, but never retry more than twice.",
         "use the existing client, not a new one",
         "Don't touch `b.py`.",
@@ -190,14 +190,14 @@ def test_constraints_are_picked_out_of_a_prompt_in_order_and_once() -> None:
 
 def test_items_below_a_heading_for_rules_are_constraints() -> None:
     prompt = "Build the exporter.\n\nRequirements:\n- one file per tenant\n- gzip\n\nThe data is in s3."
-    assert prose.constraints(prompt) == ("one file per tenant", "gzip")
+    assert reader.constraints(prompt) == ("one file per tenant", "gzip")
 
 
 def test_a_sentence_of_a_wrapped_prompt_is_not_cut_at_the_line() -> None:
     prompt = (
         "Whatever you change in the importer, you must never write to the\nproduction bucket from a test."
     )
-    assert prose.constraints(prompt) == (prompt.replace("\n", " "),)
+    assert reader.constraints(prompt) == (prompt.replace("\n", " "),)
 
 
 @pytest.mark.parametrize(
@@ -218,4 +218,4 @@ def test_a_sentence_of_a_wrapped_prompt_is_not_cut_at_the_line() -> None:
     ],
 )
 def test_of_a_wrapped_prompt_the_users_words_are_what_is_asked(prompt: str, asked: str) -> None:
-    assert prose.asked(prompt) == asked
+    assert reader.asked(prompt) == asked

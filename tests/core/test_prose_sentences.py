@@ -8,19 +8,19 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core import prose
+from holdfast.core.evidence.prose import reader
 from tests.tables import every_row
 
 READERS: tuple[Callable[[str], tuple[str, ...]], ...] = (
-    prose.sentences,
-    prose.constraints,
-    prose.decisions,
-    prose.next_steps,
-    prose.untried,
-    prose.questions,
-    prose.confirmed,
-    prose.failures,
-    prose.measurements,
+    reader.sentences,
+    reader.constraints,
+    reader.decisions,
+    reader.next_steps,
+    reader.untried,
+    reader.questions,
+    reader.confirmed,
+    reader.failures,
+    reader.measurements,
 )
 
 ONE_SENTENCE = """
@@ -72,12 +72,12 @@ SPLIT: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @every_row("text", ONE_SENTENCE.strip().splitlines())
 def test_a_full_stop_inside_a_sentence_does_not_end_it(text: str) -> None:
-    assert prose.sentences(text) == (text,)
+    assert reader.sentences(text) == (text,)
 
 
 @every_row(("text", "expected"), SPLIT)
 def test_a_text_is_cut_into_its_sentences_and_items(text: str, expected: tuple[str, ...]) -> None:
-    assert prose.sentences(text) == expected
+    assert reader.sentences(text) == expected
 
 
 def test_items_are_what_their_heading_says() -> None:
@@ -87,7 +87,7 @@ def test_items_are_what_their_heading_says() -> None:
         "**Open questions:**\n- the owner of the bucket\n\n## Tried and failed\n- a bigger pool\n\n"
         "## What works\n- the importer\n\n## Notes\n- nothing more"
     )
-    said = prose.spoken(text)
+    said = reader.spoken(text)
     assert said.decisions == ("one table", "no cache")
     assert said.next_steps == ("port the reader",)
     assert said.questions == ("the owner of the bucket",)
@@ -97,7 +97,7 @@ def test_items_are_what_their_heading_says() -> None:
 
 def test_a_lead_in_speaks_for_its_list_and_not_for_what_follows() -> None:
     text = "Remaining:\n- the Windows path\n  - and its test\n\nThe rest is finished.\n- a\n- b"
-    assert prose.next_steps(text) == ("the Windows path", "and its test")
+    assert reader.next_steps(text) == ("the Windows path", "and its test")
 
 
 def test_of_an_item_to_do_the_first_sentence_is_the_step() -> None:
@@ -107,7 +107,7 @@ def test_of_an_item_to_do_the_first_sentence_is_the_step() -> None:
         "- [ ] Tag it. That takes a minute.\n\n"
         "## Outstanding\n- No reviews yet.\n- None\n- Not yet tested on Windows\n- 无\n- Nothing else"
     )
-    assert prose.next_steps(text) == (
+    assert reader.next_steps(text) == (
         "Port the reader.",
         "Reload the shell: `exec $SHELL`.",
         "Tag it.",
@@ -116,25 +116,25 @@ def test_of_an_item_to_do_the_first_sentence_is_the_step() -> None:
 
 
 def test_a_paragraph_of_what_is_to_do_is_read_whole() -> None:
-    assert prose.next_steps("## Remaining\nPort the reader. Then the docs.") == (
+    assert reader.next_steps("## Remaining\nPort the reader. Then the docs.") == (
         "Port the reader.",
         "Then the docs.",
     )
 
 
 def test_an_open_box_is_a_next_step_and_a_ticked_one_is_not() -> None:
-    assert prose.next_steps("- [ ] port the reader\n- [x] TODO: write the test") == ("port the reader",)
+    assert reader.next_steps("- [ ] port the reader\n- [x] TODO: write the test") == ("port the reader",)
 
 
 def test_a_question_at_the_end_is_open_and_one_with_an_answer_is_not() -> None:
-    assert prose.questions("Is the trailing slash intended? It breaks the router.") == ()
-    assert prose.questions("It breaks the router. Is the trailing slash intended?") == (
+    assert reader.questions("Is the trailing slash intended? It breaks the router.") == ()
+    assert reader.questions("It breaks the router. Is the trailing slash intended?") == (
         "Is the trailing slash intended?",
     )
 
 
 def test_what_was_pasted_in_one_line_is_not_looked_at() -> None:
-    assert prose.constraints("you must " + "a" * prose.LONGEST) == ()
+    assert reader.constraints("you must " + "a" * reader.LONGEST) == ()
 
 
 PIECES = st.sampled_from(
@@ -159,16 +159,16 @@ def test_any_text_can_be_read_and_what_is_heard_stands_in_it(text: str) -> None:
         for sentence in heard:
             assert sentence == sentence.strip() != ""
             assert squeezed(sentence) in squeezed(text)
-            assert sentence in prose.sentences(text)
+            assert sentence in reader.sentences(text)
 
 
 @given(TEXTS)
 def test_sentences_read_again_are_the_same_sentences(text: str) -> None:
-    once = prose.sentences(text)
-    assert prose.sentences("\n\n".join(once)) == once
+    once = reader.sentences(text)
+    assert reader.sentences("\n\n".join(once)) == once
 
 
 @given(st.text(max_size=100))
 def test_any_prompt_can_be_judged(text: str) -> None:
-    assert prose.is_generic(text) in (True, False)
-    assert prose.is_narration(text) in (True, False)
+    assert reader.is_generic(text) in (True, False)
+    assert reader.is_narration(text) in (True, False)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.rank import FADES, WORDS_MOST, Candidate, Pool, query_words, ranked
+from holdfast.core.memory.ranking import FADES, WORDS_MOST, Candidate, Pool, query_words, ranked
 
 
 def order(*candidates: Candidate) -> list[str]:

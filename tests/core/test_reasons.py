@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.outcomes import reason
+from holdfast.core.evidence.commands.outcomes import reason
 
 FORMATTED = """
 src/reader.ts format ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 
-from holdfast.core.record_texts import map_parts, map_record
-from holdfast.core.records import Log
+from holdfast.core.agent_log.record_texts import map_parts, map_record
+from holdfast.core.agent_log.records import Log
 from tests.core.logs import LOGS, answered, message, returned
 
 

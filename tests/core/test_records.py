@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core import bodies
-from holdfast.core.bodies import Body, body
-from holdfast.core.events import Skipped
-from holdfast.core.records import (
+from holdfast.core.agent_log import record_bodies
+from holdfast.core.agent_log.record_bodies import Body, body
+from holdfast.core.agent_log.records import (
     Log,
     Record,
     header,
@@ -24,6 +23,7 @@ from holdfast.core.records import (
     read_log,
     record_id,
 )
+from holdfast.core.events.event import Skipped
 from tests.core.logs import LOGS, NOON, answered, asked
 
 
@@ -55,7 +55,7 @@ def test_the_header_names_the_format() -> None:
         "timestamp": "2026-01-01T12:00:00.000Z",
         "cwd": "/home/you/shop",
     }
-    assert body(first) == bodies.Header("s", 3, "/home/you/shop")
+    assert body(first) == record_bodies.Header("s", 3, "/home/you/shop")
 
 
 # What each type says, in the words of the format
@@ -69,8 +69,8 @@ def test_the_header_names_the_format() -> None:
             "timestamp": "2026-02-01T12:00:00Z", "checkpoint": {"summary": "A rewrite...",
             "tokensAtCheckpoint": 50000, "messageCountAtCheckpoint": 45, "topics": ["persistence"],
             "openQuestions": ["How to handle concurrent writes?"], "keyDecisions": ["Use JSONL"]}}""",
-            bodies.Checkpoint(
-                bodies.Rolling(
+            record_bodies.Checkpoint(
+                record_bodies.Rolling(
                     summary="A rewrite...",
                     tokens=50000,
                     messages=45,
@@ -84,19 +84,19 @@ def test_the_header_names_the_format() -> None:
             """{"type": "compaction", "id": "1706803200000_0b72", "parentId": "06856efc",
             "timestamp": "2026-02-01T16:10:50.414Z", "summary": "Working on...",
             "firstKeptEntryId": "2ca436a6", "tokensBefore": 186673, "fromCheckpoint": true}""",
-            bodies.Compaction("Working on...", "2ca436a6", None, 186673, from_checkpoint=True),
+            record_bodies.Compaction("Working on...", "2ca436a6", None, 186673, from_checkpoint=True),
         ),
         (
             '{"type": "model_change", "provider": "local", "modelId": "small"}',
-            bodies.ModelChange("local", "small"),
+            record_bodies.ModelChange("local", "small"),
         ),
         (
             '{"type": "thinking_level_change", "thinkingLevel": "high"}',
-            bodies.ThinkingLevelChange("high"),
+            record_bodies.ThinkingLevelChange("high"),
         ),
-        ('{"type": "reset", "reason": "new"}', bodies.Reset()),
-        ('{"type": "compaction", "summary": 5}', bodies.Unknown()),
-        ('{"type": "surprise", "summary": "x"}', bodies.Unknown()),
+        ('{"type": "reset", "reason": "new"}', record_bodies.Reset()),
+        ('{"type": "compaction", "summary": 5}', record_bodies.Unknown()),
+        ('{"type": "surprise", "summary": "x"}', record_bodies.Unknown()),
     ],
 )
 def test_a_type_says_its_own_fields(line: str, says: Body) -> None:
@@ -108,10 +108,10 @@ def test_a_type_says_its_own_fields(line: str, says: Body) -> None:
 def test_a_message_says_who_and_what_it_took() -> None:
     usage = {"input": 10, "output": 2, "cacheRead": 30, "cacheWrite": 5, "totalTokens": 99}
     said = body(answered("1", "", "hello", "c1", usage=usage))
-    assert isinstance(said, bodies.Message)
+    assert isinstance(said, record_bodies.Message)
     assert said.message.usage is not None
     assert said.message.usage.total == 47
-    assert bodies.text_of(said.message.content) == "hello"
+    assert record_bodies.text_of(said.message.content) == "hello"
 
 
 def test_the_oldest_compactions_name_a_place() -> None:
@@ -131,7 +131,7 @@ def test_the_oldest_compactions_name_a_place() -> None:
         ("@3", "@2"),
     ]
     compaction = body(log.records[-1])
-    assert isinstance(compaction, bodies.Compaction)
+    assert isinstance(compaction, record_bodies.Compaction)
     assert compaction.first_kept == "@2"
     assert log.skipped == (Skipped("not JSON"),)
 

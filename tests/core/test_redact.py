@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from holdfast.core.redact import redact
+from holdfast.core.redaction.redact import redact
 from tests.core.made_up import (
     BEGIN,
     CLEAN,

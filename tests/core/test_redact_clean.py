@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import random
 
-from holdfast.core.redact import redact
+from holdfast.core.redaction.redact import redact
 from tests.core.drawn import UUID, drawn
 from tests.tables import every_row
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from holdfast.core.redact import VERSION, Lists, redact, redact_parts
+from holdfast.core.redaction.redact import VERSION, Lists, redact, redact_parts
 from tests.core.made_up import HUNTER, PLAIN, PROVIDER_KEYS, made_up
 from tests.tables import every_row
 

@@ -14,42 +14,42 @@ from typing import Any
 
 import pytest
 
-from holdfast.core import (
-    redact_around,
-    redact_assignments,
-    redact_before,
-    redact_calls,
-    redact_codes,
-    redact_commands,
-    redact_encoded,
-    redact_foreign,
-    redact_forms,
-    redact_keys,
-    redact_manifests,
-    redact_names,
-    redact_phrases,
-    redact_places,
-    redact_private,
-    redact_runs,
-    redact_said,
-    redact_search,
-    redact_settings,
-    redact_shapes,
-    redact_spans,
-    redact_tables,
-    redact_variables,
-    redact_views,
+from holdfast.core.redaction import (
+    around,
+    assignments,
+    blocks,
+    by_place,
+    by_shape,
+    calls,
+    codes,
+    encoded,
+    foreign,
+    manifests,
+    names,
+    phrases,
+    private_passages,
+    scan,
+    sentences,
+    settings,
+    spans,
+    tables,
+    variables,
+    views,
+    words_before,
 )
+from holdfast.core.redaction import commands as redact_commands
+from holdfast.core.redaction import forms as redact_forms
+from holdfast.core.redaction import shapes as redact_shapes
 from tests.tables import every_row
 
 # There is no other way to read a pattern; these modules have been there under this name since 3.11.
 from re import _constants as signs, _parser as parser  # type: ignore[attr-defined]  # isort: skip
 
 MODULES = [
-    *(redact_around, redact_assignments, redact_before, redact_calls, redact_commands, redact_foreign),
-    *(redact_keys, redact_manifests, redact_names, redact_phrases, redact_places, redact_private),
-    *(redact_runs, redact_said, redact_settings, redact_shapes, redact_spans, redact_variables),
-    *(redact_codes, redact_encoded, redact_tables, redact_views),
+    *(around, assignments, words_before, calls, redact_commands, foreign),
+    *(blocks, manifests, names, phrases, by_place, private_passages),
+    *(by_shape, sentences, settings, redact_shapes, spans, variables),
+    *(codes, encoded, tables, views),
 ]
 BACKTRACKING = (signs.MAX_REPEAT, signs.MIN_REPEAT)
 LONGEST = 20_000
@@ -76,7 +76,7 @@ def shapes() -> Iterator[tuple[str, str, int]]:
 
 def rules() -> Iterator[tuple[str, str, int]]:
     """What every rule looks at after its literal, and the values that a command's flags take."""
-    for each in redact_search._RULES:
+    for each in scan._RULES:
         yield each.literal.decode(), each.then.decode("latin-1"), int(re.VERBOSE | re.DOTALL)
     for flags, value, commands in redact_commands._FLAGS:
         yield from ((flags, value, 0), (flags, commands, 0))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.redact import Lists, redact, redact_parts, secrets_in
-from holdfast.core.redact_spans import MARKER
+from holdfast.core.redaction.redact import Lists, redact, redact_parts, secrets_in
+from holdfast.core.redaction.spans import MARKER
 from tests.core.made_up import BEGIN, PLAIN, PROVIDER_KEYS
 from tests.core.redact_texts import FRAGMENTS, TEXTS
 from tests.depth import DEEP

@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core import redact_commands, redact_foreign, redact_runs, redact_search, redact_shapes
-from holdfast.core import redact_views as views
-from holdfast.core.redact_foreign import by_foreign_name
-from holdfast.core.redact_page import Page, Rule, page_of, questions_for, searches_for
-from holdfast.core.redact_spans import Span
+from holdfast.core.redaction import by_shape, commands, foreign, scan, shapes, views
+from holdfast.core.redaction.foreign import by_foreign_name
+from holdfast.core.redaction.rules import Page, Rule, page_of, questions_for, searches_for
+from holdfast.core.redaction.spans import Span
 from tests.core.redact_texts import FRAGMENTS
 from tests.depth import examples
 
-RULES = redact_search._RULES
+RULES = scan._RULES
 QUESTIONS = questions_for(searches_for(RULES))
 LITERALS = sorted({rule.literal.decode() for rule in RULES})
 # What makes rules fire behind their literals, and what stands where two of them touch or overlap.
@@ -49,7 +48,7 @@ TEXTS = st.lists(PIECES | st.text(max_size=6), max_size=14).map("".join)
 
 def unasked(page: Page) -> list[Span]:
     """What the rules find if every search is made, in order."""
-    spans = list(redact_search._keys(page))
+    spans = list(scan._keys(page))
     for search in searches_for(RULES):
         spans += search.spans(page)
     return [*spans, *by_foreign_name(page)]
@@ -59,7 +58,7 @@ def unasked(page: Page) -> list[Span]:
 @given(TEXTS)
 def test_the_rules_find_the_same_without_any_question(text: str) -> None:
     page = page_of(text)
-    assert redact_search._by_rules(page) == unasked(page)
+    assert scan._by_rules(page) == unasked(page)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: repr(rule.literal))
@@ -120,10 +119,10 @@ def test_no_seam_is_overlooked_in_bytes(text: str) -> None:
     assert points == bool(views._SEAM_OF_POINTS.search(flat))
 
 
-@pytest.mark.parametrize("word", redact_foreign._ACCENTED)
+@pytest.mark.parametrize("word", foreign._ACCENTED)
 def test_every_accented_word_is_asked_for(word: str) -> None:
     for around in ("", "x", "é", "?", "密"):
-        assert redact_foreign._PERHAPS_ACCENTED.search(page_of(around + word.lower() + around).lower)
+        assert foreign._PERHAPS_ACCENTED.search(page_of(around + word.lower() + around).lower)
     page = page_of(f"{word.upper()}: hunter2Xy9")
     assert [page.text[span.start : span.end] for span in by_foreign_name(page)] == ["hunter2Xy9"]
 
@@ -131,20 +130,20 @@ def test_every_accented_word_is_asked_for(word: str) -> None:
 @pytest.mark.parametrize("send", ["send", "SEND", "Send", "\u017fend", "exp_send", "sendline"])
 def test_every_spelling_of_a_dialogue_is_read(send: str) -> None:
     text = f'expect "assword:"\n{send} "hunter2Xy9\\r"'
-    found = list(redact_commands._answered(text, 0))
+    found = list(commands._answered(text, 0))
     assert found == [Span(text.index("hunter"), text.index("\\r"), "password", found[0].rank)]
 
 
 def test_a_run_is_the_same_for_the_pattern_of_names_and_for_the_table() -> None:
     for byte in range(256):
-        name = redact_runs._NAME.match(bytes([byte]))
+        name = by_shape._NAME.match(bytes([byte]))
         assert name
-        in_run = bytes([byte]).translate(redact_runs._TOKEN_CHARACTERS) == b"k"
+        in_run = bytes([byte]).translate(by_shape._TOKEN_CHARACTERS) == b"k"
         assert in_run == (name.end() == 1)
         assert bool(name.lastindex) == (chr(byte) in "0123456789")
 
 
-@pytest.mark.parametrize("mark", redact_shapes.MARKS)
+@pytest.mark.parametrize("mark", shapes.MARKS)
 def test_every_mark_is_seen(mark: str) -> None:
-    assert redact_runs._is_marked("a" * 20 + mark + "b" * 20)
-    assert not redact_runs._is_marked("a" * 50)
+    assert by_shape._is_marked("a" * 20 + mark + "b" * 20)
+    assert not by_shape._is_marked("a" * 50)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.redact import Lists, redact
-from holdfast.core.redact_segments import CONTEXT, LONGEST_LINE, SEGMENT
-from holdfast.core.redact_stream import redact_stream
+from holdfast.core.redaction.redact import Lists, redact
+from holdfast.core.redaction.segments import CONTEXT, LONGEST_LINE, SEGMENT
+from holdfast.core.redaction.stream import redact_stream
 from tests.core.made_up import BEGIN, END, HEX, HUNTER, PEM_LINES, PLAIN, made_up
 from tests.core.redact_texts import TEXTS
 

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from holdfast.core.redact import redact
+from holdfast.core.redaction.redact import redact
 from tests.core.drawn import UUID, drawn, left
 
 SERVICES = "acmecloud zorbit quillstack brightmesh orvane kelpdb".split()

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.core import handoff_filled, ledger_filled
-from holdfast.core.brief import compose
-from holdfast.core.checkpoint import take
-from holdfast.core.continuity import LayerName, Part
-from holdfast.core.continuity_summary import generated
-from holdfast.core.handoff import Head
-from holdfast.core.handoff_filled import Words
-from holdfast.core.session import Session, Trigger
-from holdfast.core.told import RULES, Reason, Told
+from holdfast.core.brief.brief_input import RULES, Reason, Told
+from holdfast.core.brief.compose import compose
+from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity_summary import generated
+from holdfast.core.documents.handoff import Head
+from holdfast.core.session.checkpoint import take
+from holdfast.core.session.session import Session, Trigger
+from holdfast.core.work import handoff_content, ledger_content
+from holdfast.core.work.handoff_content import Words
 from tests.core.scenes import NOON, after, prompt, session
 
 RULE = "Never touch the ledger table."
@@ -26,11 +26,11 @@ def in_the_brief(of: Session) -> list[str]:
 
 
 def in_the_ledger(of: Session) -> list[str]:
-    return [entry.text for entry in ledger_filled.filled(told(of)).constraints]
+    return [entry.text for entry in ledger_content.filled(told(of)).constraints]
 
 
 def in_the_handoff(of: Session) -> list[str]:
-    request = handoff_filled.filled(told(of), (), Head("go on"), Words()).sections[0]
+    request = handoff_content.filled(told(of), (), Head("go on"), Words()).sections[0]
     return [line.removeprefix("Rule: ") for line in request if line.startswith("Rule: ")]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.renewed import renewed
-from holdfast.core.session import begin
-from holdfast.core.trail import Said, Trail
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.evidence.replaced import renewed
+from holdfast.core.evidence.trail import Said, Trail
+from holdfast.core.session.session import begin
 
 SESSION = begin("s1", "any", Project("/proj", "/proj", "", "", "/proj"), 1_000)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core import outcomes
-from holdfast.core.lines import ran as shown
-from holdfast.core.retests import retested
-from holdfast.core.trail import CommandRun
+from holdfast.core.evidence.commands import outcomes
+from holdfast.core.evidence.commands.retests import retested
+from holdfast.core.evidence.one_line import ran as shown
+from holdfast.core.evidence.trail import CommandRun
 from tests.tables import every_row
 
 

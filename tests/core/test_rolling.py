@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.events import Compacted, Origin, Sign
-from holdfast.core.rolling import Outline, Rolling, RollingPolicy, due, outlined, taken
-from holdfast.core.session import Policy, Session, TakeCheckpoint, Trigger, advance
-from holdfast.core.trail import Trail
+from holdfast.core.events.event import Compacted, Origin, Sign
+from holdfast.core.evidence.trail import Trail
+from holdfast.core.session.rolling import Outline, Rolling, RollingPolicy, due, outlined, taken
+from holdfast.core.session.session import Policy, Session, TakeCheckpoint, Trigger, advance
 from tests.core.scenes import KEY, NOON, after, prompt, said, session, worked
 from tests.core.test_pressure import usage
 from tests.tables import every_row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core import outcomes
+from holdfast.core.evidence.commands import outcomes
 
 
 @pytest.mark.parametrize(

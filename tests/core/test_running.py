@@ -6,13 +6,21 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.brief import compose
-from holdfast.core.endings import STOPPED
-from holdfast.core.events import Action, Event, LeftRunning, Origin, SessionStarted, Source, ToolReturned
-from holdfast.core.lines import command_line
-from holdfast.core.session import Session
-from holdfast.core.told import Reason, Told
-from holdfast.core.trail import RUNNING_KEPT
+from holdfast.core.brief.brief_input import Reason, Told
+from holdfast.core.brief.compose import compose
+from holdfast.core.events.event import (
+    Action,
+    Event,
+    LeftRunning,
+    Origin,
+    SessionStarted,
+    Source,
+    ToolReturned,
+)
+from holdfast.core.evidence.commands.exit_meaning import STOPPED
+from holdfast.core.evidence.one_line import command_line
+from holdfast.core.evidence.trail import RUNNING_KEPT
+from holdfast.core.session.session import Session
 from tests.core.scenes import KEY, NOON, after, called, returned, session
 
 SERVER = called("c1", Action.RUN, "npm run dev")

@@ -6,11 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import Action, Event
-from holdfast.core.facts import Fact, facts_in
-from holdfast.core.scores import Beginning, Counts, Told, compared, counted, named_in, own_calls, recalls
-from holdfast.core.session_score import SessionScore, Start
-from holdfast.core.survival import AGENT_EVENTS_AFTER
+from holdfast.core.evaluation.facts import Fact, facts_in
+from holdfast.core.evaluation.scores import (
+    Beginning,
+    Counts,
+    Told,
+    compared,
+    counted,
+    named_in,
+    own_calls,
+    recalls,
+)
+from holdfast.core.evaluation.survival import AGENT_EVENTS_AFTER
+from holdfast.core.events.event import Action, Event
+from holdfast.core.session.score import SessionScore, Start
 from tests.core.scenes import NOON, called, prompt, returned, said
 
 BEFORE = facts_in("`retry_budget` in retry.py, `clock_skew` in clock.py, `drain_queue` in queue.py")

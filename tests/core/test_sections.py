@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.sections import LONGEST, Section, sections
+from holdfast.core.memory.sections import LONGEST, Section, sections
 
 FILE = """\
 Before any heading.

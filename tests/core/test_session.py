@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     BriefSeen,
     Compacted,
     CompactionImminent,
@@ -21,8 +21,8 @@ from holdfast.core.events import (
     Source,
     TurnEnded,
 )
-from holdfast.core.fence import TITLE, fence
-from holdfast.core.session import (
+from holdfast.core.events.fence import TITLE, fence
+from holdfast.core.session.session import (
     Due,
     Effect,
     Phase,

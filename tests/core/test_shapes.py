@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from holdfast.core.context import Answered, Asked, Call, Image, Result, Text, Thinking, turns_of
-from holdfast.core.records import Log, path_to
-from holdfast.core.shapes import anthropic, openai
+from holdfast.core.agent_log.context import Answered, Asked, Call, Image, Result, Text, Thinking, turns_of
+from holdfast.core.agent_log.provider_messages import anthropic, openai
+from holdfast.core.agent_log.records import Log, path_to
 from tests.core.logs import LOGS, Json
 from tests.core.providers import refused_by_anthropic, refused_by_openai
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Action
-from holdfast.core.patches import FileChange
-from holdfast.core.shell import Call, calls, edits, program, reads, same, shown
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.commands.shell import Call, calls, edits, program, reads, same, shown
+from holdfast.core.evidence.patches import FileChange
 from tests.tables import every_row
 
 EDIT, WRITE, DELETE = Action.EDIT, Action.WRITE, Action.DELETE

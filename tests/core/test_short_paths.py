@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.short_paths import LONG, shortener
+from holdfast.core.text.short_paths import LONG, shortener
 
 LEFT = "packages/core/src/evaluation/trace.ts"
 RIGHT = "packages/eval/src/evaluation/trace.ts"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Action
-from holdfast.core.session import Session, consume
-from holdfast.core.status_line import NAME_CHARS, project_name, status_line
+from holdfast.core.events.event import Action
+from holdfast.core.session.session import Session, consume
+from holdfast.core.session.status_line import NAME_CHARS, project_name, status_line
 from tests.core.scenes import MINUTE, NOON, PROJECT, after, called, prompt, returned, session, worked
 
 

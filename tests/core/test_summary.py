@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.context import Answered, Asked, Call, Image, Result, Text, turns_of
-from holdfast.core.events import Action, Todo
-from holdfast.core.records import Log, path_to
-from holdfast.core.summary import (
+from holdfast.core.agent_log.context import Answered, Asked, Call, Image, Result, Text, turns_of
+from holdfast.core.agent_log.records import Log, path_to
+from holdfast.core.agent_log.summary import (
     BUCKET,
     CONVERSATION_CHARS,
     EARLIER_CHARS,
@@ -24,7 +23,8 @@ from holdfast.core.summary import (
     has_evidence,
     question,
 )
-from holdfast.core.trail import CommandRun, FileTouch, Note, NoteKind, Trail
+from holdfast.core.events.event import Action, Todo
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, NoteKind, Trail
 from tests.core.logs import LOGS, NOON
 
 TRAIL = Trail(

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import MAIN, Action, Compacted, Event, Origin, Sign
-from holdfast.core.survival import (
+from holdfast.core.evaluation.survival import (
     Cut,
     CutKind,
     Need,
@@ -21,6 +20,7 @@ from holdfast.core.survival import (
     rarity,
     score,
 )
+from holdfast.core.events.event import MAIN, Action, Compacted, Event, Origin, Sign
 from tests.core.scenes import KEY, NOON, called, prompt, returned, said
 
 

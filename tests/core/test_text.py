@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import Origin, Prompt, Replied, Todo, TodoChanged, TodosChanged, map_text
-from holdfast.core.fence import disarmed, fence, is_ours, without_ours
-from holdfast.core.text import content_words, elapsed, in_sentences, query_terms, shortened
+from holdfast.core.events.event import Origin, Prompt, Replied, Todo, TodoChanged, TodosChanged, map_text
+from holdfast.core.events.fence import disarmed, fence, is_ours, without_ours
+from holdfast.core.text.strings import content_words, elapsed, in_sentences, query_terms, shortened
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events import Origin, Todo, TodosChanged
-from holdfast.core.evidence import follow
-from holdfast.core.todos import STEPS_FORGOTTEN, STEPS_LEFT, still_open, with_entry
-from holdfast.core.trail import TODOS_KEPT, Said, Trail
+from holdfast.core.events.event import Origin, Todo, TodosChanged
+from holdfast.core.evidence.follow import follow
+from holdfast.core.evidence.todos import STEPS_FORGOTTEN, STEPS_LEFT, still_open, with_entry
+from holdfast.core.evidence.trail import TODOS_KEPT, Said, Trail
 from tests.core.scenes import KEY, NOON, prompt, said
 
 ONE, TWO = Todo("Write", "pending", "1"), Todo("Test", "in_progress", "2")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events import Action
-from holdfast.core.shell import edits
-from holdfast.core.touches import with_change
-from holdfast.core.trail import FileTouch
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.commands.shell import edits
+from holdfast.core.evidence.files import with_change
+from holdfast.core.evidence.trail import FileTouch
 from tests.tables import every_row
 
 READ, EDIT, WRITE, DELETE = Action.READ, Action.EDIT, Action.WRITE, Action.DELETE

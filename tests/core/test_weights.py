@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from holdfast.core.brief import Reason, Told, compose
-from holdfast.core.weights import THING_VALUE, WEIGHTS, score
+from holdfast.core.brief.compose import Reason, Told, compose
+from holdfast.core.brief.weights import THING_VALUE, WEIGHTS, score
 from tests.core.scenes import NOON, worked
 from tests.tables import every_row
 

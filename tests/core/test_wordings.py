@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.wordings import FORGOTTEN, NO_WORDINGS, Wordings, fingerprints
+from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS, Wordings, fingerprints
 
 KEY = b"k" * 16
 TEXT = "The staging database lives at db-7.internal:5433 and Petra rotates its password every second Tuesday"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.wrapped import unwrapped, wrapped
+from holdfast.core.events.wrapped_command import unwrapped, wrapped
 
 LETTER = '{"session_id": "s-1", "note": "it\'s $HOME and `ls`"}'
 OURS = "cat >/dev/null; printf ours"

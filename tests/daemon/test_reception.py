@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.worker import Urgency, Worker
 

@@ -7,7 +7,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.core.summary import Failed, Material, Written
+from holdfast.core.agent_log.summary import Failed, Material, Written
 
 
 @dataclass

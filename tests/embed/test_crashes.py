@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import embed
-from holdfast.core.records import Record
+from holdfast.core.agent_log.records import Record
 from holdfast.stores.sqlite import open_store
 from tests.core.logs import NOON
 from tests.core.providers import refused_by_anthropic

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import embed
-from holdfast.core.bodies import Checkpoint, Compaction, body
+from holdfast.core.agent_log.record_bodies import Checkpoint, Compaction, body
 from holdfast.embed import SessionStore
 from tests.embed.loop import said, texts, turns, write_settings
 from tests.models.api_server import ApiServer, Said, anthropic

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import embed
-from holdfast.core.records import made
+from holdfast.core.agent_log.records import made
 from holdfast.embed import Call, Session, SessionStore
 from holdfast.errors import (
     AnswerUnreadable,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.durations import DAY_MS
-from holdfast.core.world import Project
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.recall import Finding, Query, recall
 from holdfast.engine.remember import Kept, Wish, remember

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.config import Config
-from holdfast.core.events import (
+from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.events.event import (
     Action,
     AssistantText,
     BriefSeen,
@@ -32,11 +33,10 @@ from holdfast.core.events import (
     TurnEnded,
     Usage,
 )
-from holdfast.core.fence import TITLE, fence
-from holdfast.core.pressure import AutoCompact
-from holdfast.core.session import Process
-from holdfast.core.told import NOTHING_KEPT, Kept
-from holdfast.core.wanted import WantedEntry, WantedMember
+from holdfast.core.events.fence import TITLE, fence
+from holdfast.core.events.install_request import WantedEntry, WantedMember
+from holdfast.core.session.pressure import AutoCompact
+from holdfast.core.session.session import Process
 from holdfast.engine.desk import Desk
 from holdfast.engine.receive import listen, receive
 from holdfast.harnesses.base import Ask, Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from holdfast.core.context import turns_of
-from holdfast.core.records import Log, Record, made, path_to
-from holdfast.core.session import Phase, Process
+from holdfast.core.agent_log.context import turns_of
+from holdfast.core.agent_log.records import Log, Record, made, path_to
+from holdfast.core.session.session import Phase, Process
 from holdfast.engine import append as module
 from holdfast.engine.append import Owner, append, path_at, path_of, take_over
 from holdfast.engine.git import identity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.memory import Memory
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory
 from holdfast.engine.git import identity
 from holdfast.engine.memorize import LONGEST
 from holdfast.engine.recall import Query, note_recalled, recall

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from holdfast.core.memory_audit import Problem
+from holdfast.core.memory.audit import Problem
 from holdfast.engine.audit_memories import audit
 from holdfast.engine.git import identity
 from tests.engine.library import DAY, OTHER, Library

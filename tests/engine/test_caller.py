@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import Action, Event, Origin, ToolCalled, ToolReturned
-from holdfast.core.session import Process
+from holdfast.core.events.event import Action, Event, Origin, ToolCalled, ToolReturned
+from holdfast.core.session.session import Process
 from holdfast.engine import caller
 from holdfast.engine.caller import Call, Caller, find_caller, seen_calling
 from holdfast.engine.processes import start_of

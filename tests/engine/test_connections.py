@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.wanted import WantedCopy
+from holdfast.core.events.install_request import WantedCopy
 from holdfast.engine.connections import check_files, check_search
 from holdfast.engine.doctor import Mend
 from holdfast.files import install

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.session import Trigger
+from holdfast.core.session.session import Trigger
 from holdfast.engine.digest import LONGEST, SAME_WITHIN_MS, Digest, give_digest, written
 from holdfast.errors import HoldfastError
 from tests.engine.stage import HOUR, MINUTE, Stage

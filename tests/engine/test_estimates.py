@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import Compacted, Event, Origin, Prompt, Sign, ToolReturned, Usage
-from holdfast.core.pressure import KnownModel
+from holdfast.core.events.event import Compacted, Event, Origin, Prompt, Sign, ToolReturned, Usage
+from holdfast.core.session.pressure import KnownModel
 from holdfast.engine.estimates import Estimate, errors, estimates
 
 MODELS = (KnownModel("alpha", 100_000, 2.0),)

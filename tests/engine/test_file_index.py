@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from holdfast.engine.file_index import refresh
 from holdfast.engine.git import identity
 from holdfast.engine.recall import Query, recall

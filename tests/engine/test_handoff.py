@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.handoff_filled import Words
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.work.handoff_content import Words
 from holdfast.engine import handoff
 from holdfast.engine.git import identity
 from holdfast.engine.handoff import FOLDER, Found, Verdict

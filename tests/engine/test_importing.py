@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.durations import DAY_MS
-from holdfast.core.session import Phase
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.session.session import Phase
 from holdfast.engine import forget, projects
 from holdfast.engine.git import identity
 from holdfast.engine.import_reading import BATCH_BYTES, Job, Piece, Reading, in_turn

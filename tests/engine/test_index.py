@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.durations import DAY_MS
-from holdfast.core.events import DigestGiven, Origin, Prompt
-from holdfast.core.passages import Passage
-from holdfast.core.session import Trigger
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.event import DigestGiven, Origin, Prompt
+from holdfast.core.memory.passages import Passage
+from holdfast.core.session.session import Trigger
 from holdfast.engine.append import Owner, append
 from holdfast.engine.git import identity
 from holdfast.engine.index import (

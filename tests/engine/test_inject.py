@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.fence import is_ours
-from holdfast.core.told import Reason
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.events.fence import is_ours
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
 from holdfast.engine.inject import MOST_CHARS, TURNS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.told import Kept
+from holdfast.core.brief.brief_input import Kept
 from holdfast.engine.desk import Desk
 from holdfast.harnesses.base import Harness
 from tests.engine.stage import MINUTE, Playhouse, Stage

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.ledger import Entry, Ledger, parse, read
-from holdfast.core.world import Project
+from holdfast.core.documents.ledger import Entry, Ledger, parse, read
+from holdfast.core.events.world import Project
 from holdfast.engine import ledger
 from holdfast.engine.git import identity
 from holdfast.engine.ledger import DEFAULT_PATH, Rules, place_of, rules

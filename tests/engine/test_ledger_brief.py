@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.ledger import Entry, Ledger
-from holdfast.core.ledger_strange import CHARS_MOST, KIND
-from holdfast.core.session import Process
-from holdfast.core.world import Project
+from holdfast.core.documents.ledger import Entry, Ledger
+from holdfast.core.documents.repository_ledger import CHARS_MOST, KIND
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Process
 from holdfast.engine import ledger
 from holdfast.engine.git import identity
 from holdfast.engine.ledger import DEFAULT_PATH

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.ledger import Entry, Ledger
-from holdfast.core.redact import Lists
-from holdfast.core.world import Project
+from holdfast.core.documents.ledger import Entry, Ledger
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import Lists
 from holdfast.engine.forget import Before, Choice, Everything, OneProject, OneSession, forget, rehearse
 from holdfast.engine.ledger import DEFAULT_PATH
 from holdfast.engine.redactor import Redactor

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.core.session import Phase, Process
+from holdfast.core.session.session import Phase, Process
 from holdfast.engine.lives import Life, life_of
 from holdfast.engine.maintain import finalise_orphans
 from holdfast.engine.processes import start_of

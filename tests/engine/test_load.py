@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from holdfast import harnesses
-from holdfast.core.continuity import LayerName, Part
-from holdfast.core.continuity_audit import AuditTrigger, Scope
-from holdfast.core.session import Phase, Session, begin
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Phase, Session, begin
 from holdfast.engine import auto_save, continuity, continuity_source, dream, wrap
 from holdfast.engine.continuity import Room, Task
 from holdfast.engine.continuity_source import Choice, Source

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.fence import TITLE, fence
+from holdfast.core.events.fence import TITLE, fence
 from holdfast.engine.git import identity
 from holdfast.engine.recall import Query, look_up
 from holdfast.engine.remember import Wish, remember

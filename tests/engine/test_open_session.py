@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.bodies import Checkpoint as CheckpointBody
-from holdfast.core.bodies import Compaction, Rolling, body
-from holdfast.core.context import SUMMARY, Text, turns_of
-from holdfast.core.records import Record
-from holdfast.core.session import Process
-from holdfast.core.summary import Failed, Written
+from holdfast.core.agent_log.context import SUMMARY, Text, turns_of
+from holdfast.core.agent_log.record_bodies import Checkpoint as CheckpointBody
+from holdfast.core.agent_log.record_bodies import Compaction, Rolling, body
+from holdfast.core.agent_log.records import Record
+from holdfast.core.agent_log.summary import Failed, Written
+from holdfast.core.session.session import Process
 from holdfast.engine.append import Owner
 from holdfast.engine.compact import Summarize
 from holdfast.engine.git import identity

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.identity import Known, Marks, Moved, New
-from holdfast.core.session import begin
+from holdfast.core.events.identity import Known, Marks, Moved, New
+from holdfast.core.session.session import begin
 from holdfast.engine import marks, projects
 from holdfast.engine.git import identity
 from holdfast.engine.listing import listed

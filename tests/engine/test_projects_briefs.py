@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.session import begin
+from holdfast.core.session.session import begin
 from holdfast.engine import forget, projects
 from holdfast.engine.git import identity
 from holdfast.settings import Capture

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.core.durations import DAY_MS
-from holdfast.core.session import Phase
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.session.session import Phase
 from holdfast.engine.desk import Desk
 from holdfast.engine.maintain import prune_all, would_prune
 from holdfast.settings import Records

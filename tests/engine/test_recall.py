@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.session import Trigger
+from holdfast.core.session.session import Trigger
 from holdfast.engine.recall import VECTORS_AT_ONCE, Query, expand, look_up
 from holdfast.engine.vectors import MODEL, catch_up
 from holdfast.errors import HoldfastError

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from holdfast.core.session import Phase, Process, Trigger
+from holdfast.core.session.session import Phase, Process, Trigger
 from holdfast.engine import maintain
 from holdfast.engine.receive import receive
 from holdfast.harnesses.base import Envelope

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.identity import Marks, Site
-from holdfast.core.memory import Label
-from holdfast.core.redact import NO_LISTS, Lists
-from holdfast.core.session import Phase
+from holdfast.core.events.identity import Marks, Site
+from holdfast.core.memory.memory import Label
+from holdfast.core.redaction.redact import NO_LISTS, Lists
+from holdfast.core.session.session import Phase
 from holdfast.engine import forget
 from holdfast.engine.forgotten import note_wording
 from holdfast.engine.index import findable

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.redact import redact
+from holdfast.core.redaction.redact import redact
 from holdfast.engine.redaction import (
     ALL,
     Changed,

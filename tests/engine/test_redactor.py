@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events import MAIN, AssistantText, Event, Origin, Usage
-from holdfast.core.world import Project
+from holdfast.core.events.event import MAIN, AssistantText, Event, Origin, Usage
+from holdfast.core.events.world import Project
 from holdfast.engine.record import Arrival, record
 from holdfast.engine.redactor import redact_as_seen as redact
 from tests.engine.stage import Stage

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.fence import fence
-from holdfast.core.memory import Label, MemoryKind, Scope
-from holdfast.core.redact import NO_LISTS
-from holdfast.core.session import begin
-from holdfast.core.world import Project
+from holdfast.core.events.fence import fence
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Label, MemoryKind, Scope
+from holdfast.core.redaction.redact import NO_LISTS
+from holdfast.core.session.session import begin
 from holdfast.engine.forget import OneMemory, forget
 from holdfast.engine.memorize import LONGEST
 from holdfast.engine.redactor import mark_of

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.brief import Reason
-from holdfast.core.events import Prompt
-from holdfast.core.session import Phase, Process, Trigger
+from holdfast.core.brief.compose import Reason
+from holdfast.core.events.event import Prompt
+from holdfast.core.session.session import Phase, Process, Trigger
 from holdfast.engine.forget import OneSession, forget
 from holdfast.engine.maintain import redate
 from holdfast.engine.processes import start_of

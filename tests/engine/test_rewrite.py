@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.redact import NO_LISTS, VERSION, Lists
+from holdfast.core.redaction.redact import NO_LISTS, VERSION, Lists
 from holdfast.engine import doctor
 from holdfast.engine.redactor import Redactor, mark_of
 from holdfast.engine.rewrite import ROWS, rewrite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core.session_score import SessionScore, Start
+from holdfast.core.session.score import SessionScore, Start
 from holdfast.engine.recall import note_recalled
 from holdfast.engine.scoring import AGENT_EVENTS_LEAST, scored
 from holdfast.stores.base import Document

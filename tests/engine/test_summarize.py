@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.context import Answered, Asked, Call, Result, Text
-from holdfast.core.events import Action
-from holdfast.core.summary import Failed, Material, Written
-from holdfast.core.trail import CommandRun, FileTouch, Trail
+from holdfast.core.agent_log.context import Answered, Asked, Call, Result, Text
+from holdfast.core.agent_log.summary import Failed, Material, Written
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import identity
 from holdfast.engine.meter import Spent, day_of, days_until

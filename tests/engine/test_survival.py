@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import harnesses
-from holdfast.core.brief import Reason
-from holdfast.core.events import Action, Event
-from holdfast.core.survival import CutKind, Rarity, rarity
+from holdfast.core.brief.compose import Reason
+from holdfast.core.evaluation.survival import CutKind, Rarity, rarity
+from holdfast.core.events.event import Action, Event
 from holdfast.engine.preview import preview
 from holdfast.engine.survival import (
     BUDGET,

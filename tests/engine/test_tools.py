@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.memory import Scope
+from holdfast.core.memory.memory import Scope
 from holdfast.engine import tools
 from holdfast.engine.caller import CALLED, Caller
 from holdfast.engine.git import identity

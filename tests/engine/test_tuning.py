@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import harnesses
-from holdfast.core.survival import Rarity, rarity
-from holdfast.core.weights import FEATURES, SENTENCES, THINGS, WEIGHTS, Weights
+from holdfast.core.brief.weights import FEATURES, SENTENCES, THINGS, WEIGHTS, Weights
+from holdfast.core.evaluation.survival import Rarity, rarity
 from holdfast.engine.survival import Recording, Transcript, recorded
 from holdfast.engine.tuning import BETTER, Example, Tuned, Worth, examples, tuned, worth
 from tests.engine.test_survival import HARNESS, RULE, kept, long_session

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.advice import TABLE
-from holdfast.core.flush import Flush
-from holdfast.core.pressure import KnownModel
-from holdfast.core.session import Session
-from holdfast.core.thresholds import THRESHOLDS, Delivery, Threshold
+from holdfast.core.session.advice import TABLE
+from holdfast.core.session.flush import Flush
+from holdfast.core.session.pressure import KnownModel
+from holdfast.core.session.session import Session
+from holdfast.core.session.thresholds import THRESHOLDS, Delivery, Threshold
 from holdfast.engine.receive import receive, receive_if_settled
 from holdfast.harnesses.base import Envelope
 from holdfast.settings import Pressure

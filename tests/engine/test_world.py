@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.world import (
+from holdfast.core.events.world import (
     BranchMoved,
     Difference,
     FileChanged,

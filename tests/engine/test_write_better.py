@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.checkpoint import take
-from holdfast.core.context import Answered, Asked, Call, Result, Text
-from holdfast.core.events import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
-from holdfast.core.records import OWN
-from holdfast.core.session import Trigger, begin
-from holdfast.core.summary import Failed, Written
+from holdfast.core.agent_log.context import Answered, Asked, Call, Result, Text
+from holdfast.core.agent_log.records import OWN
+from holdfast.core.agent_log.summary import Failed, Written
+from holdfast.core.events.event import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
+from holdfast.core.session.checkpoint import take
+from holdfast.core.session.session import Trigger, begin
 from holdfast.engine.git import identity
 from holdfast.engine.meter import day_of
 from holdfast.engine.summarize import Means

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from holdfast.core import json_spans
-from holdfast.core.json_spans import Node, Shape
-from holdfast.core.wanted import Json, KeyPath, WantedEntry, mark_of
+from holdfast.core.events.install_request import Json, KeyPath, WantedEntry, mark_of
+from holdfast.core.text import json_spans
+from holdfast.core.text.json_spans import Node, Shape
 
 # Whatever JSON can say. The checker cannot follow it, and a test that mistakes it fails.
 Tree: TypeAlias = Any

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.agents_yml import Asked
+from holdfast.core.documents.agents_yml import Asked
 from holdfast.files.agents_yml import LARGEST, read
 
 ON = "session:\n  ledger: true\n"

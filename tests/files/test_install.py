@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.wanted import WantedCopy, WantedEntry
+from holdfast.core.events.install_request import WantedCopy, WantedEntry
 from holdfast.errors import HoldfastError, ManifestUnreadable, SettingsUnreadable
 from holdfast.files import install
 from holdfast.files.install import Plan, Report, Role, Verb

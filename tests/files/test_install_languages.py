@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedMember
+from holdfast.core.events.install_request import Json, Wanted, WantedBlock, WantedCopy, WantedMember
 from holdfast.files import install
 from holdfast.files.install import Report
 from tests.files.settings_texts import entry, settings_texts

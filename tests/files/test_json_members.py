@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.wanted import Json, Mark, WantedMember
-from holdfast.core.wrapped import wrapped
+from holdfast.core.events.install_request import Json, Mark, WantedMember
+from holdfast.core.events.wrapped_command import wrapped
 from holdfast.errors import SettingsUnreadable
 from holdfast.files import install, settings_text
 from tests.files.settings_texts import LAYOUTS, Members, Tree, rendered, trees, value_of

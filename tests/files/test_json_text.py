@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.json_spans import Broken, scan
-from holdfast.core.wanted import WantedEntry, mark_of
+from holdfast.core.events.install_request import WantedEntry, mark_of
+from holdfast.core.text.json_spans import Broken, scan
 from holdfast.errors import SettingsUnreadable
 from holdfast.files import json_text
 from holdfast.files.json_text import Hollow

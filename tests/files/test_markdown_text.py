@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.core.wanted import WantedBlock
+from holdfast.core.events.install_request import WantedBlock
 from holdfast.errors import SettingsUnreadable
 from holdfast.files import markdown_text
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from holdfast.core.wanted import WantedMember, mark_of
+from holdfast.core.events.install_request import WantedMember, mark_of
 
 FILE = Path("/home/you/.some/config.toml")
 RELAY = "/home/you/.holdfast/bin/relay.py"

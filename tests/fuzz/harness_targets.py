@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from holdfast.core.events import Skipped
-from holdfast.core.session import Policy, advance, begin
-from holdfast.core.world import Project
+from holdfast.core.events.event import Skipped
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Policy, advance, begin
 from holdfast.harnesses import get, names, readable, reader
 from holdfast.harnesses.base import Envelope, Harness, Heard, Reader, StatusLine
 from tests.fuzz.target import Target

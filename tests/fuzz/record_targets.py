@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from holdfast.core.events import Event
-from holdfast.core.session import Policy, advance, begin
-from holdfast.core.world import Project
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Policy, advance, begin
 from holdfast.harnesses import readable, reader
 from holdfast.harnesses.base import Batch, Reader
 from holdfast.stores.codec import decode_event, decode_session, encode_event, encode_session, kind_of

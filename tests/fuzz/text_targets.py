@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from holdfast.core import agents_yml, continuity, continuity_merge, handoff, ledger, ledger_merge
-from holdfast.core.patches import patched
-from holdfast.core.records import path_to, read_log
-from holdfast.core.redact import redact, redact_parts
-from holdfast.core.redact_stream import redact_stream
-from holdfast.core.sections import sections
-from holdfast.core.summary import object_in
-from holdfast.core.wanted import WantedBlock
+from holdfast.core.agent_log.records import path_to, read_log
+from holdfast.core.agent_log.summary import object_in
+from holdfast.core.documents import agents_yml, continuity, continuity_merge, handoff, ledger, ledger_merge
+from holdfast.core.events.install_request import WantedBlock
+from holdfast.core.evidence.patches import patched
+from holdfast.core.memory.sections import sections
+from holdfast.core.redaction.redact import redact, redact_parts
+from holdfast.core.redaction.stream import redact_stream
 from holdfast.engine.redactor import redact_as_seen
 from holdfast.errors import SettingsUnreadable
 from holdfast.files import json_text, markdown_text, toml_text

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from holdfast.core.fence import fence
+from holdfast.core.events.fence import fence
 
 Json: TypeAlias = dict[str, Any]
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import zstandard
 
-from holdfast.core.fence import fence
+from holdfast.core.events.fence import fence
 
 Json: TypeAlias = dict[str, Any]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.pressure import AutoCompact
+from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import readable, reader
 from holdfast.harnesses.claude_code import auto_compact, hooks
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     AssistantText,
     Compacted,
     CompactionImminent,
@@ -25,7 +25,7 @@ from holdfast.core.events import (
     ToolReturned,
     TurnEnded,
 )
-from holdfast.core.fence import fence
+from holdfast.core.events.fence import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.frame import Common

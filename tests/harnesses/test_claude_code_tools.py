@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.endings import STOPPED
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     Event,
     LeftRunning,
@@ -19,7 +18,8 @@ from holdfast.core.events import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.fence import fence
+from holdfast.core.events.fence import fence
+from holdfast.core.evidence.commands.exit_meaning import STOPPED
 from holdfast.harnesses import get
 from holdfast.harnesses.fields import TEXT_LIMIT
 from tests.harnesses.claude_code_records import (

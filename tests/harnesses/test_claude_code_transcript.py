@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
@@ -19,7 +19,7 @@ from holdfast.core.events import (
     ToolReturned,
     Usage,
 )
-from holdfast.core.fence import fence
+from holdfast.core.events.fence import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Batch
 from tests.harnesses.claude_code_records import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import Action, Event, Prompt, ToolCalled, ToolReturned
+from holdfast.core.events.event import Action, Event, Prompt, ToolCalled, ToolReturned
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
 

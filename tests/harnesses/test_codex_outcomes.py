@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import Event, LeftRunning, Origin, ToolCalled, ToolReturned
+from holdfast.core.events.event import Event, LeftRunning, Origin, ToolCalled, ToolReturned
 from holdfast.harnesses import reader
 from tests.harnesses.codex_records import (
     Json,

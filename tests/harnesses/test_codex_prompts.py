@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
-from holdfast.core.fence import fence
+from holdfast.core.events.event import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
+from holdfast.core.events.fence import fence
 from holdfast.harnesses import reader
 from tests.harnesses.codex_records import (
     Json,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.events import Event, Prompt
+from holdfast.core.events.event import Event, Prompt
 from holdfast.engine.preview import preview
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch

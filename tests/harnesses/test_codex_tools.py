@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     Event,
     Origin,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Compacted,
     Event,
     ModelChanged,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import Prompt, Skipped, Usage
+from holdfast.core.events.event import Prompt, Skipped, Usage
 from holdfast.harnesses import get, names
 
 DATA = os.environ.get("HOLDFAST_DATA", "")

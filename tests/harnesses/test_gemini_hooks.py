@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     AssistantText,
     CompactionImminent,
     Event,
@@ -18,8 +18,8 @@ from holdfast.core.events import (
     Source,
     TurnEnded,
 )
-from holdfast.core.fence import fence
-from holdfast.core.wanted import WantedBlock, WantedMember
+from holdfast.core.events.fence import fence
+from holdfast.core.events.install_request import WantedBlock, WantedMember
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, Heard, Tooled
 from holdfast.harnesses.frame import Common

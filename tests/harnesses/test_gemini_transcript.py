@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.endings import REFUSED
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     AssistantText,
     BriefSeen,
@@ -26,7 +25,8 @@ from holdfast.core.events import (
     ToolReturned,
     Usage,
 )
-from holdfast.core.fence import fence
+from holdfast.core.events.fence import fence
+from holdfast.core.evidence.commands.exit_meaning import REFUSED
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
 from tests.harnesses import gemini_records as made

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.events import AssistantText, Event, Prompt
+from holdfast.core.events.event import AssistantText, Event, Prompt
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch, Extent, KeptInRows
 from holdfast.harnesses.openclaw.transcript import DATABASE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import Compacted, Prompt, ToolCalled, ToolReturned
+from holdfast.core.events.event import Compacted, Prompt, ToolCalled, ToolReturned
 from holdfast.harnesses import reader
 
 DATA = os.environ.get("HOLDFAST_DATA", "")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import harnesses
-from holdfast.core.context import Text, turns_of
-from holdfast.core.events import AssistantText, Prompt, ToolCalled, ToolReturned, Usage
-from holdfast.core.records import path_to, read_log
+from holdfast.core.agent_log.context import Text, turns_of
+from holdfast.core.agent_log.records import path_to, read_log
+from holdfast.core.events.event import AssistantText, Prompt, ToolCalled, ToolReturned, Usage
 from holdfast.harnesses.base import FoundLog, LogReader
 from tests.harnesses.openclaw_records import (
     Json,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     Event,
     LeftRunning,
@@ -18,7 +18,7 @@ from holdfast.core.events import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.fence import fence
+from holdfast.core.events.fence import fence
 from holdfast.harnesses import reader
 from holdfast.harnesses.fields import TEXT_LIMIT
 from tests.harnesses.openclaw_records import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
@@ -19,7 +19,7 @@ from holdfast.core.events import (
     Sign,
     Usage,
 )
-from holdfast.core.fence import fence
+from holdfast.core.events.fence import fence
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
 from tests.harnesses.openclaw_records import (

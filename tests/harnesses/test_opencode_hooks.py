@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     CompactionImminent,
     ModelChanged,
     Prompt,
@@ -16,7 +16,7 @@ from holdfast.core.events import (
     ToolCalled,
     TurnEnded,
 )
-from holdfast.core.wanted import WantedBlock, WantedMember
+from holdfast.core.events.install_request import WantedBlock, WantedMember
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, Heard, Plugged, Tooled
 from holdfast.skills import shipped

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.endings import REFUSED
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     MAIN,
     Action,
     AssistantText,
@@ -27,6 +26,7 @@ from holdfast.core.events import (
     ToolReturned,
     Usage,
 )
+from holdfast.core.evidence.commands.exit_meaning import REFUSED
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch, KeptInRows
 from tests.harnesses.opencode_records import (

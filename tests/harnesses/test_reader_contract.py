@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.events import Event
+from holdfast.core.events.event import Event
 from holdfast.harnesses import readable, reader
 from holdfast.harnesses.base import Batch
 from tests.depth import examples

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.pressure import factor_of, window_of
+from holdfast.core.session.pressure import factor_of, window_of
 from holdfast.errors import ModelError
 from holdfast.models import tokens
 from holdfast.models.known import KNOWN

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from holdfast.core.brief import Item, Reason, Receipt
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.events import Origin, Prompt
-from holdfast.core.memory import Memory, MemoryKind, Scope
-from holdfast.core.rolling import Outline
-from holdfast.core.session import Phase, Session, Trigger
-from holdfast.core.world import Project
+from holdfast.core.brief.compose import Item, Reason, Receipt
+from holdfast.core.events.event import Origin, Prompt
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory, MemoryKind, Scope
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Phase, Session, Trigger
 from holdfast.stores.base import Document, Lineage, Within
 
 NOON = 1_767_268_800_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from holdfast.core.trail import Said, Trail
+from holdfast.core.evidence.trail import Said, Trail
 from holdfast.stores.codec import encode_event, encode_session, to_iso
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite.database import Bindings, run

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.brief import Item
-from holdfast.core.events import KINDS, Event
-from holdfast.core.session import Session, Trigger
+from holdfast.core.brief.compose import Item
+from holdfast.core.events.event import KINDS, Event
+from holdfast.core.session.session import Session, Trigger
 from holdfast.errors import StoreCorrupt, StoreTooNew
 from holdfast.stores import codec
 from tests.stores.contract import PROMPT, RECEIPT, SESSION

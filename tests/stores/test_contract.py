@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core.events import AssistantText, Origin
-from holdfast.core.session import Phase, Process
+from holdfast.core.events.event import AssistantText, Origin
+from holdfast.core.session.session import Phase, Process
 from holdfast.errors import StoreError
 from holdfast.stores.base import Lineage, Novelty, Store
 from tests.stores.contract import (

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.events import BriefSeen, Origin, Remembered
-from holdfast.core.passages import passages
-from holdfast.core.wordings import Wordings, fingerprints
+from holdfast.core.events.event import BriefSeen, Origin, Remembered
+from holdfast.core.memory.passages import passages
+from holdfast.core.memory.wordings import Wordings, fingerprints
 from holdfast.stores.base import Dropped, Store
 from holdfast.stores.codec import hashed
 from holdfast.stores.forgettable import ForgottenWording, memory_name

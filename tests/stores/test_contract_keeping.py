@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.session import Phase
+from holdfast.core.session.session import Phase
 from holdfast.stores.base import Store
 from tests.stores.contract import (
     ALL,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.events import Origin, Prompt
-from holdfast.core.records import Log, Record, header, made
-from holdfast.core.session import Phase
+from holdfast.core.agent_log.records import Log, Record, header, made
+from holdfast.core.events.event import Origin, Prompt
+from holdfast.core.session.session import Phase
 from holdfast.errors import StoreError
 from holdfast.stores.base import Redaction, Rewritten, Store
 from tests.core.logs import LOGS, answered, asked, chain

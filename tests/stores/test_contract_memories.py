@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.memory import Label, Memory, MemoryKind, Scope, superseded
+from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope, superseded
 from holdfast.stores.base import EVERYWHERE, Dropped, Redaction, Rewritten, Store, Within
 from holdfast.stores.codec import clean
 from tests.depth import examples

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.memory import Scope
-from holdfast.core.records import Record
-from holdfast.core.session import Phase
-from holdfast.core.session_score import SessionScore, Start
+from holdfast.core.agent_log.records import Record
+from holdfast.core.memory.memory import Scope
+from holdfast.core.session.score import SessionScore, Start
+from holdfast.core.session.session import Phase
 from holdfast.stores.base import EVERYWHERE, START, Captured, Counts, Head, Mark, Store, Taken, Within
 from holdfast.stores.sqlite import open_in_memory
 from tests.depth import examples

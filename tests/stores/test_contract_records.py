@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.core.events import Origin, Usage
-from holdfast.core.session_score import SessionScore, Start
+from holdfast.core.events.event import Origin, Usage
+from holdfast.core.session.score import SessionScore, Start
 from holdfast.stores.base import Document, RecordsKept, Store
 from tests.stores.contract import ALL, NOON, SHOP, document, ended, prompt, session
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.events import AssistantText, Origin, Todo, TodosChanged
-from holdfast.core.session import Session
-from holdfast.core.trail import Said, Trail
-from holdfast.core.world import GitState
+from holdfast.core.events.event import AssistantText, Origin, Todo, TodosChanged
+from holdfast.core.events.world import GitState
+from holdfast.core.evidence.trail import Said, Trail
+from holdfast.core.session.session import Session
 from holdfast.stores.base import NOBODY, Redaction, Rewritten, Store
 from tests.depth import examples
 from tests.stores.contract import ALL, NOON, SESSION, SHOP, checkpoint, document, prompt, receipt, session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.identity import Marks, Site
+from holdfast.core.events.identity import Marks, Site
 from holdfast.stores.base import Store
 from tests.stores.contract import NOON, checkpoint, document, memory, session
 

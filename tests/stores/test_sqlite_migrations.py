@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.trail import Said, Trail
+from holdfast.core.evidence.trail import Said, Trail
 from holdfast.errors import StoreError, StoreTooNew
 from holdfast.stores.base import NOBODY, Redaction
 from holdfast.stores.sqlite import open_store

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.events import Prompt
+from holdfast.core.events.event import Prompt
 from holdfast.stores.base import Redaction
 from holdfast.stores.sqlite import SqliteStore
 from tests.stores.contract import SESSION, prompt

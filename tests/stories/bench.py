@@ -12,10 +12,10 @@ from pathlib import Path
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.core.continuity import LayerName, Part, Summary
-from holdfast.core.continuity_audit import AuditTrigger, Scope
-from holdfast.core.session import Phase, begin
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity import LayerName, Part, Summary
+from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Phase, begin
 from holdfast.engine import continuity
 from holdfast.engine.continuity import Outcome, Room, Task
 from holdfast.engine.continuity_source import Choice, Source

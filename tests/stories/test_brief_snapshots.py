@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from holdfast import harnesses
-from holdfast.core.facts import form_of
+from holdfast.core.evaluation.facts import form_of
 from holdfast.engine.preview import preview
 from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex

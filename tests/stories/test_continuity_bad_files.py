@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.config import Config
-from holdfast.core.continuity import LayerName
-from holdfast.core.continuity_audit import Scope
+from holdfast.core.documents.continuity import LayerName
+from holdfast.core.documents.continuity_audit import Scope
 from holdfast.engine import continuity
 from holdfast.errors import HoldfastError
 from holdfast.settings import Continuity

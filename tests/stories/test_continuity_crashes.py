@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.continuity import LayerName, Part
-from holdfast.core.continuity_merge import Written
+from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity_merge import Written
 from holdfast.files import continuity as files
 from holdfast.files.together import locked
 from tests.stories.bench import Bench, bench_at

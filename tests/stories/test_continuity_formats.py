@@ -14,10 +14,10 @@ from typing import Final
 
 import pytest
 
-from holdfast.core.continuity import Document, LayerName, parse, render
-from holdfast.core.continuity_audit import entry_of
-from holdfast.core.continuity_startup import startup
-from holdfast.core.promote import Lane, Step
+from holdfast.core.documents.continuity import Document, LayerName, parse, render
+from holdfast.core.documents.continuity_audit import entry_of
+from holdfast.core.documents.continuity_startup import startup
+from holdfast.core.documents.promotion import Lane, Step
 from holdfast.engine import continuity_source, dream
 from holdfast.engine.load import loaded
 from holdfast.settings import Config, Continuity

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.continuity import LayerName, Part
-from holdfast.core.continuity_audit import AuditTrigger, Scope, WriteMode, prior
+from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity_audit import AuditTrigger, Scope, WriteMode, prior
 from holdfast.engine import continuity, continuity_source
 from holdfast.engine.continuity_source import Choice, Source
 from holdfast.errors import HoldfastError, TranscriptUnreadable

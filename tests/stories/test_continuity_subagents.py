@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.core.continuity import LayerName, Part
-from holdfast.core.continuity_audit import Scope
-from holdfast.core.promote import Standing, Step
+from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity_audit import Scope
+from holdfast.core.documents.promotion import Standing, Step
 from holdfast.engine import continuity_source, dream
 from holdfast.engine.continuity_source import Choice
 from holdfast.engine.preview import recounted

@@ -22,11 +22,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.continuity import LayerName, Part, Summary, blank
-from holdfast.core.continuity_merge import Written, merged
-from holdfast.core.ledger import Entry, Ledger
-from holdfast.core.promote import Step
-from holdfast.core.text import one_line
+from holdfast.core.documents.continuity import LayerName, Part, Summary, blank
+from holdfast.core.documents.continuity_merge import Written, merged
+from holdfast.core.documents.ledger import Entry, Ledger
+from holdfast.core.documents.promotion import Step
+from holdfast.core.text.strings import one_line
 from holdfast.engine import continuity, dream, forget, ledger, tools
 from holdfast.engine.caller import Caller
 from holdfast.engine.desk import Desk

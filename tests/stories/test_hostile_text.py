@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.core.brief import SECTIONS, TITLE
-from holdfast.core.defang import FROM_REPOSITORY, NOT_AN_ORDER, orders
-from holdfast.core.fence import without_ours
+from holdfast.core.brief.compose import SECTIONS, TITLE
+from holdfast.core.events.fence import without_ours
+from holdfast.core.text.defang import FROM_REPOSITORY, NOT_AN_ORDER, orders
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import Lodging
 

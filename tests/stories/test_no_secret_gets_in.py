@@ -16,7 +16,7 @@ from typing import Final
 import apsw
 import pytest
 
-from holdfast.core.redact import NO_LISTS, Lists
+from holdfast.core.redaction.redact import NO_LISTS, Lists
 from holdfast.engine.forget import OWED
 from holdfast.engine.presence import lock_holder
 from holdfast.engine.redactor import mark_of

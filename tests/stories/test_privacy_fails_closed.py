@@ -15,9 +15,9 @@ from typing import Final, Self, TypeVar
 import pytest
 
 from holdfast import harnesses, hook
-from holdfast.core.continuity_audit import AuditTrigger, Scope
-from holdfast.core.handoff_filled import Words
-from holdfast.core.ledger import Entry, Ledger
+from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.documents.ledger import Entry, Ledger
+from holdfast.core.work.handoff_content import Words
 from holdfast.daemon import spool, wire
 from holdfast.daemon.mcp import Mcp
 from holdfast.daemon.reception import Reception

@@ -18,9 +18,9 @@ from holdfast import config, harnesses, models
 from holdfast.cli import running
 from holdfast.cli.printing import say, working
 from holdfast.config import excluded
-from holdfast.core.durations import DAY_MS
-from holdfast.core.session import Phase, Session
-from holdfast.core.world import Project
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Phase, Session
 from holdfast.daemon import client
 from holdfast.engine import projects, views
 from holdfast.engine.caller import session_around

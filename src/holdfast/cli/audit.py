@@ -12,8 +12,8 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.core.redact import redact
-from holdfast.core.text import shortened
+from holdfast.core.redaction.redact import redact
+from holdfast.core.text.strings import shortened
 from holdfast.engine.audit import secrets as exposed
 from holdfast.engine.audit_memories import audit as doubtful
 from holdfast.engine.redactor import readable_lists

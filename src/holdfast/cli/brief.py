@@ -12,7 +12,7 @@ import click
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.cli.view import Place, current_view
-from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
 FILE_BUDGET = 2_000
@@ -22,7 +22,7 @@ LEFT_OUT_SHOWN = 12
 
 
 SAID = "said already"
-"""As `core.brief` writes why an item is left out that another one says."""
+"""As `core.brief.compose` writes why an item is left out that another one says."""
 
 
 class _Time(click.ParamType[int]):

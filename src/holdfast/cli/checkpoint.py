@@ -13,8 +13,8 @@ from holdfast import harnesses
 from holdfast.cli import access
 from holdfast.cli.options import command
 from holdfast.cli.printing import say
-from holdfast.core.events import DigestGiven, Origin
-from holdfast.core.session import Phase, Session
+from holdfast.core.events.event import DigestGiven, Origin
+from holdfast.core.session.session import Phase, Session
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store

@@ -12,7 +12,7 @@ from holdfast.cli import running
 from holdfast.cli.options import command, json_option, limit_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.cli.view import Place, current_view
-from holdfast.core.text import elapsed
+from holdfast.core.text.strings import elapsed
 
 
 @command(

@@ -14,8 +14,8 @@ from holdfast.cli import running
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.cli.view import Place, daemon_view
-from holdfast.core.pressure import KnownModel
-from holdfast.core.thresholds import Threshold
+from holdfast.core.session.pressure import KnownModel
+from holdfast.core.session.thresholds import Threshold
 from holdfast.settings import TABLE
 
 DEFAULT = "default"

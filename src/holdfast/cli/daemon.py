@@ -10,7 +10,7 @@ from holdfast.cli import running
 from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.cli.warning import where_stopped
-from holdfast.core.text import elapsed
+from holdfast.core.text.strings import elapsed
 from holdfast.daemon import client
 from holdfast.engine.presence import have_store_checked, lock_holder, rejected, spooled
 from holdfast.engine.processes import alive, start_of

@@ -20,7 +20,7 @@ from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, working
 from holdfast.cli.project_scope import in_project
 from holdfast.cli.setup import files_of, programs
-from holdfast.core.text import one_line
+from holdfast.core.text.strings import one_line
 from holdfast.daemon import client
 from holdfast.engine import connections
 from holdfast.engine import doctor as checks

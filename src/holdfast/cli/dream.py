@@ -13,8 +13,8 @@ from holdfast.cli import access
 from holdfast.cli.dream_review import one_by_one
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.core.promote import Candidate, Lane, Standing, Step
-from holdfast.core.text import shortened
+from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
+from holdfast.core.text.strings import shortened
 from holdfast.engine import continuity, dream
 from holdfast.engine import continuity_source as sources
 from holdfast.engine.continuity import Room

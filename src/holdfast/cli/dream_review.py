@@ -10,9 +10,9 @@ from typing import Final
 import click
 
 from holdfast.cli.printing import say
-from holdfast.core.defang import printable
-from holdfast.core.promote import Candidate, Lane, Standing, Step
-from holdfast.core.text import shortened
+from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
+from holdfast.core.text.defang import printable
+from holdfast.core.text.strings import shortened
 from holdfast.engine import dream
 from holdfast.engine.continuity import Room
 from holdfast.engine.desk import Desk

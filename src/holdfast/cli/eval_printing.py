@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from holdfast.core.survival import Mean
+from holdfast.core.evaluation.survival import Mean
 
 _T = TypeVar("_T")
 

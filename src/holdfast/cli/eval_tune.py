@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.core.survival import rarity
-from holdfast.core.weights import WEIGHTS
+from holdfast.core.brief.weights import WEIGHTS
+from holdfast.core.evaluation.survival import rarity
 from holdfast.engine.survival import Recording
 from holdfast.engine.tuning import Tuned, Worth, examples, tuned
 from holdfast.errors import TranscriptUnreadable

@@ -15,12 +15,12 @@ from holdfast.cli import access
 from holdfast.cli.handoff_to import Receiver, give_to, to_options
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.core.defang import from_repository
-from holdfast.core.events import Event
-from holdfast.core.fence import fence
-from holdfast.core.handoff_filled import Words
-from holdfast.core.session import Session, is_imported
-from holdfast.core.world import Project
+from holdfast.core.events.event import Event
+from holdfast.core.events.fence import fence
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Session, is_imported
+from holdfast.core.text.defang import from_repository
+from holdfast.core.work.handoff_content import Words
 from holdfast.engine import handoff as engine
 from holdfast.engine.desk import Desk
 from holdfast.engine.handoff import Finding, Found, Verdict

@@ -17,7 +17,7 @@ import click
 
 from holdfast import harnesses
 from holdfast.cli.printing import give, say
-from holdfast.core.handoff import pasted
+from holdfast.core.documents.handoff import pasted
 from holdfast.engine.handoff import Found
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Opening

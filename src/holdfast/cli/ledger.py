@@ -17,11 +17,11 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.core.ledger import Entry, Ledger, Part, entry_of, is_ledger
-from holdfast.core.ledger_filled import told_in
-from holdfast.core.ledger_told import confirmation, questions
-from holdfast.core.text import elapsed
-from holdfast.core.world import Project
+from holdfast.core.documents.ledger import Entry, Ledger, Part, entry_of, is_ledger
+from holdfast.core.documents.ledger_sentences import confirmation, questions
+from holdfast.core.events.world import Project
+from holdfast.core.text.strings import elapsed
+from holdfast.core.work.ledger_content import told_in
 from holdfast.engine import ledger as engine
 from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError

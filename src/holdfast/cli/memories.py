@@ -12,8 +12,8 @@ from holdfast.cli.forget import carry_out
 from holdfast.cli.memory_rows import give_memories, memory_row
 from holdfast.cli.options import command, group, json_option, limit_option, project_option
 from holdfast.cli.printing import give, give_json, say
-from holdfast.core.memory import Memory
-from holdfast.core.redact import redact
+from holdfast.core.memory.memory import Memory
+from holdfast.core.redaction.redact import redact
 from holdfast.engine import remember as engine
 from holdfast.engine.forget import OneMemory
 from holdfast.errors import HoldfastError

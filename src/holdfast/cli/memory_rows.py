@@ -8,10 +8,10 @@ import click
 
 from holdfast.cli import access
 from holdfast.cli.printing import give_table, say
-from holdfast.core.defang import printable
-from holdfast.core.memory import Label, Memory, strength
-from holdfast.core.redact import redact
-from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.core.memory.memory import Label, Memory, strength
+from holdfast.core.redaction.redact import redact
+from holdfast.core.text.defang import printable
+from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.engine import rows
 from holdfast.engine.recall import Finding
 from holdfast.engine.remember import Kept

@@ -17,7 +17,7 @@ from holdfast.cli.mcp import relay_command
 from holdfast.cli.options import command
 from holdfast.cli.printing import give, say
 from holdfast.cli.setup import copies
-from holdfast.core.wanted import WantedCopy
+from holdfast.core.events.install_request import WantedCopy
 from holdfast.engine import connections
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, install

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 import click
 
 from holdfast.cli.table import table
-from holdfast.core.defang import HIDDEN, printable
-from holdfast.core.text import one_line
+from holdfast.core.text.defang import HIDDEN, printable
+from holdfast.core.text.strings import one_line
 
 _USUAL_WIDTH = 80
 _PATIENCE = 0.3

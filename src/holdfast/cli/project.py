@@ -10,8 +10,8 @@ import click
 from holdfast.cli import access
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.core.identity import New
-from holdfast.core.text import elapsed
+from holdfast.core.events.identity import New
+from holdfast.core.text.strings import elapsed
 from holdfast.engine import projects
 from holdfast.engine.listing import Listed
 from holdfast.engine.listing import listed as projects_listed

@@ -12,7 +12,7 @@ from holdfast.cli import running
 from holdfast.cli.options import command, json_option, limit_option, moment, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.cli.view import Place, environment, stored_view
-from holdfast.core.text import elapsed
+from holdfast.core.text.strings import elapsed
 from holdfast.errors import HoldfastError
 
 KINDS: Final = ("memory", "file", "checkpoint", "digest", "record")
@@ -113,7 +113,7 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
     """Show the whole text of what `recall` found, by its id or how that begins."""
     from holdfast.cli import access
     from holdfast.cli.memory_rows import text_row
-    from holdfast.core.redact import redact
+    from holdfast.core.redaction.redact import redact
     from holdfast.engine import recall as engine
 
     place = access.project_at(project)

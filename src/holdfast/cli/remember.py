@@ -16,8 +16,8 @@ from holdfast.cli import access
 from holdfast.cli.memory_rows import give_kept, kept_row
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say
-from holdfast.core.memory import Scope
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Scope
 from holdfast.engine import vectors
 from holdfast.engine.desk import Desk
 from holdfast.engine.memorize import worded

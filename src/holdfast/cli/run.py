@@ -22,7 +22,7 @@ from holdfast import harnesses
 from holdfast.cli import access
 from holdfast.cli.options import command
 from holdfast.cli.printing import say, working
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from holdfast.engine import connections, wrap
 from holdfast.engine.summarize import Means
 from holdfast.engine.unheard import unheard

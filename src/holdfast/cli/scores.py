@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from holdfast.cli.eval_printing import cell, flat
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.core.scores import MEASURES, compared
-from holdfast.core.session_score import SessionScore, Start
+from holdfast.core.evaluation.scores import MEASURES, compared
+from holdfast.core.session.score import SessionScore, Start
 
 
 def give_scores(scores: Sequence[SessionScore]) -> None:

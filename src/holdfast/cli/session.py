@@ -16,9 +16,9 @@ import click
 from holdfast.cli import access, session_view
 from holdfast.cli.options import Option, command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.core.continuity import LayerName
-from holdfast.core.continuity_audit import AuditTrigger, Scope
-from holdfast.core.text import elapsed
+from holdfast.core.documents.continuity import LayerName
+from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.text.strings import elapsed
 from holdfast.engine import continuity as engine
 from holdfast.engine import continuity_source as sources
 from holdfast.engine.continuity import Outcome, Readable, Room, Task

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from holdfast.cli import access
 from holdfast.cli.printing import give, say
-from holdfast.core.continuity import TITLES, LayerName, Part, Summary
-from holdfast.core.continuity_audit import AuditEntry, prior
-from holdfast.core.continuity_startup import Layered, Limits, Loaded, Startup, merged_brief, startup
-from holdfast.core.defang import printable, quoted
-from holdfast.core.text import elapsed
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity import TITLES, LayerName, Part, Summary
+from holdfast.core.documents.continuity_audit import AuditEntry, prior
+from holdfast.core.documents.continuity_startup import Layered, Limits, Loaded, Startup, merged_brief, startup
+from holdfast.core.events.world import Project
+from holdfast.core.text.defang import printable, quoted
+from holdfast.core.text.strings import elapsed
 from holdfast.engine import dream, load, team
 from holdfast.engine.continuity import ONE_FILE, Outcome, Readable, Room, layered, readable, room
 from holdfast.engine.desk import Desk

@@ -12,7 +12,7 @@ from holdfast.cli import running
 from holdfast.cli.options import command, json_option, limit_option
 from holdfast.cli.printing import give_json, give_table, say, working
 from holdfast.cli.view import current_view
-from holdfast.core.text import elapsed
+from holdfast.core.text.strings import elapsed
 
 
 @command("holdfast sessions", "holdfast sessions --limit 3 --json", "holdfast sessions --scores --limit 100")

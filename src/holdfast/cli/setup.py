@@ -21,7 +21,7 @@ from holdfast.cli.hook import command_for, status_command_for
 from holdfast.cli.mcp import relay_command, relay_path
 from holdfast.cli.options import command, inherit_option
 from holdfast.cli.printing import give, say
-from holdfast.core.wanted import Wanted, WantedCopy
+from holdfast.core.events.install_request import Wanted, WantedCopy
 from holdfast.engine import connections
 from holdfast.engine.excluded import settings_exclusions, spare_exclusions
 from holdfast.errors import HoldfastError

@@ -12,8 +12,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from holdfast import config
-from holdfast.core.defang import printable
-from holdfast.core.redact import NO_LISTS, redact
+from holdfast.core.redaction.redact import NO_LISTS, redact
+from holdfast.core.text.defang import printable
 from holdfast.engine.redactor import lists_of
 from holdfast.errors import ConfigError
 

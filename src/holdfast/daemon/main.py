@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast import config
-from holdfast.core.patterns import compile_patterns
+from holdfast.core.text.patterns import compile_patterns
 from holdfast.daemon.door import BACKLOG, Door, close_door, open_door, open_tcp_door
 from holdfast.daemon.housekeeping import House
 from holdfast.daemon.lock import Lock, take_lock

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from holdfast import __version__, config, harnesses, hook, models, settings
 from holdfast.config import Config, Unreadable
-from holdfast.core.durations import DAY_MS
-from holdfast.core.redact import NO_LISTS, Lists
-from holdfast.core.session import Phase, Process, Session
-from holdfast.core.world import Project
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import NO_LISTS, Lists
+from holdfast.core.session.session import Phase, Process, Session
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
 from holdfast.engine import forget, maintain, projects

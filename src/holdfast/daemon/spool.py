@@ -21,8 +21,8 @@ from pathlib import Path
 import msgspec
 
 from holdfast import hook
-from holdfast.core.durations import DAY_MS
-from holdfast.core.redact import redact
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.redaction.redact import redact
 from holdfast.daemon import wire
 from holdfast.lazy_dataclass import dataclass
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast import config
 from holdfast.config import Config
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from holdfast.daemon.reception import Reception
 from holdfast.engine import projects
 from holdfast.errors import HoldfastError

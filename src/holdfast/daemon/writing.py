@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from holdfast.core.summary import Failed
+from holdfast.core.agent_log.summary import Failed
 from holdfast.engine import auto_save, write_better
 from holdfast.engine.desk import Desk
 from holdfast.engine.summarize import Means

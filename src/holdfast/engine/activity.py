@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.session import Session
-from holdfast.core.text import elapsed
+from holdfast.core.session.session import Session
+from holdfast.core.text.strings import elapsed
 from holdfast.engine.doctor import Finding, fine
 from holdfast.engine.transcripts import Readable, find
 from holdfast.harnesses.base import Harness

@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.bodies import Compaction, body
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.context import window_of, without_past
-from holdfast.core.events import Event, Usage
-from holdfast.core.record_texts import map_parts
-from holdfast.core.records import CHECKPOINT, COMPACTION, OWN, SESSION, Log, Record, made, path_to
-from holdfast.core.session import Policy, Process, Session, Trigger, advance, begin
-from holdfast.core.world import Project
+from holdfast.core.agent_log.context import window_of, without_past
+from holdfast.core.agent_log.record_bodies import Compaction, body
+from holdfast.core.agent_log.record_texts import map_parts
+from holdfast.core.agent_log.records import CHECKPOINT, COMPACTION, OWN, SESSION, Log, Record, made, path_to
+from holdfast.core.events.event import Event, Usage
+from holdfast.core.events.world import Project
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Policy, Process, Session, Trigger, advance, begin
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import perform
 from holdfast.engine.redactor import Redactor

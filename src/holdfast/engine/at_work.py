@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.core.brief import Brief
-from holdfast.core.brief_beside import written
-from holdfast.core.session import Session
-from holdfast.core.told import Reason, Told
+from holdfast.core.brief.brief_input import Reason, Told
+from holdfast.core.brief.compose import Brief
+from holdfast.core.brief.startup_block import written
+from holdfast.core.session.session import Session
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk
 from holdfast.engine.ledger import words_of

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.redact import NO_LISTS, Lists, secrets_in
+from holdfast.core.redaction.redact import NO_LISTS, Lists, secrets_in
 from holdfast.errors import StoreError
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store, Text

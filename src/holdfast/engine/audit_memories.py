@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from holdfast.core.memory import Memory
-from holdfast.core.memory_audit import Doubt, doubts, files_named
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.memory.audit import Doubt, doubts, files_named
+from holdfast.core.memory.memory import Memory
 from holdfast.engine import git
 from holdfast.engine.desk import Desk
 from holdfast.engine.remember import memories

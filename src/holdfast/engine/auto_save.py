@@ -12,9 +12,9 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.continuity_audit import AuditTrigger, Scope
-from holdfast.core.session import Phase, Session
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Phase, Session
 from holdfast.engine import continuity, continuity_source
 from holdfast.engine.continuity import Outcome, Task
 from holdfast.engine.continuity_source import Choice, Source

@@ -12,10 +12,10 @@ from dataclasses import field
 
 from holdfast import harnesses
 from holdfast.config import excluded
-from holdfast.core.events import ToolCalled, ToolReturned
-from holdfast.core.fence import is_own_tool
-from holdfast.core.session import Phase, Process, Session
-from holdfast.core.world import Project
+from holdfast.core.events.event import ToolCalled, ToolReturned
+from holdfast.core.events.fence import is_own_tool
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Phase, Process, Session
 from holdfast.engine import projects
 from holdfast.engine.desk import Desk
 from holdfast.engine.processes import above, start_of

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from holdfast.core.brief import Told
-from holdfast.core.events import Action
-from holdfast.core.world import BranchMoved, FileChanged, FileGone, HeadMoved, differences
+from holdfast.core.brief.compose import Told
+from holdfast.core.events.event import Action
+from holdfast.core.events.world import BranchMoved, FileChanged, FileGone, HeadMoved, differences
 from holdfast.engine.world import look
 
 GRACE_MS = 2_000

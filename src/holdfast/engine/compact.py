@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from holdfast.core.checkpoint import HEAD, digest
-from holdfast.core.compaction import (
+from holdfast.core.agent_log.compaction import (
     CompactionPolicy,
     FromCheckpoint,
     FromModel,
@@ -22,13 +21,14 @@ from holdfast.core.compaction import (
     plan,
     retold,
 )
-from holdfast.core.context import turns_of
-from holdfast.core.records import Record
-from holdfast.core.rolling import outlined
-from holdfast.core.session import Session, Trigger
-from holdfast.core.summary import ByRule, Failed, Material, Written
-from holdfast.core.text import shortened
-from holdfast.core.world import Project
+from holdfast.core.agent_log.context import turns_of
+from holdfast.core.agent_log.records import Record
+from holdfast.core.agent_log.summary import ByRule, Failed, Material, Written
+from holdfast.core.events.world import Project
+from holdfast.core.session.checkpoint import HEAD, digest
+from holdfast.core.session.rolling import outlined
+from holdfast.core.session.session import Session, Trigger
+from holdfast.core.text.strings import shortened
 from holdfast.engine.append import Appended, Owner, append, path_before, state_of
 from holdfast.engine.desk import Desk
 from holdfast.lazy_dataclass import dataclass

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from holdfast.core import json_spans
-from holdfast.core.wanted import Wanted, WantedCopy
+from holdfast.core.events.install_request import Wanted, WantedCopy
+from holdfast.core.text import json_spans
 from holdfast.engine.doctor import Finding, Mend, fine, wrong
 from holdfast.engine.round_trip import trial_reason
 from holdfast.errors import HoldfastError, ManifestUnreadable

@@ -13,11 +13,20 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.continuity import LayerName, Summary, Unusable, blank, is_blank, parse, stamped, summary_of
-from holdfast.core.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
-from holdfast.core.continuity_merge import Merged, Written, merged, replaced
-from holdfast.core.continuity_startup import Layered
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity import (
+    LayerName,
+    Summary,
+    Unusable,
+    blank,
+    is_blank,
+    parse,
+    stamped,
+    summary_of,
+)
+from holdfast.core.documents.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
+from holdfast.core.documents.continuity_merge import Merged, Written, merged, replaced
+from holdfast.core.documents.continuity_startup import Layered
+from holdfast.core.events.world import Project
 from holdfast.engine import continuity_source
 from holdfast.engine.continuity_source import Marker, Source
 from holdfast.engine.desk import Desk

@@ -16,10 +16,10 @@ from types import MappingProxyType
 
 from holdfast import harnesses
 from holdfast.config import excluded
-from holdfast.core.continuity_audit import AuditEntry, Scope, entry_of, latest
-from holdfast.core.events import Event
-from holdfast.core.session import Session
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity_audit import AuditEntry, Scope, entry_of, latest
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Session
 from holdfast.engine import projects
 from holdfast.engine.desk import Desk
 from holdfast.engine.preview import EVERY, preview, recounted, regular

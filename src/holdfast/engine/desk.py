@@ -11,11 +11,11 @@ from pathlib import Path
 from secrets import token_bytes
 
 from holdfast.config import Config
-from holdfast.core.flush import FlushPolicy
-from holdfast.core.redact import Lists
-from holdfast.core.rolling import RollingPolicy
-from holdfast.core.session import Policy
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import Lists
+from holdfast.core.session.flush import FlushPolicy
+from holdfast.core.session.rolling import RollingPolicy
+from holdfast.core.session.session import Policy
 from holdfast.engine.forgotten import forgotten_wordings
 from holdfast.engine.redactor import FOR_TAGS, SECRET_BYTES, Redactor, lists_of, readable_lists
 from holdfast.harnesses.base import Harness

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.events import DigestGiven, Origin
-from holdfast.core.fence import without_ours
-from holdfast.core.session import Session, Trigger
+from holdfast.core.events.event import DigestGiven, Origin
+from holdfast.core.events.fence import without_ours
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Session, Trigger
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import HoldfastError

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import harnesses
-from holdfast.core.continuity import Part
-from holdfast.core.continuity_summary import generated
-from holdfast.core.promote import (
+from holdfast.core.documents.continuity import Part
+from holdfast.core.documents.continuity_summary import generated
+from holdfast.core.documents.promotion import (
     Candidate,
     Lane,
     Proposal,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from holdfast.core.wordings import FORGOTTEN, Wordings
+from holdfast.core.memory.wordings import FORGOTTEN, Wordings
 from holdfast.files import atomic
 from holdfast.files.together import locked
 

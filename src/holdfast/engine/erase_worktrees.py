@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import config
-from holdfast.core.wordings import Wordings
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.memory.wordings import Wordings
 from holdfast.engine import git, ledger
 from holdfast.engine.handoff import FOLDER as HANDOFFS
 from holdfast.errors import HoldfastError

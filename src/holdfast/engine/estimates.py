@@ -10,8 +10,17 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
-from holdfast.core.events import MAIN, Compacted, Event, Origin, Prompt, SessionEnded, ToolReturned, Usage
-from holdfast.core.pressure import KnownModel, factor_of, family_of
+from holdfast.core.events.event import (
+    MAIN,
+    Compacted,
+    Event,
+    Origin,
+    Prompt,
+    SessionEnded,
+    ToolReturned,
+    Usage,
+)
+from holdfast.core.session.pressure import KnownModel, factor_of, family_of
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from holdfast.engine import git
 from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from holdfast.config import require_protection
-from holdfast.core.records import SESSION, header, portable
+from holdfast.core.agent_log.records import SESSION, header, portable
 from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.continuity_model import answer, answer_schema, question
-from holdfast.core.continuity_summary import Author, Generated, confidence, generated
-from holdfast.core.session import Session
-from holdfast.core.summary import Failed
+from holdfast.core.agent_log.summary import Failed
+from holdfast.core.documents.continuity_model import answer, answer_schema, question
+from holdfast.core.documents.continuity_summary import Author, Generated, confidence, generated
+from holdfast.core.session.session import Session
 from holdfast.engine import continuity_source
 from holdfast.engine.continuity_source import Source
 from holdfast.engine.desk import Desk

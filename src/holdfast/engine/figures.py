@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.durations import DAY_MS
+from holdfast.core.events.durations import DAY_MS
 from holdfast.engine.desk import Desk
 from holdfast.engine.meter import Day, days_until
 from holdfast.engine.presence import spooled

@@ -13,9 +13,9 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.defang import from_repository
-from holdfast.core.sections import sections
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.memory.sections import sections
+from holdfast.core.text.defang import from_repository
 from holdfast.engine import git
 from holdfast.engine.desk import Desk
 from holdfast.engine.redactor import Redactor

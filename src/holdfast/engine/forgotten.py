@@ -12,8 +12,8 @@ from pathlib import Path
 from secrets import token_bytes, token_hex
 from typing import Final
 
-from holdfast.core.text import query_terms
-from holdfast.core.wordings import NO_WORDINGS, Fingerprint, Wordings, fingerprints
+from holdfast.core.memory.wordings import NO_WORDINGS, Fingerprint, Wordings, fingerprints
+from holdfast.core.text.strings import query_terms
 from holdfast.files import forgotten_record
 from holdfast.files.forgotten_record import ForgottenRecord, WordingLine
 from holdfast.stores.base import Store

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.identity import Marks, Sighting, Site
-from holdfast.core.world import Project
+from holdfast.core.events.identity import Marks, Sighting, Site
+from holdfast.core.events.world import Project
 from holdfast.engine import marks
 from holdfast.engine.git import Place, short_hash
 from holdfast.engine.projects import Resolution

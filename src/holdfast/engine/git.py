@@ -16,8 +16,8 @@ import unicodedata
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.patterns import compiled
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.text.patterns import compiled
 from holdfast.engine.git_index import HASH_SIZES, Choice, chosen_in
 from holdfast.lazy_dataclass import dataclass
 

@@ -13,9 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.brief import Reason, Told
-from holdfast.core.events import Event
-from holdfast.core.handoff import (
+from holdfast.core.brief.compose import Reason, Told
+from holdfast.core.documents.handoff import (
     Check,
     Doubt,
     Handoff,
@@ -26,11 +25,12 @@ from holdfast.core.handoff import (
     head_of,
     render,
 )
-from holdfast.core.handoff_filled import Words, filled
-from holdfast.core.handoff_names import file_name, matching
-from holdfast.core.ledger import conflict
-from holdfast.core.session import Session
-from holdfast.core.world import GitState, Project
+from holdfast.core.documents.handoff_names import file_name, matching
+from holdfast.core.documents.ledger import conflict
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import GitState, Project
+from holdfast.core.session.session import Session
+from holdfast.core.work.handoff_content import Words, filled
 from holdfast.engine import git
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk

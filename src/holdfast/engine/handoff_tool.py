@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from holdfast.core.defang import from_repository, quoted
-from holdfast.core.fence import fence
-from holdfast.core.handoff_filled import Words
-from holdfast.core.session import Session
-from holdfast.core.text import one_line
+from holdfast.core.events.fence import fence
+from holdfast.core.session.session import Session
+from holdfast.core.text.defang import from_repository, quoted
+from holdfast.core.text.strings import one_line
+from holdfast.core.work.handoff_content import Words
 from holdfast.engine import handoff
 from holdfast.engine.caller import Caller
 from holdfast.engine.desk import Desk

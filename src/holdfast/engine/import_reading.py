@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import msgspec
 
-from holdfast.core.events import MAIN, Compacted, Event, ModelChanged, Origin, Prompt, Sign
-from holdfast.core.identity import Site
-from holdfast.core.passages import passages, trimmed
-from holdfast.core.world import Project
+from holdfast.core.events.event import MAIN, Compacted, Event, ModelChanged, Origin, Prompt, Sign
+from holdfast.core.events.identity import Site
+from holdfast.core.events.world import Project
+from holdfast.core.memory.passages import passages, trimmed
 from holdfast.engine.index import document_of
 from holdfast.engine.record import Arrival, redacted
 from holdfast.engine.redactor import Redactor

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.config import Config, excluded
-from holdfast.core.durations import DAY_MS
-from holdfast.core.session import IMPORTED, Phase, Session, begin, is_imported
-from holdfast.core.world import Project
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import IMPORTED, Phase, Session, begin, is_imported
 from holdfast.engine import projects
 from holdfast.engine.desk import Desk
 from holdfast.engine.former import Owner, owner

@@ -3,7 +3,7 @@
 A checkpoint is findable from the moment it is taken. What a live session says is indexed in the background
 from the events that are kept, or from the log where that is ours, some time after it was said, at the latest
 when somebody recalls; what an old one said, by `engine.importing`. What
-a passage is, `core.passages` says, and how it is found, `engine.recall`.
+a passage is, `core.memory.passages` says, and how it is found, `engine.recall`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Final
 import msgspec
 
 from holdfast import harnesses
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.events import Event, map_text
-from holdfast.core.passages import Passage, PassageKind, passages, trimmed
-from holdfast.core.records import OWN
-from holdfast.core.session import Session, Trigger
-from holdfast.core.world import Project
+from holdfast.core.agent_log.records import OWN
+from holdfast.core.events.event import Event, map_text
+from holdfast.core.events.world import Project
+from holdfast.core.memory.passages import Passage, PassageKind, passages, trimmed
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Session, Trigger
 from holdfast.engine.desk import Desk
 from holdfast.engine.vectors import catch_up
 from holdfast.lazy_dataclass import dataclass

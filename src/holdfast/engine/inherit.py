@@ -11,9 +11,9 @@ from typing import Final
 
 from holdfast import harnesses
 from holdfast.config import excluded
-from holdfast.core.bodies import Header, body
-from holdfast.core.records import OWN, SESSION, Log
-from holdfast.core.world import Project
+from holdfast.core.agent_log.record_bodies import Header, body
+from holdfast.core.agent_log.records import OWN, SESSION, Log
+from holdfast.core.events.world import Project
 from holdfast.engine import projects
 from holdfast.engine.append import Owner, append, take_over
 from holdfast.engine.desk import Desk

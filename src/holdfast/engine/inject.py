@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from holdfast.core.brief import Receipt
-from holdfast.core.defang import quoted
-from holdfast.core.events import AssistantText, BriefSeen, Event, Prompt, ToolReturned
-from holdfast.core.fence import fence
-from holdfast.core.memory import identity
-from holdfast.core.session import Session
-from holdfast.core.text import elapsed, one_line, shortened
-from holdfast.core.told import Item, Reason
+from holdfast.core.brief.brief_input import Item, Reason
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.events.event import AssistantText, BriefSeen, Event, Prompt, ToolReturned
+from holdfast.core.events.fence import fence
+from holdfast.core.memory.memory import identity
+from holdfast.core.session.session import Session
+from holdfast.core.text.defang import quoted
+from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.engine.desk import Desk
 from holdfast.engine.memorize import KIND
 from holdfast.engine.recall import Finding, Query, look_up, note_recalled

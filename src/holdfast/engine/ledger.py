@@ -12,20 +12,31 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from holdfast.core.brief import Reason, Told
-from holdfast.core.brief_things import relative
-from holdfast.core.doubts import doubted, file_doubts, is_settled
-from holdfast.core.events import Event
-from holdfast.core.ledger import Document, Entry, Ledger, Part, conflict, key_of, parse, read, render, updated
-from holdfast.core.ledger_edit import confirmed
-from holdfast.core.ledger_filled import filled
-from holdfast.core.ledger_merge import Known, merged
-from holdfast.core.ledger_strange import StrangeLedger
-from holdfast.core.ledger_told import Lead
-from holdfast.core.ledger_when import calls_for_saving, not_worth_it, staleness
-from holdfast.core.session import Session, Trigger
-from holdfast.core.trail import Said
-from holdfast.core.world import Project
+from holdfast.core.brief.compose import Reason, Told
+from holdfast.core.brief.named_things import relative
+from holdfast.core.documents.ledger import (
+    Document,
+    Entry,
+    Ledger,
+    Part,
+    conflict,
+    key_of,
+    parse,
+    read,
+    render,
+    updated,
+)
+from holdfast.core.documents.ledger_edit import confirmed
+from holdfast.core.documents.ledger_merge import Known, merged
+from holdfast.core.documents.ledger_sentences import Lead
+from holdfast.core.documents.ledger_when import calls_for_saving, not_worth_it, staleness
+from holdfast.core.documents.repository_ledger import StrangeLedger
+from holdfast.core.documents.unconfirmed import doubted, file_doubts, is_settled
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import Project
+from holdfast.core.evidence.trail import Said
+from holdfast.core.session.session import Session, Trigger
+from holdfast.core.work.ledger_content import filled
 from holdfast.engine import git
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk

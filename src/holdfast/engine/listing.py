@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.identity import Moved, Site
-from holdfast.core.world import Project
+from holdfast.core.events.identity import Moved, Site
+from holdfast.core.events.world import Project
 from holdfast.engine import marks
 from holdfast.engine.projects import is_occupied, resolve
 from holdfast.lazy_dataclass import dataclass

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from holdfast.core.session import Session
+from holdfast.core.session.session import Session
 from holdfast.engine.desk import Desk
 from holdfast.engine.processes import alive, command_of
 

@@ -11,12 +11,19 @@ from pathlib import Path
 from typing import Final
 
 from holdfast import harnesses
-from holdfast.core.continuity import LayerName, Part, Summary
-from holdfast.core.continuity_startup import Layered, Limits, Loaded, Pointer, Pointing, merged_brief
-from holdfast.core.memory import Memory, strength
-from holdfast.core.promote import Candidate, Standing
-from holdfast.core.text import one_line, query_terms, shortened
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity import LayerName, Part, Summary
+from holdfast.core.documents.continuity_startup import (
+    Layered,
+    Limits,
+    Loaded,
+    Pointer,
+    Pointing,
+    merged_brief,
+)
+from holdfast.core.documents.promotion import Candidate, Standing
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory, strength
+from holdfast.core.text.strings import one_line, query_terms, shortened
 from holdfast.engine import dream, git, team
 from holdfast.engine.continuity import Room, layered, readable, redacted, room
 from holdfast.engine.desk import Desk

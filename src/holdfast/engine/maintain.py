@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
-from holdfast.core.durations import DAY_MS, HOUR_MS
-from holdfast.core.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
+from holdfast.core.events.durations import DAY_MS, HOUR_MS
+from holdfast.core.session.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
 from holdfast.engine.desk import Desk
 from holdfast.engine.lives import Life, life_of
 from holdfast.engine.record import CLOCK_SKEW_MS, Arrival, perform, record

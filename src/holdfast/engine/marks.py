@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from holdfast.core.identity import Marks, Sighting
+from holdfast.core.events.identity import Marks, Sighting
 from holdfast.engine import git
 from holdfast.engine.git import Place, Repository, short_hash
 

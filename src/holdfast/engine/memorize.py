@@ -1,7 +1,8 @@
 """Memorize: how what someone wants remembered becomes a memory, as part of a transaction that is open.
 
-Kept word for word but for secrets. The rules of `core.memory` only label it; what it contradicts is marked as
-superseded and stays. Who may ask for this, and what else follows from it, is decided by the callers.
+Kept word for word but for secrets. The rules of `core.memory.memory` only label it; what it contradicts is
+marked as superseded and stays. Who may ask for this, and what else follows from it, is decided by the
+callers.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.defang import printable
-from holdfast.core.fence import without_ours
-from holdfast.core.memory import (
+from holdfast.core.events.fence import without_ours
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import (
     Label,
     Memory,
     Scope,
@@ -27,8 +28,8 @@ from holdfast.core.memory import (
     superseded,
     tidied,
 )
-from holdfast.core.wordings import FORGOTTEN, NO_WORDINGS
-from holdfast.core.world import Project
+from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS
+from holdfast.core.text.defang import printable
 from holdfast.engine.desk import Desk
 from holdfast.engine.forgotten import known_by, publish
 from holdfast.engine.redactor import Redactor

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.durations import DAY_MS
+from holdfast.core.events.durations import DAY_MS
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Answer
 from holdfast.settings import Models

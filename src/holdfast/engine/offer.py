@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from holdfast.core.brief import Brief
-from holdfast.core.memory import identity
-from holdfast.core.offers import Offer, likely, unlike
-from holdfast.core.rank import query_words
-from holdfast.core.told import Reason, Told
+from holdfast.core.brief.brief_input import Reason, Told
+from holdfast.core.brief.compose import Brief
+from holdfast.core.brief.suggested_queries import Offer, likely, unlike
+from holdfast.core.memory.memory import identity
+from holdfast.core.memory.ranking import query_words
 from holdfast.engine import file_index
 from holdfast.engine.desk import Desk
 from holdfast.engine.memorize import KIND as MEMORY

@@ -13,8 +13,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.answers import Call, calls_of
-from holdfast.core.compaction import (
+from holdfast.core.agent_log.compaction import (
     Covered,
     FromModel,
     checkpoint_written,
@@ -22,12 +21,13 @@ from holdfast.core.compaction import (
     latest_checkpoint,
     owing,
 )
-from holdfast.core.context import window_of, without_past
-from holdfast.core.records import CHECKPOINT, CUSTOM, Record, header, made, path_to
-from holdfast.core.rolling import Outline
-from holdfast.core.session import Session
-from holdfast.core.summary import Failed, Material, Written
-from holdfast.core.text import shortened
+from holdfast.core.agent_log.context import window_of, without_past
+from holdfast.core.agent_log.provider_answers import Call, calls_of
+from holdfast.core.agent_log.records import CHECKPOINT, CUSTOM, Record, header, made, path_to
+from holdfast.core.agent_log.summary import Failed, Material, Written
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Session
+from holdfast.core.text.strings import shortened
 from holdfast.engine import turn
 from holdfast.engine.append import Appended, Owner, append, path_at, path_of, state_of
 from holdfast.engine.compact import Full, Summarize, compact, material, owed_material, policy_of, retell

@@ -18,12 +18,12 @@ from typing import TypeAlias
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.core.brief import Brief, Reason, Told
-from holdfast.core.brief_beside import written
-from holdfast.core.events import MAIN, Event
-from holdfast.core.session import Session
-from holdfast.core.told import NOTHING_KEPT
-from holdfast.core.world import Project
+from holdfast.core.brief.brief_input import NOTHING_KEPT
+from holdfast.core.brief.compose import Brief, Reason, Told
+from holdfast.core.brief.startup_block import written
+from holdfast.core.events.event import MAIN, Event
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Session
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.errors import TranscriptUnreadable

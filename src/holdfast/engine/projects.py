@@ -1,8 +1,8 @@
 """Projects: which one a directory belongs to, and which one is meant by a name.
 
 A project is its repository, or outside git its directory, and has an id that stays when it moves. The store
-keeps where each project is and was; `core.identity` decides whose place a directory is. Looking changes
-nothing; `keep_up` writes down what a look has found.
+keeps where each project is and was; `core.events.identity` decides whose place a directory is. Looking
+changes nothing; `keep_up` writes down what a look has found.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.identity import (
+from holdfast.core.events.identity import (
     Adopted,
     Alias,
     Candidate,
@@ -28,7 +28,7 @@ from holdfast.core.identity import (
     settle,
     shares_a_remote,
 )
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from holdfast.engine import git, marks
 from holdfast.engine.desk import Desk
 from holdfast.engine.git import Place, short_hash

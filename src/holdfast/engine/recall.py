@@ -1,8 +1,8 @@
 """Recall: what was said before, found by its words and by what it means, and put in order.
 
-Looking is the store's work, and `core.rank` decides what comes first; docs/decisions/0007-recall.md says why.
-Where there is no embedder, words alone are looked for. What is found is data: it is defanged and fenced where
-it is shown.
+Looking is the store's work, and `core.memory.ranking` decides what comes first; docs/decisions/0007-recall.md
+says why. Where there is no embedder, words alone are looked for. What is found is data: it is defanged and
+fenced where it is shown.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from holdfast.core.durations import DAY_MS
-from holdfast.core.memory import FADING, Memory, Merits, identity, strength
-from holdfast.core.rank import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked, query_words, ranked
-from holdfast.core.session import Session
-from holdfast.core.world import Project
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import FADING, Memory, Merits, identity, strength
+from holdfast.core.memory.ranking import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked, query_words, ranked
+from holdfast.core.session.session import Session
 from holdfast.engine import file_index
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import index

@@ -11,16 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from holdfast.config import excluded
-from holdfast.core.events import (
-    CompactionImminent,
-    Event,
-    Prompt,
-    SessionEnded,
-    Skipped,
-    Source,
-)
-from holdfast.core.session import Session
-from holdfast.core.world import GitState, Project
+from holdfast.core.events.event import CompactionImminent, Event, Prompt, SessionEnded, Skipped, Source
+from holdfast.core.events.world import GitState, Project
+from holdfast.core.session.session import Session
 from holdfast.engine import handoff, inject, ledger, projects, resume, warn
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record

@@ -12,9 +12,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
-from holdfast.core.checkpoint import Checkpoint, record_id, take
-from holdfast.core.durations import DAY_MS
-from holdfast.core.events import (
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.event import (
     MAIN,
     AssistantText,
     CompactionImminent,
@@ -30,10 +29,12 @@ from holdfast.core.events import (
     Usage,
     map_text,
 )
-from holdfast.core.evidence import twin
-from holdfast.core.memory import Memory, asked_to_remember
-from holdfast.core.pressure import AutoCompact
-from holdfast.core.session import (
+from holdfast.core.events.world import GitState, Project
+from holdfast.core.evidence.follow import twin
+from holdfast.core.memory.memory import Memory, asked_to_remember
+from holdfast.core.session.checkpoint import Checkpoint, record_id, take
+from holdfast.core.session.pressure import AutoCompact
+from holdfast.core.session.session import (
     Effect,
     Policy,
     Process,
@@ -47,7 +48,6 @@ from holdfast.core.session import (
     revise,
     wait,
 )
-from holdfast.core.world import GitState, Project
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import findable
 from holdfast.engine.memorize import Wish, keep, remember_again

@@ -6,11 +6,11 @@ owed does not depend on what its agent asked for.
 
 from __future__ import annotations
 
-from holdfast.core.brief import Brief, Told
-from holdfast.core.brief_beside import written
-from holdfast.core.session import Session
-from holdfast.core.text import elapsed
-from holdfast.core.world import Project
+from holdfast.core.brief.compose import Brief, Told
+from holdfast.core.brief.startup_block import written
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Session
+from holdfast.core.text.strings import elapsed
 from holdfast.engine.desk import Desk
 from holdfast.engine.resume import brief_when_asked
 from holdfast.lazy_dataclass import dataclass

@@ -17,10 +17,10 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Final, TypeAlias
 
-from holdfast.core.memory import Memory, contradicts, superseded
-from holdfast.core.redact import Lists
-from holdfast.core.session import Phase, Session
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory, contradicts, superseded
+from holdfast.core.redaction.redact import Lists
+from holdfast.core.session.session import Phase, Session
 from holdfast.engine.desk import redactor_of
 from holdfast.engine.index import findable
 from holdfast.engine.memorize import make_findable

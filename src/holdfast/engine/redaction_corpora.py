@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.events import Event, map_text
+from holdfast.core.events.event import Event, map_text
 from holdfast.engine.survival import read, transcripts
 from holdfast.lazy_dataclass import dataclass
 

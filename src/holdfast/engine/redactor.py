@@ -1,7 +1,7 @@
 """Redactor: how texts are redacted now, and the mark by which its texts are known later.
 
-The rules are `core.redact`'s; what was forgotten goes too, by `core.wordings`. A text of another mark was
-redacted by an older version or with other lists.
+The rules are `core.redaction.redact`'s; what was forgotten goes too, by `core.memory.wordings`. A text of
+another mark was redacted by an older version or with other lists.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from hashlib import blake2s
 from typing import Final
 
 from holdfast.config import Config, require_protection
-from holdfast.core.defang import HIDDEN, printable
-from holdfast.core.redact import NO_LISTS, VERSION, Lists, redact, redact_parts
-from holdfast.core.wordings import NO_WORDINGS, Wordings
+from holdfast.core.memory.wordings import NO_WORDINGS, Wordings
+from holdfast.core.redaction.redact import NO_LISTS, VERSION, Lists, redact, redact_parts
+from holdfast.core.text.defang import HIDDEN, printable
 from holdfast.lazy_dataclass import dataclass
 
 FOR_TAGS: Final = "redaction"

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.events import Origin, Remembered
-from holdfast.core.memory import Memory, kind_of, labels_of, tidied
-from holdfast.core.world import Project
+from holdfast.core.events.event import Origin, Remembered
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory, kind_of, labels_of, tidied
 from holdfast.engine.desk import Desk
 from holdfast.engine.forgotten import note_wording
 from holdfast.engine.memorize import KIND, Kept, Wish, keep, make_findable, remember_again, worded

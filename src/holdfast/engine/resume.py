@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.brief import Brief, Reason, Receipt, Told
-from holdfast.core.brief_beside import narrowed, written
-from holdfast.core.durations import HOUR_MS
-from holdfast.core.events import CompactionImminent, Sign, Source
-from holdfast.core.ledger_strange import StrangeLedger
-from holdfast.core.session import Phase, Process, Session, Trigger, begin, brief_owed
-from holdfast.core.text import elapsed
-from holdfast.core.trail import Said
-from holdfast.core.world import Project
+from holdfast.core.brief.compose import Brief, Reason, Receipt, Told
+from holdfast.core.brief.startup_block import narrowed, written
+from holdfast.core.documents.repository_ledger import StrangeLedger
+from holdfast.core.events.durations import HOUR_MS
+from holdfast.core.events.event import CompactionImminent, Sign, Source
+from holdfast.core.events.world import Project
+from holdfast.core.evidence.trail import Said
+from holdfast.core.session.session import Phase, Process, Session, Trigger, begin, brief_owed
+from holdfast.core.text.strings import elapsed
 from holdfast.engine import projects
 from holdfast.engine.check import checked
 from holdfast.engine.desk import Desk

@@ -17,10 +17,10 @@ from typing import Final, TypeAlias
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.core.rank import query_words
-from holdfast.core.survival import Mean, mean
-from holdfast.core.text import content_words, query_terms
-from holdfast.core.world import Project
+from holdfast.core.evaluation.survival import Mean, mean
+from holdfast.core.events.world import Project
+from holdfast.core.memory.ranking import query_words
+from holdfast.core.text.strings import content_words, query_terms
 from holdfast.engine.desk import Desk
 from holdfast.engine.recall import RECORD, Query, look_up
 from holdfast.engine.vectors import MODEL

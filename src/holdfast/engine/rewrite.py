@@ -1,7 +1,8 @@
 """Rewrite: what an older redactor wrote is redacted again, a little at a time, while nobody waits.
 
-Rows, the index and the vectors behind them, then the logs; copies of the store cannot be rewritten, and go.
-A step that is cut off is taken again; one that was finished is not. What is a secret, `core.redact` knows.
+Rows, the index and the vectors behind them, then the logs; copies of the store cannot be rewritten, and go. A
+step that is cut off is taken again; one that was finished is not. What is a secret, `core.redaction.redact`
+knows.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Final
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 from holdfast.engine.doctor import Finding, Mend, fine, wrong
 from holdfast.harnesses.base import Envelope, Harness, Rehearsed
 from holdfast.stores.base import Store

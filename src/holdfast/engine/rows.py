@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, TypeVar, cast
 
-from holdfast.core.brief import Brief, Item, Receipt, Told
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.memory import Memory, strength
-from holdfast.core.pressure import capacity, percent
-from holdfast.core.rolling import Outline
-from holdfast.core.session import Session, is_imported
-from holdfast.core.text import elapsed
+from holdfast.core.brief.compose import Brief, Item, Receipt, Told
+from holdfast.core.memory.memory import Memory, strength
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.pressure import capacity, percent
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Session, is_imported
+from holdfast.core.text.strings import elapsed
 from holdfast.engine.desk import Desk
 from holdfast.engine.recall import Finding
 from holdfast.stores.base import Lineage

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from holdfast.engine.desk import Desk
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import EVERYWHERE, Document, Within

@@ -1,6 +1,7 @@
 """Scoring: how sessions went on from what was there before them, worked out when somebody asks, and kept.
 
-What is counted, `core.scores` says. It takes a look at every event, so it is nothing for a hook to wait for.
+What is counted, `core.evaluation.scores` says. It takes a look at every event, so it is nothing for a hook to
+wait for.
 """
 
 from __future__ import annotations
@@ -8,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from holdfast.core.brief import Receipt
-from holdfast.core.events import Event
-from holdfast.core.facts import Fact
-from holdfast.core.scores import Beginning, Told, counted, named_in, recalls
-from holdfast.core.session import Session, is_imported
-from holdfast.core.session_score import SessionScore, Start
-from holdfast.core.survival import compactions, is_by_agent, is_conversation
-from holdfast.core.told import Reason
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.evaluation.facts import Fact
+from holdfast.core.evaluation.scores import Beginning, Told, counted, named_in, recalls
+from holdfast.core.evaluation.survival import compactions, is_by_agent, is_conversation
+from holdfast.core.events.event import Event
+from holdfast.core.session.score import SessionScore, Start
+from holdfast.core.session.session import Session, is_imported
 from holdfast.engine.desk import Desk
 from holdfast.stores.base import EVERYWHERE
 

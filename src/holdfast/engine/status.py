@@ -6,10 +6,10 @@ transcript, and writes only if the harness says something about its window that 
 
 from __future__ import annotations
 
-from holdfast.core.events import Skipped
-from holdfast.core.pressure import capacity
-from holdfast.core.session import Session
-from holdfast.core.status_line import project_name, status_line
+from holdfast.core.events.event import Skipped
+from holdfast.core.session.pressure import capacity
+from holdfast.core.session.session import Session
+from holdfast.core.session.status_line import project_name, status_line
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.harnesses.base import Glance, StatusLine

@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.defang import printable
-from holdfast.core.events import Skipped
-from holdfast.core.text import one_line
+from holdfast.core.events.event import Skipped
+from holdfast.core.text.defang import printable
+from holdfast.core.text.strings import one_line
 from holdfast.engine.desk import Desk
 from holdfast.errors import ProtectionUnreadable
 from holdfast.harnesses.base import Ask, Envelope

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     MAIN,
     Compacted,
     Event,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from holdfast import models
-from holdfast.core.summary import Failed, Material, Written, answer, answer_schema, question
-from holdfast.core.world import Project
+from holdfast.core.agent_log.summary import Failed, Material, Written, answer, answer_schema, question
+from holdfast.core.events.world import Project
 from holdfast.engine import meter
 from holdfast.engine.desk import Desk
 from holdfast.errors import ModelBusy, ModelError

@@ -1,6 +1,7 @@
 """Survival, run: reads transcripts, cuts them, has every builder write its brief and adds up how they did.
 
-What is measured stands in `core.survival`. Nothing here is kept: the same transcripts give the same numbers.
+What is measured stands in `core.evaluation.survival`. Nothing here is kept: the same transcripts give the
+same numbers.
 """
 
 from __future__ import annotations
@@ -18,13 +19,10 @@ from typing import Final, TypeAlias
 import msgspec
 
 from holdfast import harnesses
-from holdfast.core.brief import Reason, Told, compose
-from holdfast.core.events import AssistantText, Event, Prompt, ToolCalled, map_text
-from holdfast.core.facts import Fact, Form, constraints_in, form_of, holds
-from holdfast.core.last_state import gone, last_state, offered_as_present
-from holdfast.core.redact import redact
-from holdfast.core.session import Policy, Session, advance, begin, revise
-from holdfast.core.survival import (
+from holdfast.core.brief.compose import Reason, Told, compose
+from holdfast.core.evaluation.facts import Fact, Form, constraints_in, form_of, holds
+from holdfast.core.evaluation.last_state import gone, last_state, offered_as_present
+from holdfast.core.evaluation.survival import (
     LEAST_BEFORE,
     Cut,
     CutKind,
@@ -40,7 +38,10 @@ from holdfast.core.survival import (
     need,
     score,
 )
-from holdfast.core.world import Project
+from holdfast.core.events.event import AssistantText, Event, Prompt, ToolCalled, map_text
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import redact
+from holdfast.core.session.session import Policy, Session, advance, begin, revise
 from holdfast.harnesses.base import Reader
 from holdfast.lazy_dataclass import dataclass
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.text import one_line, query_terms, shortened
+from holdfast.core.text.strings import one_line, query_terms, shortened
 from holdfast.errors import PathRefused
 from holdfast.files import worktree
 from holdfast.lazy_dataclass import dataclass

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from holdfast.core.brief import Receipt
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.events import (
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.events.event import (
     MAIN,
     AssistantText,
     BriefSeen,
@@ -34,7 +33,8 @@ from holdfast.core.events import (
     ToolReturned,
     Usage,
 )
-from holdfast.core.text import one_line, shortened
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.engine.desk import Desk
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Mark

@@ -13,12 +13,12 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from holdfast.core.checkpoint import gist
-from holdfast.core.defang import defanged, quoted
-from holdfast.core.fence import fence
-from holdfast.core.memory import Scope
-from holdfast.core.session import Session
-from holdfast.core.text import elapsed, one_line, shortened
+from holdfast.core.events.fence import fence
+from holdfast.core.memory.memory import Scope
+from holdfast.core.session.checkpoint import gist
+from holdfast.core.session.session import Session
+from holdfast.core.text.defang import defanged, quoted
+from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.engine.caller import Caller
 from holdfast.engine.desk import Desk
 from holdfast.engine.digest import Digest, give_digest

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from holdfast.core.session import Session
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Session
 from holdfast.engine.desk import Desk
 from holdfast.engine.record import Arrival, record
 from holdfast.lazy_dataclass import dataclass

@@ -10,11 +10,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from holdfast.core.brief import Brief, Reason, Told, compose
-from holdfast.core.facts import form_of
-from holdfast.core.session import Session
-from holdfast.core.survival import CutKind, Need, Rarity, cuts, mean, need, score
-from holdfast.core.weights import SENTENCES, THINGS, WEIGHTS, Weights
+from holdfast.core.brief.compose import Brief, Reason, Told, compose
+from holdfast.core.brief.weights import SENTENCES, THINGS, WEIGHTS, Weights
+from holdfast.core.evaluation.facts import form_of
+from holdfast.core.evaluation.survival import CutKind, Need, Rarity, cuts, mean, need, score
+from holdfast.core.session.session import Session
 from holdfast.engine.survival import BUDGET, Recording, folded
 from holdfast.lazy_dataclass import dataclass
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core import flush
-from holdfast.core.bodies import (
+from holdfast.core.agent_log.context import FLUSH, GAUGE, is_gauge, window_of
+from holdfast.core.agent_log.record_bodies import (
     Block,
     BranchSummary,
     Compaction,
@@ -22,12 +22,12 @@ from holdfast.core.bodies import (
     body,
     text_of,
 )
-from holdfast.core.context import FLUSH, GAUGE, is_gauge, window_of
-from holdfast.core.flush import FlushPolicy
-from holdfast.core.pressure import capacity, factor_of, gauge
-from holdfast.core.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Record, made
-from holdfast.core.session import Session
-from holdfast.core.thresholds import Threshold
+from holdfast.core.agent_log.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Record, made
+from holdfast.core.session import flush
+from holdfast.core.session.flush import FlushPolicy
+from holdfast.core.session.pressure import capacity, factor_of, gauge
+from holdfast.core.session.session import Session
+from holdfast.core.session.thresholds import Threshold
 from holdfast.engine.append import Appended, Owner, append
 from holdfast.engine.desk import Desk
 from holdfast.engine.warn import Fill, is_shown

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from holdfast.engine import projects
 from holdfast.harnesses.base import Reader
 from holdfast.lazy_dataclass import dataclass

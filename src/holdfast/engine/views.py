@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from holdfast.core.brief import Brief
-from holdfast.core.brief_beside import written
-from holdfast.core.checkpoint import Checkpoint, gist
-from holdfast.core.defang import printable
-from holdfast.core.redact import redact
-from holdfast.core.session import Session
-from holdfast.core.text import one_line, shortened
-from holdfast.core.world import Project
+from holdfast.core.brief.compose import Brief
+from holdfast.core.brief.startup_block import written
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import redact
+from holdfast.core.session.checkpoint import Checkpoint, gist
+from holdfast.core.session.session import Session
+from holdfast.core.text.defang import printable
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.engine import recall, rows
 from holdfast.engine.caller import session_around
 from holdfast.engine.desk import Desk

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Final, TypeGuard
 
 from holdfast import hook
-from holdfast.core import advice, flush
-from holdfast.core.advice import Advice
-from holdfast.core.events import MAIN, Event, Origin, Prompt, ToolReturned, Usage
-from holdfast.core.pressure import capacity, factor_of, gauge, percent
-from holdfast.core.session import Policy, Session
-from holdfast.core.thresholds import Threshold
+from holdfast.core.events.event import MAIN, Event, Origin, Prompt, ToolReturned, Usage
+from holdfast.core.session import advice, flush
+from holdfast.core.session.advice import Advice
+from holdfast.core.session.pressure import capacity, factor_of, gauge, percent
+from holdfast.core.session.session import Policy, Session
+from holdfast.core.session.thresholds import Threshold
 from holdfast.engine import ledger
 from holdfast.engine.desk import Desk
 from holdfast.harnesses.base import Ask, Heard

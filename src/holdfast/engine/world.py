@@ -1,7 +1,7 @@
 """A look at the world around a session: git's state and the working files, by their stat data only.
 
 Nothing here opens a working file, runs a program or follows a link out of the project. What the repository
-says of itself is read by `engine.git`; what a look means for a brief is decided by `core.world`.
+says of itself is read by `engine.git`; what a look means for a brief is decided by `core.events.world`.
 """
 
 import os
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.world import FileState, GitState, Project, World
+from holdfast.core.events.world import FileState, GitState, Project, World
 from holdfast.engine import git
 from holdfast.engine.git_index import TrackedFile
 

@@ -6,8 +6,8 @@ that would otherwise be told nothing, so that no start is told anything twice.
 
 from __future__ import annotations
 
-from holdfast.core.brief_beside import written
-from holdfast.core.world import Project
+from holdfast.core.brief.startup_block import written
+from holdfast.core.events.world import Project
 from holdfast.engine import auto_save, continuity, dream
 from holdfast.engine.continuity import Outcome
 from holdfast.engine.desk import Desk

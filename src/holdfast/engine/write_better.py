@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.checkpoint import Checkpoint, record_id
-from holdfast.core.context import NO_OUTPUT, Answered, Asked, Call, Result, Text, Turn
-from holdfast.core.events import MAIN, AssistantText, Event, Prompt, Replied, ToolCalled, ToolReturned
-from holdfast.core.records import OWN
-from holdfast.core.session import Phase, Session, Trigger
-from holdfast.core.summary import Failed, Material, Written
+from holdfast.core.agent_log.context import NO_OUTPUT, Answered, Asked, Call, Result, Text, Turn
+from holdfast.core.agent_log.records import OWN
+from holdfast.core.agent_log.summary import Failed, Material, Written
+from holdfast.core.events.event import MAIN, AssistantText, Event, Prompt, Replied, ToolCalled, ToolReturned
+from holdfast.core.session.checkpoint import Checkpoint, record_id
+from holdfast.core.session.session import Phase, Session, Trigger
 from holdfast.engine.desk import Desk
 from holdfast.engine.index import findable
 from holdfast.engine.summarize import Means, is_configured, summarize

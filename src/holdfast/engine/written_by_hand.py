@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from holdfast.core.continuity import LayerName
-from holdfast.core.continuity_merge import Merged, Written
-from holdfast.core.ledger import is_ledger
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity import LayerName
+from holdfast.core.documents.continuity_merge import Merged, Written
+from holdfast.core.documents.ledger import is_ledger
+from holdfast.core.events.world import Project
 from holdfast.engine import ledger
 from holdfast.engine.continuity import Room
 from holdfast.engine.desk import Desk

@@ -2,7 +2,7 @@
 
 `.agents.yml` (or what `$AGENTS_CONFIG` names), then `.agents.local.yml`, below the top of a worktree.
 Anybody may have written them, so nothing in them is an error: what cannot be used is named and counts for
-nothing. What they mean is `core.agents_yml`'s to say.
+nothing. What they mean is `core.documents.agents_yml`'s to say.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.agents_yml import Asked, Unclear, asked, settled
+from holdfast.core.documents.agents_yml import Asked, Unclear, asked, settled
 from holdfast.lazy_dataclass import dataclass
 
 LARGEST: Final = 64 * 1024

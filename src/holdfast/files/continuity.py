@@ -1,7 +1,7 @@
 """Where the two layers of continuity stand as files, what they hold, and their past versions.
 
-What the Markdown says is `core.continuity`'s knowledge. Written together with what of it is ours, so that the
-two never disagree.
+What the Markdown says is `core.documents.continuity`'s knowledge. Written together with what of it is ours,
+so that the two never disagree.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.continuity import Document, LayerName, Part, Unusable, parse, render
-from holdfast.core.continuity_merge import Merged, Written
+from holdfast.core.documents.continuity import Document, LayerName, Part, Unusable, parse, render
+from holdfast.core.documents.continuity_merge import Merged, Written
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
 from holdfast.files.together import Change, Target, write_together

@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from holdfast.core.wanted import KeyPath, Mark, Wanted, WantedCopy, mark_of
+from holdfast.core.events.install_request import KeyPath, Mark, Wanted, WantedCopy, mark_of
 from holdfast.errors import HoldfastError, SettingsUnreadable
 from holdfast.files import atomic, exclude, settings_text
 from holdfast.files.exclude import Exclusion

@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from holdfast.core.json_spans import Node, Shape, said, strings
-from holdfast.core.wanted import Json, KeyPath, Mark, WantedMember
-from holdfast.core.wrapped import unwrapped, wrapped
+from holdfast.core.events.install_request import Json, KeyPath, Mark, WantedMember
+from holdfast.core.events.wrapped_command import unwrapped, wrapped
+from holdfast.core.text.json_spans import Node, Shape, said, strings
 from holdfast.files.json_text import (
     Edited,
     Hollow,

@@ -11,9 +11,9 @@ from itertools import takewhile
 from pathlib import PurePath
 from typing import NamedTuple
 
-from holdfast.core import json_spans
-from holdfast.core.json_spans import Broken, Node, Shape, is_blank, said, strings
-from holdfast.core.wanted import Json, KeyPath, Mark, WantedEntry
+from holdfast.core.events.install_request import Json, KeyPath, Mark, WantedEntry
+from holdfast.core.text import json_spans
+from holdfast.core.text.json_spans import Broken, Node, Shape, is_blank, said, strings
 from holdfast.errors import SettingsUnreadable
 from holdfast.lazy_dataclass import dataclass
 

@@ -1,7 +1,7 @@
 """The ledger's file in a worktree, what of it is ours, and its past versions in our own home.
 
-All three are written together, so that they never disagree. What the Markdown says is `core.ledger`'s
-knowledge; which path it has, the settings'.
+All three are written together, so that they never disagree. What the Markdown says is
+`core.documents.ledger`'s knowledge; which path it has, the settings'.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.ledger import STAMP, Ledger, conflict, is_ledger, parse
-from holdfast.core.ledger import read as read_ledger
-from holdfast.core.ledger import written as ledger_text
+from holdfast.core.documents.ledger import STAMP, Ledger, conflict, is_ledger, parse
+from holdfast.core.documents.ledger import read as read_ledger
+from holdfast.core.documents.ledger import written as ledger_text
 from holdfast.errors import PathRefused
 from holdfast.files import atomic
 from holdfast.files.together import Change, Target, locked, write_together

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.core.wanted import KeyPath
+from holdfast.core.events.install_request import KeyPath
 from holdfast.errors import ManifestUnreadable
 from holdfast.files import atomic
 from holdfast.files.settings_text import Hollow

@@ -6,7 +6,7 @@ The block stands between two comments by which it is known again. No file is ope
 import re
 from pathlib import PurePath
 
-from holdfast.core.wanted import WantedBlock
+from holdfast.core.events.install_request import WantedBlock
 from holdfast.errors import SettingsUnreadable
 
 _BEGIN = "<!-- holdfast:begin -->"

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from holdfast.core.durations import DAY_MS
+from holdfast.core.events.durations import DAY_MS
 from holdfast.errors import PathRefused
 from holdfast.files import worktree
 from holdfast.lazy_dataclass import dataclass

@@ -6,7 +6,7 @@ What is ours goes in and comes out; every other byte stays. No file is opened he
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from holdfast.core.wanted import KeyPath, Mark, Wanted, WantedBlock, WantedEntry, WantedMember
+from holdfast.core.events.install_request import KeyPath, Mark, Wanted, WantedBlock, WantedEntry, WantedMember
 from holdfast.files import json_members, json_text, markdown_text, toml_text
 from holdfast.files.json_text import Edited, Hollow
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import cast
 
-from holdfast.core.wanted import Json, KeyPath, Mark, WantedMember
+from holdfast.core.events.install_request import Json, KeyPath, Mark, WantedMember
 from holdfast.errors import SettingsUnreadable
 from holdfast.lazy_dataclass import dataclass
 

@@ -13,13 +13,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from holdfast.core.events import Event, Skipped, Source
-from holdfast.core.guidance import Skill
-from holdfast.core.pressure import AutoCompact
-from holdfast.core.records import Log, Record
-from holdfast.core.session import Process
-from holdfast.core.told import Kept
-from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.agent_log.records import Log, Record
+from holdfast.core.brief.brief_input import Kept
+from holdfast.core.events.event import Event, Skipped, Source
+from holdfast.core.events.guidance import Skill
+from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.session.pressure import AutoCompact
+from holdfast.core.session.session import Process
 from holdfast.lazy_dataclass import dataclass
 
 

@@ -14,7 +14,7 @@ from typing import Final, TypeVar, cast
 
 import msgspec
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 
 TEXT_LIMIT = 8_000
 """How many characters are worth keeping of what one call of a tool is given, and of its output."""

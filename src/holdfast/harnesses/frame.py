@@ -10,7 +10,7 @@ from typing import TypedDict
 
 import msgspec
 
-from holdfast.core.events import MAIN, Origin
+from holdfast.core.events.event import MAIN, Origin
 
 
 class Common(TypedDict):

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     AssistantText,
     Compacted,
     CompactionImminent,
@@ -25,7 +25,7 @@ from holdfast.core.events import (
     Source,
     TurnEnded,
 )
-from holdfast.core.fence import without_ours
+from holdfast.core.events.fence import without_ours
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.fields import read_object, text
 from holdfast.harnesses.frame import Common, Frame

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 from holdfast.lazy_dataclass import dataclass
 
 JSON_LINES = (".jsonl",)

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 from holdfast.harnesses import lines
 from holdfast.harnesses.lines import LONGEST, Line, Stretch, opened, split_lines
 

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.wanted import WantedCopy
+from holdfast.core.events.install_request import WantedCopy
 
 POST: Final = Path(__file__).with_name("post.js")
 _HOME: Final = "const HOME = null"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from holdfast.core.events import Event, Origin, Replied
-from holdfast.core.fence import without_ours
+from holdfast.core.events.event import Event, Origin, Replied
+from holdfast.core.events.fence import without_ours
 from holdfast.harnesses.fields import capped, items, mapping, text
 from holdfast.harnesses.frame import Frame
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.pressure import KnownModel
+from holdfast.core.session.pressure import KnownModel
 
 
 class _Table(msgspec.Struct, forbid_unknown_fields=True):

@@ -1,14 +1,14 @@
 """Skills: folders with a `SKILL.md` each, in the format that harnesses share, as they come with the package.
 
 An agent reads them, so they are short. Where a harness looks for skills is its own knowledge; what agents are
-told in every session is `core.guidance`'s.
+told in every session is `core.events.guidance`'s.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.core.guidance import Skill
+from holdfast.core.events.guidance import Skill
 
 
 def shipped() -> tuple[Skill, ...]:

@@ -13,10 +13,10 @@ from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-from holdfast.core.brief import Receipt
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.events import Event
-from holdfast.core.session import Process, Session
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.events.event import Event
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Process, Session
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.findable import EVERYWHERE, NOBODY, Document, Findable, Hit, Within
 from holdfast.stores.forgettable import Dropped, Forgettable

@@ -18,11 +18,11 @@ from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
-from holdfast.core.brief import Item
-from holdfast.core.events import KINDS, Event
-from holdfast.core.memory import identity, subject_of
-from holdfast.core.rolling import Outline
-from holdfast.core.session import Session
+from holdfast.core.brief.compose import Item
+from holdfast.core.events.event import KINDS, Event
+from holdfast.core.memory.memory import identity, subject_of
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Session
 from holdfast.errors import StoreCorrupt, StoreTooNew
 
 T = TypeVar("T")

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from holdfast.core.memory import asked_to_remember, read
-from holdfast.core.passages import LENGTH, SPEAKER
-from holdfast.core.record_texts import map_record
-from holdfast.core.wordings import FORGOTTEN, Wordings
+from holdfast.core.agent_log.record_texts import map_record
+from holdfast.core.memory.memory import asked_to_remember, read
+from holdfast.core.memory.passages import LENGTH, SPEAKER
+from holdfast.core.memory.wordings import FORGOTTEN, Wordings
 from holdfast.stores.codec import decode_texts, encode_texts, map_document, map_session
 
 _QUERIES = "pending_queries"

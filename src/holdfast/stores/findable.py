@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
-from holdfast.core.memory import Memory, Merits
+from holdfast.core.memory.memory import Memory, Merits
 from holdfast.lazy_dataclass import dataclass
 
 NOBODY: Final = "0"

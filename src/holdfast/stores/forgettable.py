@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Final, Protocol
 
-from holdfast.core.wordings import Fingerprint, Wordings
+from holdfast.core.memory.wordings import Fingerprint, Wordings
 from holdfast.lazy_dataclass import dataclass
 
 EVERYTHING: Final = "everything"

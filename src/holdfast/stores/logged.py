@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from holdfast.core.records import Record
-from holdfast.core.session import Session
+from holdfast.core.agent_log.records import Record
+from holdfast.core.session.session import Session
 from holdfast.stores.findable import NOBODY
 
 

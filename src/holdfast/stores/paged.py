@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from holdfast.core.brief import Receipt
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.events import Event
-from holdfast.core.memory import Memory
-from holdfast.core.session import Session
-from holdfast.core.session_score import SessionScore
-from holdfast.core.world import Project
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.score import SessionScore
+from holdfast.core.session.session import Session
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.findable import Within
 

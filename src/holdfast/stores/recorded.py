@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from holdfast.core.events import Event
-from holdfast.core.session_score import SessionScore
+from holdfast.core.events.event import Event
+from holdfast.core.session.score import SessionScore
 from holdfast.lazy_dataclass import dataclass
 
 RECORDS: Final = ("record", "digest")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from holdfast.core.identity import Site
+from holdfast.core.events.identity import Site
 
 
 class Sited(Protocol):

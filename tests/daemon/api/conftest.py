@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from tests.daemon.api.served import Caller, Furnished, furnish
 from tests.daemon.conftest import Lodging
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 from urllib.parse import quote, urlencode
 
-from holdfast.core.events import Action, Compacted, Event, Origin, Sign, ToolCalled, ToolReturned, Usage
-from holdfast.core.redact import NO_LISTS
-from holdfast.core.session import Process
-from holdfast.core.session_score import SessionScore, Start
-from holdfast.core.world import Project
+from holdfast.core.events.event import Action, Compacted, Event, Origin, Sign, ToolCalled, ToolReturned, Usage
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import NO_LISTS
+from holdfast.core.session.score import SessionScore, Start
+from holdfast.core.session.session import Process
 from holdfast.engine.evaluations import Evaluation, keep
 from holdfast.engine.git import identity
 from holdfast.engine.processes import start_of

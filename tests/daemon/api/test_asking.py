@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from tests.daemon.api.served import SECRET, Caller, Furnished, pages
 from tests.stores.contract import checkpoint
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from holdfast.core.world import Project
+from holdfast.core.events.world import Project
 from tests.daemon.api.served import SECRET, Caller, Furnished, pages, write_continuity
 from tests.daemon.conftest import Lodging
 

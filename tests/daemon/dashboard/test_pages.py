@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from holdfast.core.events import Origin
+from holdfast.core.events.event import Origin
 from tests.daemon.api.served import NEWEST, SECRET, Caller, Furnished, write_continuity
 from tests.stores.contract import checkpoint, memory, prompt, session
 

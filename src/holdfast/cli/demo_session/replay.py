@@ -17,9 +17,9 @@ from pathlib import Path
 from holdfast import harnesses
 from holdfast.cli.demo_session.recording import HOME, Moment, Recording, Story
 from holdfast.config import Config
-from holdfast.core.brief import Reason
-from holdfast.core.events import Compacted, CompactionImminent, Prompt, Sign, ToolCalled
-from holdfast.core.session import Trigger
+from holdfast.core.brief.compose import Reason
+from holdfast.core.events.event import Compacted, CompactionImminent, Prompt, Sign, ToolCalled
+from holdfast.core.session.session import Trigger
 from holdfast.engine.desk import Desk
 from holdfast.engine.receive import receive
 from holdfast.harnesses.base import Envelope

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from holdfast.core.brief_beside import written
-from holdfast.core.told import Reason
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.startup_block import written
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.desk import Desk

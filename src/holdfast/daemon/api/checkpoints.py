@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.session import Trigger
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Trigger
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.desk import Desk

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse
 
 from holdfast import __version__
-from holdfast.core.session_score import Start
+from holdfast.core.session.score import Start
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine import evaluations, examine

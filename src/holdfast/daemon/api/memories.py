@@ -9,8 +9,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from holdfast.core.memory import Label, Memory, MemoryKind, Scope
-from holdfast.core.world import Project as Place
+from holdfast.core.events.world import Project as Place
+from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged, cursor_of

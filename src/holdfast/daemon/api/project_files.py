@@ -12,8 +12,8 @@ from fastapi import APIRouter
 from fastapi import Path as InPath
 from pydantic import BaseModel, Field
 
-from holdfast.core.continuity import LayerName
-from holdfast.core.world import Project
+from holdfast.core.documents.continuity import LayerName
+from holdfast.core.events.world import Project
 from holdfast.daemon.api.office import InOffice, Office
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine import continuity, handoff, ledger, projects, written_by_hand

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from holdfast.core.continuity import Part
-from holdfast.core.promote import Candidate, Lane, Standing, Step
+from holdfast.core.documents.continuity import Part
+from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.office import InOffice, Office

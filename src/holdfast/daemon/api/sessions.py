@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from holdfast.core.session import Phase, Session
+from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from holdfast.core.text import elapsed, shortened
+from holdfast.core.text.strings import elapsed, shortened
 from holdfast.daemon.dashboard.assets import address
 from holdfast.daemon.dashboard.html import NOTHING, Child, Html, el, joined
 from holdfast.lazy_dataclass import dataclass

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
-from holdfast.core.scores import MEASURES
-from holdfast.core.session_score import Start
-from holdfast.core.survival import Mean
+from holdfast.core.evaluation.scores import MEASURES
+from holdfast.core.evaluation.survival import Mean
+from holdfast.core.session.score import Start
 from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, page, section, table, with_code
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import Bar, days, rows

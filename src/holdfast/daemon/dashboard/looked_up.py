@@ -8,14 +8,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.core.brief import Receipt
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.continuity import LayerName
-from holdfast.core.events import Compacted
-from holdfast.core.memory import Memory
-from holdfast.core.session import Session
-from holdfast.core.session_score import SessionScore
-from holdfast.core.text import shortened
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.documents.continuity import LayerName
+from holdfast.core.events.event import Compacted
+from holdfast.core.memory.memory import Memory
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.score import SessionScore
+from holdfast.core.session.session import Session
+from holdfast.core.text.strings import shortened
 from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.paging import Paging
 from holdfast.daemon.api.project_files import layer_rows, ledger_row

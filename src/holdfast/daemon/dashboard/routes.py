@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from holdfast import __version__
-from holdfast.core.scores import compared
+from holdfast.core.evaluation.scores import compared
 from holdfast.daemon.api.checkpoints import diff_row
 from holdfast.daemon.api.live import HEADS, print_of
 from holdfast.daemon.api.office import Office

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
-from holdfast.core.events import Skipped
-from holdfast.core.guidance import Skill, copies_of
-from holdfast.core.pressure import AutoCompact
-from holdfast.core.told import NOTHING_KEPT, Kept
-from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.events.event import Skipped
+from holdfast.core.events.guidance import Skill, copies_of
+from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening, Way
 from holdfast.harnesses.claude_code import auto_compact, hooks, plugin, setup, status, transcript

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.events import Skipped
-from holdfast.core.pressure import AutoCompact
+from holdfast.core.events.event import Skipped
+from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses.fields import read_object
 
 CARRIED: Final = (

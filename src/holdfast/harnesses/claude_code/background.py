@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from holdfast.core.endings import STOPPED
-from holdfast.core.events import Event, LeftRunning, Origin, ToolReturned
-from holdfast.core.fence import without_ours
+from holdfast.core.events.event import Event, LeftRunning, Origin, ToolReturned
+from holdfast.core.events.fence import without_ours
+from holdfast.core.evidence.commands.exit_meaning import STOPPED
 from holdfast.harnesses.fields import capped, mapping, status_of, text
 from holdfast.harnesses.frame import Frame
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Compacted,
     Event,
     Origin,
@@ -19,7 +19,7 @@ from holdfast.core.events import (
     SubagentStopped,
     ToolReturned,
 )
-from holdfast.core.fence import without_ours
+from holdfast.core.events.fence import without_ours
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.claude_code import auto_compact

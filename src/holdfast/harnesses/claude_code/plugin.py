@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.wanted import Json, WantedCopy, WantedEntry
+from holdfast.core.events.install_request import Json, WantedCopy, WantedEntry
 
 NAME: Final = "holdfast"
 MANIFEST: Final = PurePath(".claude-plugin", "plugin.json")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.core.fence import without_ours
+from holdfast.core.events.fence import without_ours
 
 # Blocks that Claude Code and its editor extensions add around what a person typed.
 _ADDED = re.compile(

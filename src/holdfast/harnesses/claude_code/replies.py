@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from holdfast.core.events import Event
+from holdfast.core.events.event import Event
 from holdfast.harnesses.claude_code.records import Record
 from holdfast.harnesses.fields import items, mapping, text
 from holdfast.harnesses.frame import Frame

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
-from holdfast.core.wanted import Json, Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
+from holdfast.core.events.install_request import Json, Wanted, WantedCopy, WantedEntry, WantedMember
 
 # Seconds. The hook itself gives up sooner; these only bound a machine that cannot even start it.
 # SessionEnd needs one of its own: without it the harness cancels the hook after 1.5 s.

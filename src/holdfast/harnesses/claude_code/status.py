@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 from holdfast.harnesses.base import Glance
 from holdfast.harnesses.fields import count, mapping, read_object, text
 

@@ -12,8 +12,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.endings import REFUSED, STOPPED
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     Event,
     Origin,
@@ -25,7 +24,8 @@ from holdfast.core.events import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.fence import without_ours
+from holdfast.core.events.fence import without_ours
+from holdfast.core.evidence.commands.exit_meaning import REFUSED, STOPPED
 from holdfast.harnesses.claude_code import background, replies
 from holdfast.harnesses.claude_code.records import Block, Message, Record
 from holdfast.harnesses.fields import capped, items, mapping, status_of, text, value_of

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     MAIN,
     AssistantText,
     BriefSeen,
@@ -24,8 +24,8 @@ from holdfast.core.events import (
     Skipped,
     Usage,
 )
-from holdfast.core.fence import is_ours, without_ours
-from holdfast.core.text import one_line, shortened
+from holdfast.core.events.fence import is_ours, without_ours
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.claude_code import tools
 from holdfast.harnesses.claude_code.prompts import summary_of, typed

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.core.events import Skipped
-from holdfast.core.guidance import Skill
-from holdfast.core.pressure import AutoCompact
-from holdfast.core.told import Kept
-from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
+from holdfast.core.brief.brief_input import Kept
+from holdfast.core.events.event import Skipped
+from holdfast.core.events.guidance import Skill
+from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
+from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening, Way
 from holdfast.harnesses.codex import auto_compact, hooks, setup, threads, transcript, trust

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.pressure import AutoCompact
+from holdfast.core.session.pressure import AutoCompact
 
 SHARE: Final = 90 / 95
 _LARGEST_FILE: Final = 1 << 20

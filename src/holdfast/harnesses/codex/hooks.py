@@ -9,15 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from holdfast.core.events import (
-    Compacted,
-    Event,
-    Origin,
-    Prompt,
-    Sign,
-    Skipped,
-    TurnEnded,
-)
+from holdfast.core.events.event import Compacted, Event, Origin, Prompt, Sign, Skipped, TurnEnded
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.codex.prompts import typed

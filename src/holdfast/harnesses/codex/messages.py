@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 
-from holdfast.core.events import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
-from holdfast.core.fence import is_ours, without_ours
+from holdfast.core.events.event import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
+from holdfast.core.events.fence import is_ours, without_ours
 from holdfast.harnesses.codex.prompts import typed
 from holdfast.harnesses.codex.reached import Reached
 from holdfast.harnesses.codex.records import Item, object_in

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from holdfast.core.events import Action
-from holdfast.core.fence import without_ours
+from holdfast.core.events.event import Action
+from holdfast.core.events.fence import without_ours
 from holdfast.harnesses.codex.messages import texts
 from holdfast.harnesses.codex.records import object_in
 from holdfast.harnesses.fields import capped, mapping, status_of, text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from holdfast.core.fence import without_ours
+from holdfast.core.events.fence import without_ours
 
 _NOT_TYPED = re.compile(
     r"\s*(?:"

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import msgspec
 
-from holdfast.core.events import MAIN, Action
+from holdfast.core.events.event import MAIN, Action
 
 OWN = -1
 """The stage in which a session's own file is read; those before it are the files that it was forked from."""

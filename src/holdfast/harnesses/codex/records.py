@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 from holdfast.harnesses.fields import NOTHING, decoded, mapping, read_object, value_of
 
 

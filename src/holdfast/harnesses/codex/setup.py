@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
-from holdfast.core.wanted import Json, WantedBlock, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
+from holdfast.core.events.install_request import Json, WantedBlock, WantedCopy, WantedEntry, WantedMember
 
 # Seconds. The hook itself gives up sooner; these only bound a machine that cannot even start it. To the last
 # two Codex gives three at most, and complains about more.

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 from holdfast.harnesses.codex.records import META, RECORD, Meta, fields_of
 from holdfast.harnesses.fields import decoded, mapping, text
 from holdfast.harnesses.packed import read_lines

@@ -13,8 +13,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.endings import REFUSED
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     Event,
     LeftRunning,
@@ -25,8 +24,9 @@ from holdfast.core.events import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.fence import without_ours
-from holdfast.core.text import one_line, shortened
+from holdfast.core.events.fence import without_ours
+from holdfast.core.evidence.commands.exit_meaning import REFUSED
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.harnesses.codex import outcomes, patches
 from holdfast.harnesses.codex.outcomes import Outcome
 from holdfast.harnesses.codex.reached import Call, Reached

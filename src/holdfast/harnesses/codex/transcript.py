@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.core.events import MAIN, Compacted, Event, ModelChanged, Origin, Sign, Skipped, Usage
-from holdfast.core.text import one_line, shortened
+from holdfast.core.events.event import MAIN, Compacted, Event, ModelChanged, Origin, Sign, Skipped, Usage
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.codex import messages, tools
 from holdfast.harnesses.codex.prompts import summary_of

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 from holdfast.harnesses.base import Hurdle
 from holdfast.harnesses.fields import items, mapping, read_object, text
 from holdfast.lazy_dataclass import dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.events import Skipped
-from holdfast.core.pressure import AutoCompact
+from holdfast.core.events.event import Skipped
+from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses.fields import mapping, read_object
 
 SHARE: Final = 0.5

@@ -11,15 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.events import (
-    AssistantText,
-    Event,
-    Origin,
-    Prompt,
-    Skipped,
-    Source,
-    TurnEnded,
-)
+from holdfast.core.events.event import AssistantText, Event, Origin, Prompt, Skipped, Source, TurnEnded
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.gemini.prompts import typed, without_hooks

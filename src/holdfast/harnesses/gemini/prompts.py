@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterable
 
-from holdfast.core.fence import is_ours, without_ours
+from holdfast.core.events.fence import is_ours, without_ours
 
 _HOOK = re.compile(r"<hook_context>(?P<said>.*?)</hook_context>\s*", re.DOTALL)
 _NOT_TYPED = re.compile(

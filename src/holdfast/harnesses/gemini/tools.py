@@ -12,8 +12,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.endings import REFUSED
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     BriefSeen,
     Event,
@@ -25,7 +24,8 @@ from holdfast.core.events import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.fence import is_own_tool, without_ours
+from holdfast.core.events.fence import is_own_tool, without_ours
+from holdfast.core.evidence.commands.exit_meaning import REFUSED
 from holdfast.harnesses.fields import capped, entering, items, mapping, milliseconds, text, value_of
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.gemini.prompts import brief_in, without_hooks

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     MAIN,
     AssistantText,
     BriefSeen,

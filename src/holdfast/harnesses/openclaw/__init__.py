@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from holdfast.core.events import Event, Skipped
-from holdfast.core.guidance import Skill
-from holdfast.core.pressure import AutoCompact
-from holdfast.core.records import Log, Record
-from holdfast.core.told import NOTHING_KEPT, Kept
-from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.agent_log.records import Log, Record
+from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.events.event import Event, Skipped
+from holdfast.core.events.guidance import Skill
+from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Batch, Envelope, Extent, FoundLog, Harness, Heard, Hurdle, Opening
 from holdfast.harnesses.openclaw import hooks, logs, settings, setup, transcript

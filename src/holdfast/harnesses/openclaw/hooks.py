@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     CompactionImminent,
     Event,
@@ -20,7 +20,7 @@ from holdfast.core.events import (
     ToolCalled,
     TurnEnded,
 )
-from holdfast.core.fence import is_own_tool
+from holdfast.core.events.fence import is_own_tool
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.fields import tokens

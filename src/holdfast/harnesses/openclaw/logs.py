@@ -12,9 +12,9 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from holdfast.core.events import Skipped
-from holdfast.core.records import Log, milliseconds
-from holdfast.core.records import read_log as tree_of
+from holdfast.core.agent_log.records import Log, milliseconds
+from holdfast.core.agent_log.records import read_log as tree_of
+from holdfast.core.events.event import Skipped
 from holdfast.harnesses.base import FoundLog
 from holdfast.harnesses.fields import mended
 from holdfast.harnesses.lines import files_below, read_lines

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.core.fence import without_ours
+from holdfast.core.events.fence import without_ours
 
 _CONTEXT_MARK = "⟦openclaw:ctx⟧"
 _QUEUED = "[Queued messages while agent was busy]"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from holdfast.core import json_spans
+from holdfast.core.text import json_spans
 from holdfast.harnesses.base import Hurdle
 from holdfast.harnesses.fields import items, mapping, text
 

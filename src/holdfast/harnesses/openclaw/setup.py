@@ -10,8 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.guidance import INSTRUCTIONS, Skill, copies_of
-from holdfast.core.wanted import Json, Wanted, WantedBlock, WantedCopy, WantedEntry, WantedMember
+from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
+from holdfast.core.events.install_request import (
+    Json,
+    Wanted,
+    WantedBlock,
+    WantedCopy,
+    WantedEntry,
+    WantedMember,
+)
 from holdfast.harnesses import plugins
 from holdfast.harnesses.openclaw.settings import PLUGIN, SETTINGS, workspaces
 

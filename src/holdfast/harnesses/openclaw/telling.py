@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     AssistantText,
     BriefSeen,
     Compacted,
@@ -22,7 +22,7 @@ from holdfast.core.events import (
     Source,
     Usage,
 )
-from holdfast.core.fence import is_ours, without_ours
+from holdfast.core.events.fence import is_ours, without_ours
 from holdfast.harnesses.fields import count
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.openclaw import prompts, tools

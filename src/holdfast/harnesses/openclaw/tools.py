@@ -13,8 +13,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.endings import STOPPED
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     Action,
     Event,
     LeftRunning,
@@ -26,7 +25,8 @@ from holdfast.core.events import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.fence import without_ours
+from holdfast.core.events.fence import without_ours
+from holdfast.core.evidence.commands.exit_meaning import STOPPED
 from holdfast.harnesses.fields import (
     NOTHING,
     capped,

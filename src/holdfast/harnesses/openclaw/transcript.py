@@ -22,12 +22,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from holdfast.core.events import (
-    Event,
-    Skipped,
-)
-from holdfast.core.records import Record as KeptRecord
-from holdfast.core.text import one_line, shortened
+from holdfast.core.agent_log.records import Record as KeptRecord
+from holdfast.core.events.event import Event, Skipped
+from holdfast.core.text.strings import one_line, shortened
 from holdfast.harnesses.base import Batch, Extent, file_extent
 from holdfast.harnesses.databases import looking_into
 from holdfast.harnesses.fields import decoded, milliseconds

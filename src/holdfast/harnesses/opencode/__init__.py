@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.events import Skipped
-from holdfast.core.guidance import Skill
-from holdfast.core.pressure import AutoCompact
-from holdfast.core.told import NOTHING_KEPT, Kept
-from holdfast.core.wanted import Wanted, WantedCopy, WantedEntry
+from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.events.event import Skipped
+from holdfast.core.events.guidance import Skill
+from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
+from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Batch, Envelope, Extent, Harness, Heard, Hurdle, Opening
 from holdfast.harnesses.opencode import auto_compact, hooks, setup, transcript

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.events import Event, Skipped
+from holdfast.core.events.event import Event, Skipped
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.fields import NOTHING, decoded
 from holdfast.harnesses.frame import Frame

@@ -8,8 +8,8 @@ file.
 
 from __future__ import annotations
 
-from holdfast.core.events import Event, Origin, Prompt, Skipped, TurnEnded
-from holdfast.core.fence import is_own_tool, without_ours
+from holdfast.core.events.event import Event, Origin, Prompt, Skipped, TurnEnded
+from holdfast.core.events.fence import is_own_tool, without_ours
 from holdfast.harnesses import letters
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.frame import Frame

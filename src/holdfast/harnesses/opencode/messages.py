@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from holdfast.core.events import (
+from holdfast.core.events.event import (
     AssistantText,
     Compacted,
     Event,
@@ -21,7 +21,7 @@ from holdfast.core.events import (
     Skipped,
     Usage,
 )
-from holdfast.core.fence import without_ours
+from holdfast.core.events.fence import without_ours
 from holdfast.harnesses.fields import count, decoded
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode import tools

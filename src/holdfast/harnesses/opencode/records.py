@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.core.events import Skipped
+from holdfast.core.events.event import Skipped
 from holdfast.harnesses.fields import NOTHING, decoded
 
 

@@ -19,7 +19,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.events import MAIN, Event, Origin, Skipped, Todo, TodosChanged
+from holdfast.core.events.event import MAIN, Event, Origin, Skipped, Todo, TodosChanged
 from holdfast.harnesses.base import Batch, Extent, file_extent
 from holdfast.harnesses.databases import looking_into
 from holdfast.harnesses.frame import Frame

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import apsw
 
-from holdfast.core.durations import DAY_MS
+from holdfast.core.events.durations import DAY_MS
 from holdfast.stores.held import SUFFIX
 from holdfast.stores.set_aside import files_of, files_set_aside, set_aside_stores, stamp, time_of
 from holdfast.stores.sqlite.database import run

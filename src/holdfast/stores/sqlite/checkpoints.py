@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.core.brief import Reason, Receipt
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.session import Trigger
+from holdfast.core.brief.compose import Reason, Receipt
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Trigger
 from holdfast.stores.base import NOBODY
 from holdfast.stores.codec import (
     decode_items,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from holdfast.core.memory import Merits
+from holdfast.core.memory.memory import Merits
 from holdfast.stores.base import NOBODY, Document, Hit, Within
 from holdfast.stores.codec import encode_texts, packed, unit
 from holdfast.stores.sqlite.bm25 import any_of

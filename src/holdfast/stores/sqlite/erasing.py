@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from holdfast.core.wordings import Fingerprint, Wordings
+from holdfast.core.memory.wordings import Fingerprint, Wordings
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.codec import hashed, identity_hash, subject_hash
 from holdfast.stores.erasure import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.core.events import Event
+from holdfast.core.events.event import Event
 from holdfast.stores.base import NOBODY, Novelty
 from holdfast.stores.codec import decode_event, encode_event, hashed, kind_of
 from holdfast.stores.sqlite.database import Bindings, Database

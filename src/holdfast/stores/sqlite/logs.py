@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from holdfast.core.records import Record
-from holdfast.core.session import Session
+from holdfast.core.agent_log.records import Record
+from holdfast.core.session.session import Session
 from holdfast.stores.base import NOBODY
 from holdfast.stores.codec import decode_session
 from holdfast.stores.sqlite.database import Bindings, Database, Row

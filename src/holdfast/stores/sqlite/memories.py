@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from holdfast.core.memory import Label, Memory, MemoryKind, Scope
+from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope
 from holdfast.stores.base import NOBODY, Within
 from holdfast.stores.codec import decode_name, decode_texts, encode_texts, identity_hash, subject_hash
 from holdfast.stores.sqlite.database import Bindings, Database, Row

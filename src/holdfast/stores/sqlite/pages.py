@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from holdfast.core.brief import Receipt
-from holdfast.core.checkpoint import Checkpoint
-from holdfast.core.events import Event
-from holdfast.core.memory import Memory
-from holdfast.core.session import Phase, Session
-from holdfast.core.session_score import SessionScore
-from holdfast.core.world import Project
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.score import SessionScore
+from holdfast.core.session.session import Phase, Session
 from holdfast.stores.base import Within
 from holdfast.stores.codec import decode_event, decode_session, to_iso
 from holdfast.stores.paged import Captured, Counts, Head, Mark, Taken

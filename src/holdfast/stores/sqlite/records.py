@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
-from holdfast.core.events import Event
-from holdfast.core.session_score import SessionScore, Start
+from holdfast.core.events.event import Event
+from holdfast.core.session.score import SessionScore, Start
 from holdfast.stores.codec import decode_event, decode_name, encode_texts
 from holdfast.stores.recorded import RECORDS, RecordsKept
 from holdfast.stores.sqlite.database import Bindings, Database, Row

@@ -16,9 +16,9 @@ from typing import Final, TypeAlias
 import apsw
 import msgspec
 
-from holdfast.core.brief import Reason
-from holdfast.core.memory import Label, MemoryKind, Scope
-from holdfast.core.session import Trigger
+from holdfast.core.brief.compose import Reason
+from holdfast.core.memory.memory import Label, MemoryKind, Scope
+from holdfast.core.session.session import Trigger
 from holdfast.errors import HoldfastError, StoreTooNew
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import NOBODY

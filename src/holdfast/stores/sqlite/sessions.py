@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core.session import Phase, Process, Session
+from holdfast.core.session.session import Phase, Process, Session
 from holdfast.stores.base import NOBODY, Lineage
 from holdfast.stores.codec import decode_session, encode_session
 from holdfast.stores.sqlite.database import Bindings, Database

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from holdfast.core.identity import Marks, Site
+from holdfast.core.events.identity import Marks, Site
 from holdfast.stores.codec import decode_texts, encode_texts
 from holdfast.stores.sqlite.database import Bindings, Database, Row
 

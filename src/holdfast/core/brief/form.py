@@ -1,0 +1,71 @@
+"""The form of a brief: that names leave enough plain words to read.
+
+A label in front of fifty names does not make them readable. Where there are too many for the words beside
+them, the last give way to sentences that had no room, as far as there are any.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from holdfast.core.brief.brief_input import OVER, Item
+from holdfast.core.brief.layout import lines, written
+from holdfast.core.text.plain_words import plain_share
+from holdfast.core.text.strings import says
+from holdfast.lazy_dataclass import dataclass
+
+PLAIN_SHARE: Final = 0.4
+"""At least so many of the words are plain ones."""
+TRIMMED_MOST: Final = 64
+"""Where more would have to give way there is hardly anything to read, and names are worth more than form."""
+TRIMMED: Final = "too many names for the words"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a brief is written on: its first lines, and the room below them."""
+
+    headline: str
+    room: int
+
+    def reads_well(self, items: Sequence[Item]) -> bool:
+        return plain_share("\n".join((self.headline, *lines(items)))) >= PLAIN_SHARE
+
+    def holds(self, items: Sequence[Item]) -> bool:
+        return written(items) <= self.room
+
+
+def readable(chosen: tuple[Item, ...], sheet: Sheet) -> tuple[Item, ...]:
+    """The items with those chosen that leave enough plain words, the most needed first as before."""
+    if sheet.reads_well(chosen):
+        return chosen
+    listed = [place for place, item in enumerate(chosen) if item.rendered and item.lead][-TRIMMED_MOST:]
+    counts = range(1, len(listed) + 1)
+    # The more names are left out, the larger the share of the words beside them.
+    enough = bisect_left(counts, 1, key=lambda n: int(sheet.reads_well(_without(chosen, listed[-n:]))))
+    if enough == len(counts):
+        return chosen
+    trimmed = listed[-counts[enough] :]
+    items = _without(chosen, trimmed)
+    sentences = [place for place, item in enumerate(items) if not item.lead and item.omitted == OVER]
+    for place in (*sentences, *trimmed):
+        with_it = [*items[:place], replace(items[place], rendered=True, omitted=""), *items[place + 1 :]]
+        if not _is_said(items[place], items) and sheet.holds(with_it) and sheet.reads_well(with_it):
+            items = with_it
+    return tuple(items)
+
+
+def _without(chosen: tuple[Item, ...], places: Collection[int]) -> list[Item]:
+    """The items with those at some places left out."""
+    return [
+        replace(item, rendered=False, omitted=TRIMMED) if place in places else item
+        for place, item in enumerate(chosen)
+    ]
+
+
+def _is_said(item: Item, others: Sequence[Item]) -> bool:
+    """Whether one of the other sentences tells it too."""
+    return any(says(other.text, item.key) for other in others if other.rendered and not other.lead)

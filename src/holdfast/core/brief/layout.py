@@ -1,0 +1,141 @@
+"""Page: how the items of a brief are laid out, and what one more of them costs.
+
+Sentences stand in lines of their own; things behind labels, files of one directory together, and names in
+the line of the file that they belong to. What is said is chosen by `brief`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from typing import Final
+
+from holdfast.core.brief.brief_input import IN_USE, REPORTED, SECTIONS, Item
+from holdfast.core.documents import ledger_sentences
+from holdfast.lazy_dataclass import dataclass
+
+NAMES_BESIDE: Final = 6
+"""A file with so many of the names has a line with them."""
+
+
+@dataclass(slots=True)
+class Page:
+    """What is written so far, as far as it changes what one more item takes."""
+
+    sections: set[str] = field(default_factory=set[str])
+    leads: set[str] = field(default_factory=set[str])
+    lists: Counter[str] = field(default_factory=Counter[str])
+    """How many things stand behind each label, the names of each file by themselves."""
+    folders: set[str] = field(default_factory=set[str])
+
+    def write(self, item: Item) -> None:
+        """One more item is there."""
+        self.sections.add(item.section)
+        if item.lead:
+            self.leads.add(label(item))
+            self.lists[label(item) + item.beside] += 1
+        self.folders.update(label(item) + folder for folder in folders_of(item.path))
+
+    def in_line_with(self, item: Item) -> int:
+        """How many things stand where this one would: with many names of one file, or behind its label."""
+        beside = self.lists[label(item) + item.beside]
+        if item.beside and beside >= NAMES_BESIDE:
+            return beside
+        return sum(
+            count
+            for place, count in self.lists.items()
+            if place == label(item) or (place.startswith(label(item)) and count < NAMES_BESIDE)
+        )
+
+    def cost(self, item: Item) -> int:
+        """How many characters one more item takes."""
+        cost = len(item.text) + (0 if item.section in self.sections else len(f"\n\n### {item.section}"))
+        if not item.lead:
+            return cost + len("\n- ")
+        cost += len(", ") if label(item) in self.leads else len(f"\n- {item.lead}: ")
+        shared = next((name for name in folders_of(item.path) if label(item) + name in self.folders), "")
+        return cost - max(len(shared) - len("{}"), 0)
+
+
+def label(item: Item) -> str:
+    """What an item stands behind."""
+    return f"{item.section}/{item.lead}/"
+
+
+def folders_of(path: str) -> Iterator[str]:
+    """The directories that a path stands in, the nearest first."""
+    end = path.rfind("/")
+    while end > 0:
+        yield path[: end + 1]
+        end = path.rfind("/", 0, end)
+
+
+def lines(items: Sequence[Item]) -> Iterator[str]:
+    """The chosen items as they are read, section by section."""
+    for section in SECTIONS:
+        rows = [item for item in items if item.rendered and item.section == section]
+        if not rows:
+            continue
+        rows.sort(key=_place)
+        yield f"\n### {section}"
+        yield from (f"- {item.text}" for item in rows if not item.lead)
+        homes = _homes(rows)
+        for item in rows:
+            if item.path in homes:
+                yield f"- {item.lead}: {item.text} ({', '.join(homes[item.path])})"
+        listed = [item for item in rows if item.lead and not {item.path, item.beside} & homes.keys()]
+        for lead in dict.fromkeys(item.lead for item in listed):
+            yield f"- {lead}: {', '.join(together([item.text for item in listed if item.lead == lead]))}"
+
+
+def written(items: Sequence[Item]) -> int:
+    """How many characters the chosen items take."""
+    return sum(len(line) + 1 for line in lines(items))
+
+
+_KINDS: Final = (
+    *ledger_sentences.FIRST,
+    ledger_sentences.MORE,
+    *("next", "todo", "running", "last_said", "statement", "confirmed", "measured", "tried", "untried"),
+    *("need", "git", "where"),
+)
+_LEADS: Final = (
+    *(REPORTED, "Edited", "Wrote", "Deleted", "Subagents edited", "Subagents wrote", "Subagents deleted"),
+    *("Read", "Also named", IN_USE),
+    *("Passed", "Started", "Also run"),
+)
+
+
+def _place(item: Item) -> tuple[int, int, int]:
+    """Where an item stands in its section, the same in every brief; what is alike stays as it was ranked."""
+    return (
+        _LEADS.index(item.lead) if item.lead in _LEADS else -1,
+        _KINDS.index(item.kind) if item.kind in _KINDS else -1,
+        # "Before that" is said of the line above.
+        -item.at if item.kind == "statement" else 0,
+    )
+
+
+def _homes(rows: list[Item]) -> dict[str, list[str]]:
+    """For each file that several of the names belong to: those names, which are told in its line."""
+    paths = {item.path for item in rows if item.path}
+    names: dict[str, list[str]] = {}
+    for item in rows:
+        if item.beside in paths:
+            names.setdefault(item.beside, []).append(item.text)
+    return {path: told for path, told in names.items() if len(told) >= NAMES_BESIDE}
+
+
+def together(texts: Sequence[str]) -> Iterator[str]:
+    """A list in which paths share their beginning where that saves most: `src/{a.py, b/c.py}`."""
+    paths = [text for text in texts if text[-1:] not in ("`", "/") and "://" not in text]
+    folders = Counter(folder for path in paths for folder in folders_of(path))
+    saved = {folder: (times - 1) * len(folder) - 2 for folder, times in folders.items()}
+    best = max(saved, key=lambda folder: (saved[folder], folder), default="")
+    if not best or saved[best] <= 0:
+        yield from texts
+        return
+    inside = [path for path in paths if path.startswith(best)]
+    yield f"{best}{{{', '.join(text[len(best) :] for text in inside)}}}"
+    yield from together([text for text in texts if text not in inside])

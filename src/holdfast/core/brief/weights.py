@@ -1,0 +1,94 @@
+"""Weights: how much an item of a brief is expected to be needed, in one table.
+
+A thing (a file, a command, a name) is needed or not: its score is how likely that is, by a logistic model
+over the features. A sentence is worth what its kind is worth, less for each that is newer. Per character the
+score decides who goes in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from holdfast.core.brief.brief_input import Item
+
+Weights: TypeAlias = Mapping[str, float]
+
+SENTENCES: Final[Weights] = {
+    "goal": 3.0,
+    "first_prompt": 1.0,
+    "prompt": 0.0,
+    "prompt_before": 2.2,
+    "first_rule": 3.7,
+    "constraint": 3.1,
+    "words": 4.0,
+    "todo": 4.0,
+    "running": 3.2,
+    "reported": 0.4,
+    "next": 4.2,
+    "last_said": 3.6,
+    "statement": 1.2,
+    "answer": 3.6,
+    "last_answer": 4.8,
+    "decision": 3.5,
+    "question": -0.6,
+    "measured": 1.2,
+    "confirmed": 0.3,
+    "tried": 3.0,
+    "untried": 1.6,
+    "need": 2.7,
+    "last_failure": 3.8,
+    "failed_command": 3.0,
+    "refused": 3.4,
+    "look_up": 1.6,
+    "subagent_file": 0.9,
+    "where": 4.0,
+    "latest_file": 3.7,
+    "git": 2.1,
+    "since": 5.5,
+    "neighbour": 5.0,
+}
+"""What a sentence of each kind is worth at its best, as a logarithm."""
+
+THINGS: Final[Weights] = {
+    "changed_file": -0.4,
+    "read_file": -1.1,
+    "named_file": -2.2,
+    "gone_file": -2.1,
+    "folder": -2.1,
+    "command": 1.05,
+    "earlier_command": 0.2,
+    "name": -2.5,
+    "reference": -1.9,
+    "option": -2.1,
+}
+"""How likely a thing of each kind is needed that was named once just now, as log odds."""
+
+FEATURES: Final[Weights] = {
+    "recency": 3.9,
+    "standing": 1.1,
+    "age": 1.5,
+    "freshness": 0.4,
+    "use": 0.8,
+    "name_freshness": 0.45,
+    "name_use": 1.3,
+    "in_diff": 0.5,
+    "cost": 0.85,
+}
+"""`cost` is the power of an item's length by which its score is divided: 1 counts every character, 0 none."""
+
+WEIGHTS: Final[Weights] = {**SENTENCES, **THINGS, **FEATURES}
+THING_VALUE: Final = 18.0
+
+
+def weighed(item: Item, weights: Weights = WEIGHTS, **features: float) -> Item:
+    """The item with its score, and known by its text where nothing else is said."""
+    return replace(item, key=item.key or item.text, score=score(item.kind, features, weights))
+
+
+def score(kind: str, features: Mapping[str, float], weights: Weights = WEIGHTS) -> float:
+    """How much an item is expected to be needed."""
+    total = weights[kind] + sum(weights[name] * value for name, value in features.items())
+    return THING_VALUE / (1 + math.exp(-total)) if kind in THINGS else math.exp(total)

@@ -1,0 +1,203 @@
+"""What a session has to say to the two layers, by rule and from its evidence alone.
+
+What was found out holds for the whole project, what to do next and which files were changed for the worktree
+it was done in. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Final
+
+from holdfast.core.documents.continuity import LayerName, Part, Summary
+from holdfast.core.documents.continuity_conflicts import conflicts, pointers
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.commands import shell
+from holdfast.core.evidence.commands.exit_meaning import has_failed
+from holdfast.core.evidence.commands.purpose import Aim, aim
+from holdfast.core.evidence.one_line import counts
+from holdfast.core.evidence.prose import reader
+from holdfast.core.evidence.statements import told_as
+from holdfast.core.evidence.trail import CommandRun, FileTouch, NoteKind, Trail
+from holdfast.core.session.session import Session
+from holdfast.core.text.strings import one_line, shortened
+from holdfast.lazy_dataclass import dataclass
+
+ITEM_CHARS: Final = 300
+COMMAND_CHARS: Final = 120
+REASON_CHARS: Final = 160
+COMMANDS_TOLD: Final = 6
+FILES_TOLD: Final = 12
+NOTES_TOLD: Final = 8
+
+
+class Confidence(StrEnum):
+    """How much a summary can be relied on."""
+
+    HIGH = "high"
+    """A model and the rules agree."""
+    MEDIUM = "medium"
+    """By rule, from explicit evidence."""
+    LOW = "low"
+    """There was little to go by, or it contradicts itself."""
+
+
+class Author(StrEnum):
+    """Who wrote a summary."""
+
+    RULES = "rules"
+    STAND_IN = "stand-in"
+    """The rules, because a model that was to write it gave nothing of use."""
+    MODEL = "model"
+    """A model that leaves out some of what the rules found."""
+    AGREED = "agreed"
+    """A model that speaks of all that the rules found, and contradicts none of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCounts:
+    """How much there was to go by."""
+
+    succeeded: int
+    failed: int
+    file_writes: int
+    next_steps: int
+    untried: int
+
+    @property
+    def total(self) -> int:
+        return self.succeeded + self.failed + self.file_writes + self.next_steps + self.untried
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a session says to both layers, and how far that can be relied on."""
+
+    layers: Mapping[LayerName, Summary]
+    counts: EvidenceCounts
+    confidence: Confidence
+    warnings: tuple[str, ...]
+
+
+def generated(session: Session) -> Generated:
+    """What a session has to say."""
+    trail = session.trail
+    found = list(_items(session))
+    # A session that begins with "continue" has a goal, but it does not say which.
+    named = trail.goal is not None and not reader.is_generic(trail.goal.text)
+    goal = shortened(one_line(trail.goal.text), ITEM_CHARS) if trail.goal and named else ""
+    layers = {
+        layer: Summary(goal, _grouped((part, text) for home, part, text in found if home is layer))
+        for layer in LayerName
+    }
+    told, warnings = evidence_counts(trail), conflicts(trail)
+    return Generated(layers, told, confidence(Author.RULES, told, warnings), warnings)
+
+
+def confidence(author: Author, counts: EvidenceCounts, warnings: tuple[str, ...]) -> Confidence:
+    """How far a summary can be relied on, by who wrote it, how much there was, and what contradicts."""
+    if warnings or author is Author.STAND_IN or not counts.total:
+        return Confidence.LOW
+    return Confidence.HIGH if author is Author.AGREED else Confidence.MEDIUM
+
+
+def evidence_counts(trail: Trail) -> EvidenceCounts:
+    """How much evidence of each kind a trail holds."""
+    return EvidenceCounts(
+        succeeded=sum(run.ok is True for run in trail.commands),
+        failed=sum(has_failed(run) for run in trail.commands),
+        file_writes=sum(touch.action is not Action.READ for touch in trail.files),
+        next_steps=len(trail.noted(NoteKind.NEXT)) + len(_open_todos(trail)),
+        untried=len(trail.noted(NoteKind.UNTRIED)),
+    )
+
+
+def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
+    """Every item, the older ones of each kind first, with the layer and the section that it belongs to."""
+    trail = session.trail
+    for kind, part, layer in _NOTES:
+        for note in told_as(kind, trail)[-NOTES_TOLD:]:
+            text = shortened(one_line(note.text), ITEM_CHARS)
+            yield (LayerName.LOCAL if _LOCAL_ONLY.search(text) else layer), part, text
+    passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]
+    failed = [run for run in trail.commands if has_failed(run) and (run.tests or list(_tried(run)))]
+    for run in passed[-COMMANDS_TOLD:]:
+        yield LayerName.SHARED, Part.CONFIRMED, f"`{_command(run)}` passed{counts(run)}"
+    for run in failed[-COMMANDS_TOLD:]:
+        reason = f": {shortened(one_line(run.reason), REASON_CHARS)}" if run.reason else ""
+        yield LayerName.SHARED, Part.FAILED, f"`{_command(run)}` failed{reason}"
+    for todo in _open_todos(trail):
+        yield LayerName.LOCAL, Part.NEXT, shortened(one_line(todo), ITEM_CHARS)
+    for pointer in pointers(trail):
+        yield LayerName.SHARED, Part.NOTES, pointer
+    changed = [touch for touch in trail.files if touch.action is not Action.READ]
+    for touch in changed[-FILES_TOLD:]:
+        yield LayerName.LOCAL, Part.NOTES, _file(touch, session)
+
+
+_NOTES: Final = (
+    (NoteKind.CONFIRMED, Part.CONFIRMED, LayerName.SHARED),
+    (NoteKind.FAILED, Part.FAILED, LayerName.SHARED),
+    (NoteKind.UNTRIED, Part.UNTRIED, LayerName.SHARED),
+    (NoteKind.NEXT, Part.NEXT, LayerName.LOCAL),
+    (NoteKind.CONSTRAINT, Part.NOTES, LayerName.SHARED),
+    (NoteKind.DECISION, Part.NOTES, LayerName.SHARED),
+    (NoteKind.NEED, Part.NOTES, LayerName.SHARED),
+)
+_LOCAL_ONLY: Final = re.compile(
+    r"\b(?:this (?:worktree|checkout|branch|machine)|my machine|locally|only here|local(?:-| )only)\b"
+    r"|本地|这台机器|本机|当前分支",
+    re.IGNORECASE,
+)
+_CHECKS: Final = re.compile(
+    r"\b(?:tests?|check|lint|build|compile|typecheck|\w*test|mypy|pyright|ruff|eslint|tsc|biome|clippy|vet|verify)\b"
+)
+_MOVING: Final = frozenset("cp curl gh git mkdir mv rm touch".split())
+"""Programs that move things about: that they ran says nothing about the work."""
+
+
+def _is_check(run: CommandRun) -> bool:
+    """Whether a command that passed says that something works."""
+    return any(_CHECKS.search(form) for form in _tried(run))
+
+
+def _tried(run: CommandRun) -> Iterator[str]:
+    """The calls in a command that do more than look around, without the paths that they were given."""
+    for call in shell.calls(run.command, COMMAND_CHARS):
+        words = call.form.split()
+        if words and words[0] not in _MOVING and aim(call.form) is not Aim.LOOK:
+            yield " ".join(word for word in words if "/" not in word and "." not in word)
+
+
+def _command(run: CommandRun) -> str:
+    # No quote of its own: what stands between the first two says what the item is about.
+    return shell.shown(one_line(run.command), COMMAND_CHARS).replace("`", "'")
+
+
+def _file(touch: FileTouch, session: Session) -> str:
+    verb = {Action.DELETE: "deleted", Action.WRITE: "written", Action.EDIT: "edited"}.get(touch.action, "")
+    if touch.renamed_to:
+        verb = f"renamed to `{_relative(touch.renamed_to, session)}`"
+    return f"`{_relative(touch.path, session)}` {verb}"
+
+
+def _relative(path: str, session: Session) -> str:
+    """The path as seen from the top of the worktree; one elsewhere stays whole."""
+    project = session.project
+    for root in (project.root, project.normalized, project.path):
+        if root not in ("", "/") and path.startswith(f"{root}/"):
+            return path[len(root) + 1 :]
+    return path
+
+
+def _open_todos(trail: Trail) -> list[str]:
+    return [todo.text for todo in trail.todos if todo.status != "completed"]
+
+
+def _grouped(found: Iterable[tuple[Part, str]]) -> dict[Part, tuple[str, ...]]:
+    rows: dict[Part, dict[str, None]] = {}
+    for part, text in found:
+        rows.setdefault(part, {})[text] = None
+    return {part: tuple(texts) for part, texts in rows.items()}

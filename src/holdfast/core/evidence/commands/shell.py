@@ -1,0 +1,333 @@
+"""Shell: what a command line does to files, and how a person would name and show it.
+
+Commands are read by rule, never run or expanded: a word whose value only the shell would know (a variable,
+a pattern, a substitution) is no file. How a command ended is the subject of `outcomes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import groupby
+from typing import Final
+
+from holdfast.core.events.event import Action
+from holdfast.core.evidence.commands.shell_steps import BODY, CommandLine, Step, Word, past_options, read
+from holdfast.core.evidence.patches import FileChange, below, patched, placed
+from holdfast.core.text.names import is_file_name, program_name
+from holdfast.core.text.strings import one_line, shortened
+from holdfast.lazy_dataclass import dataclass
+
+
+def edits(command: str, project: str = "") -> tuple[FileChange, ...]:
+    """The file changes that can be seen in a command, in their order, each once.
+
+    Paths are joined with the folders that the command enters. Temporary files are left out, unless the
+    project stands among them.
+    """
+    found = (
+        placed(change, folder, project)
+        for step, words, folder in _placed_steps(command, "")
+        for change in _changes(words, step)
+    )
+    return tuple(dict.fromkeys(change for change in found if change))
+
+
+def reads(command: str, project: str = "") -> tuple[FileChange, ...]:
+    """The files that a command only shows, placed as those that one changes: `cat src/a.py`."""
+    found = (
+        placed(change, folder, project)
+        for _, words, folder in _placed_steps(command, "")
+        for change in _shown(words)
+    )
+    return tuple(dict.fromkeys(change for change in found if change and "/" in change.path))
+
+
+def program(command: str) -> str:
+    """Program and subcommand as a person would name them: `git commit`, `npm run build`."""
+    steps = (step for step in read(command).steps if not step.reads_the_one_before)
+    commands = [step for step in steps if step.bare]
+    chosen = next((step for step in commands if not _is_aside(step.bare)), None)
+    chosen = chosen or next((step for step in reversed(commands) if step.bare[0].text != "cd"), None)
+    if chosen is None:
+        return "cd" if commands else ""
+    inner = program(chosen.script) if chosen.script else ""
+    return inner or program_name([word.path for word in chosen.bare[:_NAMING]])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One program that a command line runs: what a person calls it, and how it was called."""
+
+    program: str
+    form: str
+
+
+@lru_cache(maxsize=256)
+def calls(command: str, limit: int) -> tuple[Call, ...]:
+    """The programs that a command line runs, in order, without those that only look, print or page."""
+    return tuple(dict.fromkeys(_calls(command, limit)))
+
+
+def shown(command: str, limit: int) -> str:
+    """The command on one line for showing: without the way to the project, long texts and paging."""
+    core = _core(read(command), ("/", "~"), _PAGERS)
+    return shortened(one_line(BODY.sub("…", core)), limit)
+
+
+@lru_cache(maxsize=256)
+def same(command: str) -> str:
+    """The form in which two runs of one check are equal, wherever they ran and whatever was shown of them."""
+    line = read(command)
+    core = _core(line, ("",), _FILTERS)
+    return one_line(BODY.sub(lambda mark: f" {line.bodies[int(mark[1])]}", core))
+
+
+# ---------------------------------------------------------------- files
+
+
+def _placed_steps(command: str, folder: str | None) -> Iterator[tuple[Step, Sequence[Word], str | None]]:
+    """Each simple command with its words and the folder that it runs in; None where the shell alone knows."""
+    outer: list[str | None] = []
+    for step in read(command).steps:
+        for sign in step.joined:
+            if sign == "(":
+                outer.append(folder)
+            elif sign == ")" and outer:
+                folder = outer.pop()
+        words = step.bare
+        if words and words[0].text in {"cd", "pushd", "popd"}:
+            folder = _entered(folder, words[1:])
+            continue
+        if step.script:
+            yield from _placed_steps(step.script, folder)
+        is_git_elsewhere = [word.text for word in words[:2]] == ["git", "-C"]
+        yield step, words, _entered(folder, words[2:3]) if is_git_elsewhere else folder
+
+
+def _entered(folder: str | None, args: Sequence[Word]) -> str | None:
+    target = next(iter(_operands(args, "")), None)
+    return below(folder, target.path) if target and target.path not in {"", "-"} else None
+
+
+def _changes(words: Sequence[Word], step: Step) -> Iterator[FileChange]:
+    """The changes of one simple command, as its words name the files; a word that is none has no path."""
+    name = words[0].text.rsplit("/", 1)[-1] if words else ""
+    if name in _CHANGERS:
+        yield from _CHANGERS[name](words[1:])
+    if name in {"apply_patch", "applypatch", "patch", "git"}:
+        for text in (*step.bodies, *(word.text for word in words[1:] if "\n" in word.text)):
+            yield from patched(text)
+    if name != "[[":
+        for sign, word in step.redirections:
+            if ">" in sign and sign != "<>" and not (sign == ">&" and word.text.rstrip("-").isdigit()):
+                yield FileChange(word.path, Action.EDIT if ">>" in sign else Action.WRITE)
+
+
+def _shown(words: Sequence[Word]) -> Iterator[FileChange]:
+    name = words[0].text.rsplit("/", 1)[-1] if words else ""
+    if name not in _SHOWING or (name == "sed" and not _has(words[1:], "-n")):
+        return
+    for word in _operands(words[1:], "nc"):
+        if is_file_name(word.path):
+            yield FileChange(word.path, Action.READ)
+
+
+_SHOWING: Final = frozenset("cat sed head tail nl less bat".split())
+
+
+def _operands(args: Sequence[Word], valued: str) -> list[Word]:
+    """The words that are neither options nor the values of these one-letter options."""
+    found: list[Word] = []
+    rest = iter(args)
+    for word in rest:
+        if word.text == "--":
+            return [*found, *rest]
+        if not word.text.startswith("-") or word.text == "-":
+            found.append(word)
+        elif word.text[1] != "-" and word.text[-1] in valued:
+            next(rest, None)
+    return found
+
+
+def _has(args: Sequence[Word], option: str) -> bool:
+    return any(re.match(option, word.text) for word in args)
+
+
+def _files(args: Sequence[Word], *, action: Action, valued: str = "") -> Iterator[FileChange]:
+    yield from (FileChange(word.path, action) for word in _operands(args, valued))
+
+
+def _in_place(args: Sequence[Word], *, option: str) -> Iterator[FileChange]:
+    """The files of an editor that changes them where they are only if it is told so."""
+    if _has(args, option):
+        # Elsewhere than on Linux `-i` takes a suffix, mostly an empty one.
+        files = [word for word in _operands(args, "eEf") if word.text]
+        scripted = _has(args, r"-[A-Za-z0-9]*[eEf]$|--(?:expression|file)\b")
+        yield from (FileChange(word.path, Action.EDIT) for word in files[0 if scripted else 1 :])
+
+
+def _tee(args: Sequence[Word]) -> Iterator[FileChange]:
+    return _files(args, action=Action.EDIT if _has(args, r"-\w*a|--append") else Action.WRITE)
+
+
+def _moved(args: Sequence[Word], *, copied: bool) -> Iterator[FileChange]:
+    *sources, target = _operands(args, "S") or [Word("")]
+    if _has(args, r"-\w*t$|--target"):
+        return
+    for source in sources:
+        name = source.path.rstrip("/").rsplit("/", 1)[-1]
+        into = len(sources) > 1 or _is_folder(target.path, name)
+        to = f"{target.path}/{name}" if into and target.path and name else target.path
+        path = source.path if to else ""
+        yield FileChange(to, Action.WRITE) if copied else FileChange(path, Action.EDIT, to)
+
+
+def _is_folder(target: str, name: str) -> bool:
+    """Whether a file of that name goes into the target rather than becoming it, as far as names tell."""
+    last = target.rsplit("/", 1)[-1]
+    return last in {"", ".", ".."} or (last.islower() and "." not in last and "." in name[1:])
+
+
+def _git(args: Sequence[Word]) -> Iterator[FileChange]:
+    subcommand, *rest = args[past_options(args, 0, ("-C", "-c")) :] or [Word("")]
+    match subcommand.text:
+        case "mv":
+            yield from _moved(rest, copied=False)
+        case "rm" if not _has(rest, "--cached"):
+            yield from _files(rest, action=Action.DELETE)
+        case name:
+            yield from (FileChange(path, Action.OTHER, whole=True) for path in _checked_out(name, rest))
+
+
+def _checked_out(subcommand: str, args: Sequence[Word]) -> Iterator[str]:
+    """What a subcommand of git puts into the working tree, as it was committed here or elsewhere."""
+    named = [word.path for word in _operands(args, "bBs")]
+    match subcommand:
+        case "checkout" if not _has(args, "-[bB]$|--orphan"):
+            yield from named
+        case "restore" if not _has(args, "--staged|-S") or _has(args, "--worktree|-W"):
+            yield from named
+        case "reset" if _has(args, "--hard"):
+            yield "."
+        case "clone":
+            yield from _cloned(named)
+        case "submodule" if named[:1] == ["add"]:
+            yield from _cloned(named[1:])
+        case "submodule" | "worktree" if named[:1] in (["update"], ["add"]):
+            yield from named[1:]
+        case _:
+            return
+
+
+def _cloned(named: Sequence[str]) -> Iterator[str]:
+    """Where a repository is cloned to: below its own name, where no other is given."""
+    yield from named[1:2] or (path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git") for path in named)
+
+
+_CHANGERS: Final[dict[str, Callable[[Sequence[Word]], Iterator[FileChange]]]] = {
+    "sed": partial(_in_place, option=r"-[A-Za-z]*i|--in-place"),
+    "perl": partial(_in_place, option=r"-[a-zA-HJ-LN-Z0-9]*i"),
+    "tee": _tee,
+    "mv": partial(_moved, copied=False),
+    "cp": partial(_moved, copied=True),
+    "rm": partial(_files, action=Action.DELETE),
+    "mkdir": partial(_files, action=Action.OTHER, valued="m"),
+    "touch": partial(_files, action=Action.WRITE, valued="drt"),
+    "git": _git,
+}
+
+
+# ---------------------------------------------------------------- naming and showing
+
+_NAMING: Final = 30  # words among which a program's name is looked for
+# What agents put in front of a command or between two; it is the program only where nothing else is run.
+_ASIDE: Final = frozenset(
+    "cd pushd popd export set unset source . echo printf sleep true : mkdir test [ [[ which wait exit".split()
+)
+
+
+def _is_aside(words: Sequence[Word]) -> bool:
+    return words[0].text in _ASIDE or [word.text for word in words[:2]] == ["git", "add"]
+
+
+def _calls(command: str, limit: int) -> Iterator[Call]:
+    for step in read(command).steps:
+        words = step.bare
+        if step.script:
+            yield from _calls(step.script, limit)
+        elif words and words[0].text not in _UNCALLED:
+            name = _called([word.path for word in words[:_NAMING]])
+            if _PROGRAM.match(name) and name not in _MOVING:
+                yield Call(name, _form(name, words, limit))
+
+
+def _called(words: Sequence[str]) -> str:
+    """The name of a call; of a program that nobody knows, the first word may well be a subcommand."""
+    name = program_name(words)
+    unknown = len(words) > 1 and name == words[0] and name not in _WITHOUT_SUBCOMMANDS
+    return f"{name} {words[1]}" if unknown and _SUBCOMMAND.fullmatch(words[1]) else name
+
+
+def _form(name: str, words: Sequence[Word], limit: int) -> str:
+    """The call as it was typed if that is short, otherwise without the longest of what it was about."""
+    shown = words[:_NAMING]
+    typed = [word.text if _can_be_shown(word) else "…" for word in shown]
+    typed += ["…"] * (len(words) > _NAMING)
+    about = [place for place in range(1, len(typed)) if typed[place] not in name.split()]
+    for place in sorted(about, key=lambda place: -len(typed[place])):
+        if len(_typed(typed)) <= limit:
+            break
+        option = _OPTION.match(typed[place])
+        typed[place] = option[0] if option else "…"
+    whole = _typed(typed)
+    return whole if len(whole) <= limit else shortened(name, limit)
+
+
+def _can_be_shown(word: Word) -> bool:
+    """Whether a word can be read as it was meant, in quotes if it needs them."""
+    quoted_twice = "'" in word.text and _QUOTED.search(word.text) is not None
+    return word.plain and not quoted_twice and not _UNSHOWN.search(word.text)
+
+
+def _typed(words: Sequence[str]) -> str:
+    """The words on one line, in quotes where the shell would read more than one; an ellipsis shows once."""
+    return " ".join(f"'{word}'" if _QUOTED.search(word) else word for word, _ in groupby(words))
+
+
+_PROGRAM: Final = re.compile(r"[a-zA-Z.~/][\w.+/-]*")
+_SUBCOMMAND: Final = re.compile(r"[a-z]{2,12}(?:[:-][a-z]{2,12})?")
+_WITHOUT_SUBCOMMANDS: Final = frozenset(
+    """pytest jest vitest mocha tsc eslint prettier node python python3 ruby php perl chmod chown curl wget
+    date man kill pkill open code vim nano diff file stat du df tar zip unzip ssh scp rsync sqlite3 psql mysql
+    mkdir rmdir ln tree env""".split()
+)
+_MOVING: Final = frozenset({"git mv", "git rm"})
+_UNSHOWN: Final = re.compile(r"[\n\"]")
+_QUOTED: Final = re.compile(r"[\s$]")
+_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*")
+_PAGERS: Final = frozenset("head tail cat less more".split())
+_FILTERS: Final = _PAGERS | {"grep", "egrep", "rg", "wc", "sort", "uniq", "tee"}
+_LOOKING: Final = _FILTERS | frozenset("ls find sed awk cut nl pwd rm cp mv touch kill xargs tr jq".split())
+_UNCALLED: Final = _ASIDE | _LOOKING
+_SIGNS: Final = re.compile(r"\s2>(?:&1|\s?/dev/null)")
+_THEN: Final = re.compile(r"\s*+(?:&&|[;\n])\s*+")
+
+
+def _core(line: CommandLine, away: tuple[str, ...], paging: frozenset[str]) -> str:
+    """The command without `cd` to a folder like that before it, and without such filters after it."""
+    text, steps = line.text, line.steps
+    first, last, start = 0, len(steps) - 1, 0
+    while first < last and text.startswith("cd ", start) and steps[first].words[-1].text.startswith(away):
+        if not (then := _THEN.match(text, steps[first].end)):
+            break
+        first, start = first + 1, then.end()
+    if last < 0 or text[steps[last].end :].strip():
+        return _SIGNS.sub("", text[start:])
+    while first < last and (
+        (steps[last].reads_the_one_before and steps[last].name in paging)
+        or (steps[last].joined == "||" and steps[last].name == "true")
+    ):
+        last -= 1
+    return _SIGNS.sub("", text[start : steps[last].end])

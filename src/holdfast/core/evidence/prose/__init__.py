@@ -1,0 +1,1 @@
+"""Prose: what people and agents state in a text, read by rule."""

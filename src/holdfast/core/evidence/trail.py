@@ -1,0 +1,194 @@
+"""The trail: what a session has left behind, small enough to carry along and rich enough to go on from.
+
+Only values and their bounds. How events become a trail is `evidence`'s work; what of it an agent is told,
+`brief`'s.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from holdfast.core.events.event import Action, Todo
+from holdfast.core.evidence.commands.outcomes import TestSummary
+from holdfast.core.evidence.commands.purpose import Aim
+from holdfast.core.evidence.patches import FileChange
+from holdfast.lazy_dataclass import dataclass
+
+PROMPTS_KEPT: Final = 12
+STATEMENTS_KEPT: Final = 6
+FILES_KEPT: Final = 80
+COMMANDS_KEPT: Final = 30
+MENTIONS_KEPT: Final = 480
+CALLS_KEPT: Final = 64
+TEXT_KEPT: Final = 1_200
+COMMAND_KEPT: Final = 600
+TODOS_KEPT: Final = 60
+RUNNING_KEPT: Final = 8
+TASK_KEPT: Final = 120
+
+
+class NoteKind(StrEnum):
+    """What a sentence says, by rule."""
+
+    CONSTRAINT = "constraint"
+    DECISION = "decision"
+    NEXT = "next"
+    UNTRIED = "untried"
+    QUESTION = "question"
+    CONFIRMED = "confirmed"
+    FAILED = "failed"
+    MEASURED = "measured"
+    NEED = "need"
+
+
+NOTES_KEPT: Final = {
+    NoteKind.CONSTRAINT: 40,
+    NoteKind.DECISION: 16,
+    NoteKind.NEXT: 6,
+    NoteKind.UNTRIED: 6,
+    NoteKind.QUESTION: 4,
+    NoteKind.CONFIRMED: 8,
+    NoteKind.FAILED: 8,
+    NoteKind.MEASURED: 8,
+    NoteKind.NEED: 6,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something that was said, and when."""
+
+    text: str
+    at: int
+    record: str = ""
+    turn: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence worth keeping for what it says."""
+
+    kind: NoteKind
+    text: str
+    at: int
+    record: str
+    step: int = 0
+    by_user: bool = False
+    """Whether the user said it to a tool: an answer, or words at a refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileTouch:
+    """A file, the strongest thing done to it and how often, and when it was touched last."""
+
+    path: str
+    action: Action
+    times: int
+    at: int
+    step: int = 0
+    renamed_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """A command and its latest outcome; `ok` is None while it runs."""
+
+    command: str
+    at: int
+    ok: bool | None = None
+    exit_status: int | None = None
+    reason: str = ""
+    tests: TestSummary | None = None
+    times: int = 1
+    step: int = 0
+    aim: Aim = Aim.DO
+
+
+class Thing(StrEnum):
+    """What a mention is of."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    PROGRAM = "program"
+    NAME = "name"
+    REFERENCE = "reference"
+    OPTION = "option"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A thing that the work is about: how much it is in use, and at which step it was named last."""
+
+    name: str
+    thing: Thing = Thing.NAME
+    use: float = 1.0
+    """How often it was named, as of that step; `mentions` says how that fades."""
+    step: int = 0
+    shown: str = ""
+    """How it was spelled last, where that is more than the name."""
+    file: str = ""
+    """For a name: the file that was changed when it was named last."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A tool that was called and has not returned: what will have happened if it succeeds."""
+
+    call: str
+    agent: str
+    action: Action
+    command: str = ""
+    changes: tuple[FileChange, ...] = ()
+    task: str = ""
+    """What was handed to a subagent."""
+    aim: Aim = Aim.DO
+    """For a command: how its end is to be read, which what is kept of it does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What was left running in the background: a command, or a subagent with its task.
+
+    A subagent stays when it is `over`: its report can be asked for again, by its handle.
+    """
+
+    call: str
+    handle: str
+    at: int
+    command: str = ""
+    task: str = ""
+    over: bool = False
+
+
+@dataclass(frozen=True)  # without slots, to be renewed
+class Trail:
+    """A session's evidence, oldest first in every row."""
+
+    first_prompt: Said | None = None
+    goal: Said | None = None
+    prompts: tuple[Said, ...] = ()
+    statements: tuple[Said, ...] = ()
+    notes: tuple[Note, ...] = ()
+    files: tuple[FileTouch, ...] = ()
+    commands: tuple[CommandRun, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    """Those named last come last."""
+    todos: tuple[Todo, ...] = ()
+    planned_at: int = 0
+    """When the to-dos were changed last."""
+    planned_step: int = 0
+    """At which step that was."""
+    open_calls: tuple[OpenCall, ...] = ()
+    subagent_files: tuple[FileTouch, ...] = ()
+    running: tuple[Running, ...] = ()
+    steps: int = 0
+    """How many tool calls and statements there were: the clock by which things are recent."""
+
+    def is_empty(self) -> bool:
+        """Whether nothing worth keeping has happened."""
+        return not (self.prompts or self.statements or self.files or self.commands or self.todos)
+
+    def noted(self, kind: NoteKind) -> tuple[Note, ...]:
+        """The notes of one kind, oldest first."""
+        return tuple(note for note in self.notes if note.kind is kind)

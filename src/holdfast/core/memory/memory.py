@@ -1,0 +1,281 @@
+"""Memory: what someone said to keep, until it is forgotten.
+
+A memory is what was said, word for word, with labels that rules put on it. Rules only label: nothing that was
+said is refused, and nothing becomes a memory that nobody said.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.text.patterns import compiled
+from holdfast.core.text.strings import one_line
+from holdfast.lazy_dataclass import dataclass
+
+FADING: Final = 0.95
+"""What is left of a memory's strength after each day without being said again or found."""
+SHORTLY_MS: Final = 600_000
+USUAL: Final = 0.5
+CRITICAL: Final = 1.0
+TAGS_MOST: Final = 12
+
+
+class MemoryKind(StrEnum):
+    """What a memory says, by rule."""
+
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    LEARNING = "learning"
+    ISSUE = "issue"
+    RULE = "rule"
+    FACT = "fact"
+
+
+class Scope(StrEnum):
+    """Where a memory holds."""
+
+    PROJECT = "project"
+    WORKTREE = "worktree"
+    USER = "user"
+
+
+class Label(StrEnum):
+    """What a rule found out about a memory; said beside it, never held against it."""
+
+    TRANSIENT = "transient"
+    """It speaks of this moment, and will soon be untrue."""
+    CONTRADICTS = "contradicts"
+    """An older memory says something else of the same subject."""
+    SUPERSEDED = "superseded"
+    """A newer one does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing to remember."""
+
+    id: str
+    text: str
+    kind: MemoryKind
+    scope: Scope
+    project_id: str
+    worktree_id: str
+    created_at: int
+    tags: tuple[str, ...] = ()
+    importance: float = USUAL
+    pinned: bool = False
+    labels: tuple[Label, ...] = ()
+    source: str = ""
+    """Who said it: `cli`, `mcp`, `prompt`."""
+    session: str = ""
+    seen: int = 1
+    """How often it was said."""
+    seen_at: int = 0
+    found: int = 0
+    """How often it was recalled."""
+    found_at: int = 0
+    superseded_by: str = ""
+    stretch: str = ""
+    """The id of the first of those that were said one shortly after the other; empty for one by itself."""
+    place: int = 0
+    """Where in that stretch: what was said just before or after can speak for it."""
+
+
+class Merits(NamedTuple):
+    """What of a memory is weighed when it is found: a query asks a hundred for it."""
+
+    text: str
+    created_at: int
+    importance: float
+    pinned: bool
+    seen_at: int
+    found_at: int
+    superseded_by: str
+    stretch: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What someone typed, read by the prefixes that people know."""
+
+    text: str
+    tags: tuple[str, ...] = ()
+    importance: float = USUAL
+    pinned: bool = False
+
+
+_COMMAND: Final = compiled(r"\A\s*/remember\b[:\s]*", re.IGNORECASE)
+_CRITICAL: Final = compiled(r"\A\s*critical\s*:\s*", re.IGNORECASE)
+_TAGGED: Final = compiled(r"\A\s*\[([^\]\n]{1,200})\]\s*:\s*")
+
+
+def read(typed: str) -> Wording:
+    """What is to be remembered: `critical: …` is pinned, `[tag, tag]: …` is tagged, in either order."""
+    text, tags, importance, pinned = _COMMAND.sub("", typed), list[str](), USUAL, False
+    while True:
+        if found := _CRITICAL.match(text):
+            importance, pinned = CRITICAL, True
+        elif found := _TAGGED.match(text):
+            tags += found[1].split(",")
+        else:
+            break
+        text = text[found.end() :]
+    return Wording(text.strip(), tidied(tags), importance, pinned)
+
+
+def asked_to_remember(prompt: str) -> str:
+    """What a prompt `/remember …` wants remembered; empty for any other prompt."""
+    return prompt if _COMMAND.match(prompt) and _COMMAND.sub("", prompt).strip() else ""
+
+
+def tidied(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags as they are compared: lower case, each once."""
+    words = (one_line(tag).lower().lstrip("#") for tag in tags)
+    return tuple(dict.fromkeys(word for word in words if word))[:TAGS_MOST]
+
+
+_KIND_RULES: Final = {
+    MemoryKind.RULE: re.compile(
+        r"\b(?:must(?: not)?|never|always|do not|don['’]t|forbidden|required|only ever)\b"
+        r"|必须|不要|禁止|务必|总是",
+        re.IGNORECASE,
+    ),
+    MemoryKind.PREFERENCE: re.compile(
+        r"\b(?:prefers?|likes?|rather than|instead of|favou?rs?|wants?)\b|喜欢|偏好|希望", re.IGNORECASE
+    ),
+    MemoryKind.DECISION: re.compile(
+        r"\b(?:decided|decision|chose|chosen|we (?:will|are going to)|went with|settled on|agreed)\b"
+        r"|决定|选择了|采用",
+        re.IGNORECASE,
+    ),
+    MemoryKind.ISSUE: re.compile(
+        r"\b(?:bug|issue|fails?|failing|broken|crash(?:es|ed)?|error|regression|flaky|leaks?)\b"
+        r"|错误|失败|崩溃|问题",
+        re.IGNORECASE,
+    ),
+    MemoryKind.LEARNING: re.compile(
+        r"\b(?:learn(?:ed|t)|turns out|found (?:out )?that|because|root cause|reali[sz]ed|lesson)\b"
+        r"|发现|原因|学到",
+        re.IGNORECASE,
+    ),
+}
+"""Asked in this order: a rule that is a decision too is a rule."""
+_TRANSIENT: Final = compiled(
+    r"\b(?:right now|at the moment|currently|for now|today|tomorrow|this (?:session|morning|afternoon)"
+    r"|in progress|wip|temporar(?:y|ily)|about to|still running|just (?:now|started))\b|目前|暂时|正在|今天",
+    re.IGNORECASE,
+)
+
+
+def kind_of(text: str) -> MemoryKind:
+    """What a memory says, by the first rule that fits; a plain fact otherwise."""
+    return next((kind for kind, rule in _KIND_RULES.items() if rule.search(text)), MemoryKind.FACT)
+
+
+def labels_of(text: str) -> tuple[Label, ...]:
+    """What can be said of a text without knowing any other."""
+    return (Label.TRANSIENT,) if _TRANSIENT.search(text) else ()
+
+
+_UNSAID: Final = compiled(r"[\s.!。！,;:'\"“”‘’`]+")
+
+
+def identity(text: str) -> str:
+    """What two wordings share that say the same thing word for word: no case, no spaces, no punctuation."""
+    return _UNSAID.sub(" ", text.casefold()).strip()
+
+
+_SAYS: Final = compiled(
+    r"\A(?P<subject>.{2,120}?)\s+"
+    r"(?:is|are|was changed to|uses?|runs? on|lives? in|listens? on|defaults? to|=|→|->)\s+(?P<value>.+)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_FOR: Final = compiled(
+    r"\A(?:we )?(?:now )?(?:use|prefer|choose|run)\s+(?P<value>.+?)\s+"
+    r"(?P<subject>(?:for|to|as|when|in)\s+.{2,120})\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_RULED: Final = compiled(
+    r"\A(?:you |we )?(?P<value>always|never|must not|must|do not|don['’]t|only)\s+(?P<subject>.{3,200})\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_FORBIDS: Final = frozenset({"never", "must not", "do not", "don't", "don’t"})
+_MORE: Final = compiled(r"[.!?;]\s|[。！？；]")
+_ARTICLES: Final = compiled(r"\b(?:the|a|an|our|my|this|that|now)\b")
+
+
+def _claim(text: str) -> tuple[str, str] | None:
+    """Subject and value of a sentence that gives one to the other; None for any other sentence."""
+    bare = one_line(text).rstrip(".!。！")
+    if _MORE.search(bare):
+        return None  # Of several sentences, which is the claim?
+    found = _RULED.match(bare) or _FOR.match(bare) or _SAYS.match(bare)
+    if found is None:
+        return None
+    value = identity(found["value"])
+    if found.re.pattern == _RULED.pattern:
+        value = "no" if found["value"].lower() in _FORBIDS else "yes"
+    subject = identity(_ARTICLES.sub("", found["subject"].casefold()))
+    return (subject, value) if subject and value else None
+
+
+def subject_of(text: str) -> str:
+    """What a text gives a value to, as it is compared; empty for one that gives none."""
+    claim = _claim(text)
+    return claim[0] if claim else ""
+
+
+def contradicts(text: str, other: str) -> bool:
+    """Whether two texts give the same subject different values: `the port is 80`, `the port is 8080`."""
+    one, two = _claim(text), _claim(other)
+    return one is not None and two is not None and one[0] == two[0] and one[1] != two[1]
+
+
+def said_again(memory: Memory, wording: Wording, at: int) -> Memory:
+    """The same text once more: one memory seen twice, which keeps the most that was said of it."""
+    return replace(
+        memory,
+        seen=memory.seen + 1,
+        seen_at=at,
+        tags=tidied((*memory.tags, *wording.tags)),
+        importance=max(memory.importance, wording.importance),
+        pinned=memory.pinned or wording.pinned,
+    )
+
+
+def following(memory: Memory, last: Memory | None) -> Memory:
+    """The memory with its place behind the last one of its scope, if that was said just before."""
+    if last is None or not 0 <= memory.created_at - last.created_at <= SHORTLY_MS:
+        return replace(memory, stretch=memory.id)
+    return replace(memory, stretch=last.stretch, place=last.place + 1)
+
+
+def superseded(memory: Memory, by: str) -> Memory:
+    """An older memory that a newer one contradicts; it stays, and says so."""
+    return replace(memory, superseded_by=by, labels=tuple(dict.fromkeys((*memory.labels, Label.SUPERSEDED))))
+
+
+def restored(memory: Memory) -> Memory:
+    """A memory that was superseded by one that is gone."""
+    labels = tuple(label for label in memory.labels if label is not Label.SUPERSEDED)
+    return replace(memory, superseded_by="", labels=labels)
+
+
+def recalled(memory: Memory, at: int) -> Memory:
+    """A memory that was found and given to someone."""
+    return replace(memory, found=memory.found + 1, found_at=at)
+
+
+def strength(memory: Memory | Merits, now: int) -> float:
+    """How strong a memory is: its importance, fading by the day since it was last said or found."""
+    if memory.pinned:
+        return 1.0
+    days = max(0, now - max(memory.created_at, memory.seen_at, memory.found_at)) / DAY_MS
+    return memory.importance * math.pow(FADING, days)

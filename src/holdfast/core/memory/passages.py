@@ -1,0 +1,231 @@
+"""Passages: what was said and done in a session as short texts, each of which can be found and read alone.
+
+A passage begins with a prompt, or where the one before is full. It holds what was said, and of tools only
+what was asked of them and how that ended: file contents and long output say little years later. What we
+recalled ourselves is no part of what a session said. Making a passage findable is `engine.index`'s work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Final
+
+from holdfast.core.events.event import (
+    MAIN,
+    Action,
+    AssistantText,
+    Compacted,
+    DigestGiven,
+    Event,
+    Origin,
+    Prompt,
+    Replied,
+    SubagentStopped,
+    ToolCalled,
+    ToolReturned,
+)
+from holdfast.core.events.fence import is_own_command, is_own_tool
+from holdfast.core.text.strings import one_line, shortened
+from holdfast.lazy_dataclass import dataclass
+
+LENGTH: Final = 1_000
+"""So many characters are a passage: enough to be understood, few enough to be about one thing."""
+SAID_MOST: Final = 12_000
+REPORT_MOST: Final = 2_000
+SUBJECT: Final = 200
+OUTPUT: Final = 300
+_MARGIN: Final = 400
+"""What is cut before it is redacted keeps so much more at its border: a secret is known by what is around."""
+
+
+class PassageKind(StrEnum):
+    """What a passage is to a reader, and to `engine.recall`."""
+
+    RECORD = "record"
+    DIGEST = "digest"
+    """What the agent itself wrote down to go on from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Some of a session, oldest first, from that time on."""
+
+    at: int
+    text: str
+    kind: PassageKind = PassageKind.RECORD
+    begins: str = ""
+    """The record with which it begins, if somebody says something there: from there on it reads the same."""
+
+
+def trimmed(events: Iterable[Event]) -> list[Event]:
+    """Those of the events that passages are made of, with no more text than these may need."""
+    kept: list[Event] = []
+    asked: dict[str, ToolCalled] = {}
+    for event in events:
+        if event.agent != MAIN or event.origin is Origin.OURS:
+            continue
+        match event:
+            case Prompt(text=text) | AssistantText(text=text) | DigestGiven(text=text) | Replied(text=text):
+                kept.append(event if len(text) <= SAID_MOST else replace(event, text=_head(text, SAID_MOST)))
+            case ToolCalled() if not is_own_tool(event.tool):
+                asked[event.call] = event
+                kept.append(replace(event, subject=_head(event.subject, SUBJECT + _MARGIN), detail=""))
+            case ToolReturned(call=call):
+                if text := _telling(asked.pop(call, None), event):
+                    kept.append(replace(event, text=text))
+            case Compacted(summary=summary) if summary:
+                kept.append(replace(event, summary=_head(summary, SAID_MOST)))
+            case SubagentStopped(text=text) if text:
+                kept.append(replace(event, text=_head(text, REPORT_MOST)))
+            case _:
+                pass
+    return kept
+
+
+def passages(events: Iterable[Event], root: str = "") -> list[Passage]:
+    """The passages of these events, which were `trimmed`; files below the root go by their place in it."""
+    finished: list[Passage] = []
+    at, begins, lines = 0, "", list[str]()
+    for event in events:
+        if isinstance(event, DigestGiven):
+            finished.append(Passage(event.at, event.text, PassageKind.DIGEST))
+            continue
+        for piece, line in enumerate(_lines(event, root)):
+            if lines and (isinstance(event, Prompt) or _is_full(lines, line)):
+                finished.append(Passage(at, "\n".join(lines), begins=begins))
+                lines = []
+            if not lines:
+                at = event.at
+                begins = event.record if not piece and isinstance(event, _SAID) else ""
+            lines = _joined(lines, line)
+    return [*finished, Passage(at, "\n".join(lines), begins=begins)] if lines else finished
+
+
+SPEAKER: Final = re.compile("(?:User|Agent|Summary|Subagent): ")
+"""How a passage begins in which somebody says something, or goes on with it."""
+_SAID: Final = (Prompt, AssistantText, Compacted)
+
+
+def _is_full(lines: list[str], line: str) -> bool:
+    return sum(map(len, lines)) + len(lines) + len(line) > LENGTH
+
+
+def _telling(asked: ToolCalled | None, returned: ToolReturned) -> str:
+    """The end of a tool's output, where that says how something went; empty where it shows only content."""
+    if asked is None or is_own_command(asked.subject):
+        return ""
+    if returned.ok and (asked.action not in (Action.RUN, Action.OTHER) or _LOOKS.match(asked.subject)):
+        return ""
+    return _tail(returned.text, OUTPUT + _MARGIN) or ("failed" if not returned.ok else "")
+
+
+_LOOKS: Final = re.compile(
+    r"\s*+(?:cd \S+ *(?:&&|;) *)?"
+    r"(?:git (?:diff|show|log|grep)|sed -n|cat|head|tail|nl|ls|tree|find|grep|rg|jq)\b"
+)
+"""How commands begin that only show what is there."""
+
+
+def _head(text: str, limit: int) -> str:
+    """The text up to a whole line, else a whole word, within the limit: no word is ever cut."""
+    if len(text) <= limit:
+        return text
+    cut = max(text.rfind("\n", 0, limit), 0) or max(text.rfind(" ", 0, limit), 0)
+    return text[:cut]
+
+
+def _tail(text: str, limit: int) -> str:
+    """The text's last whole lines within the limit."""
+    text = text.rstrip()
+    if len(text) <= limit:
+        return text
+    # Whoever sees only the end of one of these cannot know what it is.
+    folded = text.lower()
+    if any(sign in folded for sign in _ENCLOSED):
+        return ""
+    start = text.find("\n", len(text) - limit)
+    return text[start + 1 :] if start >= 0 else ""
+
+
+_ENCLOSED: Final = ("private key", "private-lines", "<private", "u003cprivate")
+
+
+def _lines(event: Event, root: str) -> Iterator[str]:
+    match event:
+        case Prompt(text=text):
+            return _pieces("User", text)
+        case Replied(text=text, question=question):
+            return _pieces("User", f"{text} (asked: {_head(question, SUBJECT)})" if question else text)
+        case AssistantText(text=text):
+            return _pieces("Agent", text)
+        case Compacted(summary=text):
+            return _pieces("Summary", text)
+        case SubagentStopped(text=text):
+            return _pieces("Subagent", text)
+        case ToolCalled():
+            return iter((_call_line(event, root),))
+        case ToolReturned(ok=ok, text=text):
+            return iter((f"→ {'' if ok else 'failed: '}{_ending(text)}",))
+        case _:
+            return iter(())
+
+
+def _pieces(who: str, text: str) -> Iterator[str]:
+    """What somebody said, in pieces that fit into a passage; each says who it was."""
+    rest = text.strip()
+    most = LENGTH - len(who) - 2
+    while len(rest) > most:
+        cut = max(rest.rfind("\n\n", 0, most), rest.rfind("\n", most // 2, most))
+        cut = cut if cut > 0 else rest.rfind(" ", 0, most)
+        cut = cut if cut > 0 else most
+        yield f"{who}: {rest[:cut].rstrip()}"
+        rest = rest[cut:].lstrip()
+    if rest:
+        yield f"{who}: {rest}"
+
+
+def _call_line(call: ToolCalled, root: str) -> str:
+    subject = shortened(one_line(call.subject), SUBJECT)
+    if call.action in _ABOUT_FILES and root:
+        subject = subject.removeprefix(root.rstrip("/") + "/")
+    return _WORDS[call.action](call.tool, subject).rstrip(" :")
+
+
+_WORDS: Final[Mapping[Action, Callable[[str, str], str]]] = {
+    Action.RUN: lambda _, subject: f"Ran: {subject}",
+    Action.READ: lambda _, subject: f"Read {subject}",
+    Action.WRITE: lambda _, subject: f"Wrote {subject}",
+    Action.EDIT: lambda _, subject: f"Edited {subject}",
+    Action.DELETE: lambda _, subject: f"Deleted {subject}",
+    Action.SEARCH: lambda _, subject: f"Searched: {subject}",
+    Action.DELEGATE: lambda _, subject: f"Asked a subagent: {subject}",
+    Action.ASK: lambda _, subject: f"Asked the user: {subject}",
+    Action.OTHER: lambda tool, subject: f"Called {tool}: {subject}",
+}
+_ABOUT_FILES: Final = frozenset({Action.READ, Action.WRITE, Action.EDIT, Action.DELETE})
+_FILE_VERBS: Final = frozenset({"Read", "Wrote", "Edited", "Deleted"})
+
+
+def _joined(lines: list[str], line: str) -> list[str]:
+    """With one more line, or with one more file in the last line if the same was done to it."""
+    verb, _, name = line.partition(" ")
+    if not lines or verb not in _FILE_VERBS or not lines[-1].startswith(f"{verb} "):
+        return [*lines, line]
+    known = lines[-1].removeprefix(f"{verb} ").split(", ")
+    return lines if name in known else [*lines[:-1], f"{lines[-1]}, {name}"]
+
+
+def _ending(text: str) -> str:
+    """The last lines of an output as one, within the limit."""
+    kept, room = list[str](), OUTPUT
+    for line in reversed(text.splitlines()):
+        told = one_line(line)
+        if len(told) > room:
+            break
+        kept.append(told)
+        room -= len(told) + 1
+    told = " ".join(filter(None, reversed(kept)))
+    return told or shortened(one_line(text), OUTPUT)

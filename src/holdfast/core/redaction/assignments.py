@@ -1,0 +1,332 @@
+"""Assignments: values that are bound to a name which says secret.
+
+`NAME=value`, `"name": "value"`, `<name>value</name>`, `define("NAME", "value")`, in code, settings, headers,
+query strings and JSON inside of JSON. Which names say so is `core.redaction.names`'s work, which values can
+be a secret `core.redaction.values`'s.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from holdfast.core.redaction import names, values
+from holdfast.core.redaction.around import LONGEST_JUDGED, end_of, opening_before, owner_of, trimmed
+from holdfast.core.redaction.names import Announced, Proof
+from holdfast.core.redaction.randomness import ENDS_LIKE_TYPE, is_code_name, is_drawn
+from holdfast.core.redaction.settings import STATEMENT_BEGINS, is_setting
+from holdfast.core.redaction.spans import Rank, Span
+from holdfast.core.text.patterns import compiled
+
+# A quote as text, code in a string, JSON, HTML and URLs spell it.
+_QUOTE: Final = r"""\\{0,7}["'`] | \\u002[27] | &quot; | &apos; | &\#3[49]; | %2[27]"""
+# Everything from a name to the value that is bound to it.
+_HEAD: Final = compiled(
+    rf"""(?!(?-i:PASS):[ ])  # a test that passed
+        (?P<name>[\w-]{{2,60}}+)
+        (?P<closed>\]?(?:{_QUOTE}))? (?:\[\d{{0,4}}\]|[\])]|[ ]\d{{1,2}}(?=:))? [?!]?\*{{0,2}} [ \t]{{0,20}}
+        (?P<bind>
+            # a declaration with its type
+            :[ \t]{{0,3}}&?(?:'static[ ])?[A-Za-z_][\w.\[\]]{{0,30}}\*?(?:[ ]?\|[ ]?(?:None|null|undefined))?
+              [ \t]{{0,3}}=(?=[ \t]{{0,3}}[\w@$]{{0,2}}\\{{0,3}}["'`])
+            # the same where the type has no sign before it, and a property of C#
+          | [ \t]{{1,8}}(?:\[\]byte|\*?[A-Za-z][\w.]{{0,30}})[ \t]{{1,3}}:?=(?=[ \t]{{0,3}}["'`])
+          | [ \t]?\{{[ ](?:(?:private[ ]|protected[ ])?(?:get|set|init);[ ]){{1,3}}+\}}[ ]=(?=[ ]@?["])
+            # `name: NAME`, and its value in the next line or attribute; or as the next string of a call
+          | (?:,\s{{0,40}}|\s{{1,40}})\\{{0,3}}["']?(?:value|content|secure|default)\\{{0,3}}["']?
+              [ \t]{{0,4}}[:=]
+          | <\\?/\w{{1,20}}>(?:\s|\\[nrt]){{0,40}}<(?:string|value)>
+          | \)\.\w{{1,20}}\(
+            # attributes of a tag; a block with a default; the parameters of a call in JSON
+          | (?:[ ]\w{{1,20}}="[^"<>\n]{{0,40}}"){{1,3}}+>
+          | \s?\{{\s{{1,40}}(?:(?!default)\w{{1,20}}[ \t]{{0,9}}=[^\n]{{0,80}}\n\s{{0,40}}){{0,4}}+
+              default[ \t]{{0,9}}=
+          | ,\s{{0,9}}\\{{0,3}}["']params\\{{0,3}}["']\s{{0,9}}:\s{{0,9}}\[\s{{0,9}}
+          | => | := | <- | [!=]={{1,2}} | -> | → | [:=>,] | \|\|=? | \| | \?\? | or(?=[ ]["']) | [는은]
+          | %3[AD] | \\u003[ade] | &\#61; | &gt;
+        )
+        (?P<gap>\*{{0,2}}[ \t]{{0,20}})
+        (?:[|>][+-]?[ \t]{{0,3}}\n[ \t]{{1,20}})?  # a block of YAML
+        (?!\d{{1,15}}[,}}\]])  # a number in JSON: a count
+        (?: !!binary[ ] | (?:\[\]byte|[\w.:]{{0,24}}(?:str|string|secret|from|bytes))\([ ]? )?
+        (?P<open> [brufn@$L]{{0,2}}(?P<slashes>\\{{0,7}})(?P<quote>["'`])(?:(?P=quote){{2}})?
+                | {_QUOTE} )?""",
+    re.ASCII | re.VERBOSE | re.IGNORECASE,
+)
+# What an unquoted value never begins with: a placeholder, a list of signs, a host.
+_NEVER: Final = frozenset("<*@")
+# What stands before a name in the query of an address.
+_QUERY: Final = frozenset("?&")
+# What binds a string to a name, but no bare word.
+_BINDS_STRINGS: Final = frozenset((",", "||", "??", "or"))
+
+
+def assigned_at(text: str, place: int) -> Iterator[Span] | None:
+    """The secret that is bound to the name at this place; None if nothing is bound to it."""
+    head = _HEAD.match(text, place)
+    return _judged(text, head) if head else None
+
+
+def _judged(text: str, head: re.Match[str]) -> Iterator[Span]:
+    if text[head.end() : head.end() + 1] in _NEVER and not head["open"]:
+        return
+    owner = owner_of(text, head.start())
+    start = head.start() - len(owner)
+    announced = names.announced_by(opening_before(text, start) + owner + head["name"])
+    if announced is None and not owner and head["name"].lower() == "key":
+        announced = names.ANY_KEY if text[start - 1 : start] in _QUERY else _of_service(text, start)
+    if announced is None:
+        return
+    if head["open"]:
+        yield from _quoted(text, head, announced)
+    elif text.startswith("(", head.end()):
+        yield from in_call(text, head.end(), announced)
+    elif head["bind"] not in _BINDS_STRINGS:
+        yield from _bare(text, head, announced, start)
+
+
+def _of_service(text: str, start: int) -> Announced | None:
+    """What a mere `key` is if it belongs to a service: `algolia: { key: "…" }`."""
+    before = text[max(0, start - 60) : start].rstrip(" \n\t\"'")
+    parent = _PARENT.search(before) if before.endswith(("{", "(")) else None
+    return (
+        names.announced_by(f"{parent[1]}_key") if parent and names.is_service((parent[1].lower(),)) else None
+    )
+
+
+_PARENT: Final = compiled(r"""\b([A-Za-z]{2,30})["']?\s{0,4}[:=(]{1,2}\s{0,4}[{(]\Z""")
+
+
+def _quoted(text: str, head: re.Match[str], announced: Announced) -> Iterator[Span]:
+    start, end = head.end(), _closing(text, head)
+    if end <= start:
+        return
+    if announced.kind == "password" and values.is_words(
+        text[start:end], sure=names.may_be_phrase(head["name"])
+    ):
+        yield Span(start, end, announced.kind, Rank.NAME)
+    start, proof = _after_scheme(text, start, end, announced)
+    if _is_secret_string(text, head, start, end, proof):
+        yield Span(start, end, announced.kind, Rank.NAME)
+
+
+def _is_secret_string(text: str, head: re.Match[str], start: int, end: int, proof: Proof) -> bool:
+    value = text[start:end]
+    if head["bind"] == "|":
+        return values.is_secret_unquoted(value, proof)
+    if (
+        head["bind"] == ","
+        and not head["name"].isupper()
+        and not owner_of(text, head.start()).startswith("-")
+        and text[_name_start(text, head) - 1 : _name_start(text, head)] != ":"
+    ):
+        return bool(head["closed"]) and _is_secret_second(text, head, value, proof)
+    if values.is_secret(value, proof):
+        return True
+    return values.is_given(value, proof) and is_setting(text, head.start(), end + 1)
+
+
+def _name_start(text: str, head: re.Match[str]) -> int:
+    return head.start() - len(owner_of(text, head.start()))
+
+
+def _is_secret_second(text: str, head: re.Match[str], value: str, proof: Proof) -> bool:
+    """Whether the second of two strings is the secret that the first names; it may be the next of a list."""
+    called = _FIRST_ARGUMENT.search(text, max(0, head.start() - 80), head.start())
+    if called is None:
+        return values.is_made_up(value)
+    return values.is_secret(value, proof) if called["sets"] else values.is_secret_unquoted(value, proof)
+
+
+_FIRST_ARGUMENT: Final = compiled(
+    r"""(?:(?P<sets>\b(?:set|put|env|fill|type|input)\w{0,30})|\w)\([ ]?\\{0,7}["'][\w.#\[=-]{0,60}\Z""",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def _closing(text: str, head: re.Match[str]) -> int:
+    """Where a quoted value ends; -1 if it does not within its line.
+
+    A quote that was opened behind some backslashes is closed behind as many: more of them belong to a quote
+    inside of the value.
+    """
+    start, quote, limit = head.end(), head["quote"], head.end() + _LONGEST_QUOTED
+    if quote is None:
+        return text.find(head["open"], start, limit)
+    escape, end = len(head["slashes"]), text.find(quote, start, limit)
+    while end >= 0 and "\n" not in text[start:end]:
+        value = text[start:end]
+        behind = len(value) - len(value.rstrip("\\"))
+        if behind == escape or (escape == 0 and behind % 2 == 0):
+            return end - escape
+        end = text.find(quote, end + 1, limit)
+    return -1
+
+
+_LONGEST_QUOTED: Final = 2_000
+
+
+def _after_scheme(text: str, start: int, end: int, announced: Announced) -> tuple[int, Proof]:
+    scheme = (_ANY_SCHEME if announced.kind == "auth" else _SCHEME).match(text, start, end)
+    return (scheme.end(), Proof.RANDOMNESS) if scheme else (start, announced.proof)
+
+
+# `Authorization: Bearer …`: the scheme stays, so that a reader still sees how the request was made.
+_SCHEME: Final = compiled(
+    r"""(?:basic|bearer|token|apikey|api-key|ssws|geniekey|oauth|splunk|bot|key|[a-z]{3,20}-api-key)[ ]{1,3}
+        (?:token="?)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# The same where a header has any word for it, a service's name say.
+_ANY_SCHEME: Final = compiled(r"(?:[A-Za-z][A-Za-z0-9-]{2,24}+[ ]{1,3})(?:token=\"?)?", re.ASCII)
+_CALL: Final = compiled(
+    r"""\(\s{0,20}
+        (?: (?:[\w.$:/\[\]-]{1,60}|\\{0,3}"[^"\n]{0,200}"|'[^'\n]{0,200}')[ ]{0,3},\s{0,40} ){0,4}+
+        \\{0,3}(?P<quote>["'])(?P<value>[^"'\s\\]{4,200})\\{0,3}(?P=quote)(?:\.\w{1,20}\(\))?
+        [ ]{0,9}(?:\)|\n|\Z|,[ ]?["']AES)""",
+    re.VERBOSE,
+)
+_STRING: Final = compiled(r"""["'][^"'\n]{1,200}["']""")
+_SETTER: Final = compiled(r"(?:\.|[sS]et_?|[wW]ith_?)[a-zA-Z]{0,12}[pP]ass(?:w(?:or)?d)?\Z")
+# What takes a user's name and password together.
+_PAIRS: Final = frozenset(("credential", "auth"))
+
+
+def in_call(text: str, place: int, announced: Announced) -> Iterator[Span]:
+    """The last string among the arguments: `set_password("…")`, `NetworkCredential("me", "…")`."""
+    call = _CALL.match(text, place)
+    if call is None:
+        return
+    pair = len(_STRING.findall(call[0])) > 1 and announced.kind in _PAIRS
+    sets = announced.proof is Proof.NONE and _SETTER.search(text, max(0, place - 60), place)
+    judge = values.is_secret if pair or sets else values.is_secret_unquoted
+    if judge(call["value"], Proof.NONE if pair else announced.proof):
+        yield Span(*call.span("value"), announced.kind, Rank.NAME)
+
+
+# A value that is given where there is no other: `getenv("X", "value")`, `env.X || "value"`, `${X:-value}`.
+_ARGUMENT: Final = r"""[ ]?\\{0,3}["'][\w.-]{1,60}\\{0,3}["']"""
+_FALLBACK: Final = compiled(
+    rf"""[\w.\[\]"'$\#{{}}]{{0,80}}+(?:
+          \({_ARGUMENT},[ ]?\\{{0,3}}["'](?P<argument>[^"'\s\\]{{4,200}})
+        | (?:\((?:{_ARGUMENT})?\))?[ ]?(?:\|\||\?\?|or)[ ]?\\{{0,3}}["'](?P<otherwise>[^"'\s\\]{{4,200}})
+        | :[-=](?P<shell>[^}}\s"']{{4,200}})\}}
+    )""",
+    re.ASCII | re.VERBOSE,
+)
+# A key as a list of its bytes.
+_NUMBERS: Final = compiled(
+    r"""(?:\[\]byte|new[ ]byte\[\])?[ ]?[\[{]\s{0,40}
+        (?P<numbers>(?:(?:0x)?[0-9a-f]{1,3},[ ]{0,40}){15,200}+(?:0x)?[0-9a-f]{1,3})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LISTS: Final = frozenset("[{n ")
+# `creds: admin / …`
+_USER_AND: Final = compiled(
+    r"""[\w.@-]{2,40}(?:[ ]/[ ]|:|/)(?P<value>[^\s"'`<>\\,;]{6,100})(?=[\s"'\\]|\Z)"""
+)
+# Several words to the end of their line.
+_WORDS: Final = compiled(
+    r"[\w@#$%^&*!+?-]{2,30}(?:[ ][\w@#$%^&*!+?-]{1,30}){1,11}+(?=[ \t]{0,9}(?:\r?\n|\Z))", re.ASCII
+)
+_BARE: Final = compiled(
+    rf"""(?:{_SCHEME.pattern})?(?:[^\s"'`<>\\]|\\(?![nrtu"'\\/])){{1,{LONGEST_JUDGED}}}+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+_BARE_AUTH: Final = compiled(
+    rf"""(?:{_ANY_SCHEME.pattern}(?=[^\s"'`<>\\]{{16}}))?
+         (?:[^\s"'`<>\\]|\\(?![nrtu"'\\/])){{1,{LONGEST_JUDGED}}}+""",
+    re.VERBOSE,
+)
+
+
+def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int) -> Iterator[Span]:
+    place = head.end()
+    if text[place : place + 1] in _LISTS and (numbers := _NUMBERS.match(text, place)):
+        yield Span(*numbers.span("numbers"), announced.kind, Rank.NAME)
+    elif (other := _FALLBACK.match(text, place)) and values.is_secret(
+        other[other.lastgroup or 0], announced.proof
+    ):
+        yield Span(*other.span(other.lastgroup or 0), announced.kind, Rank.NAME)
+    elif announced.kind in _PAIRS and (pair := _USER_AND.match(text, place)):
+        if values.is_secret_unquoted(pair["value"], Proof.NONE):
+            yield Span(*pair.span("value"), announced.kind, Rank.NAME)
+    elif (
+        announced.kind == "password"
+        # A shell ends the value at the first blank.
+        and (head["bind"] != "=" or head["gap"])
+        and (words := _WORDS.match(text, place))
+        and values.is_words(words[0], sure=names.may_be_phrase(head["name"]))
+    ):
+        yield Span(*words.span(), announced.kind, Rank.NAME)
+    elif found := (_BARE_AUTH if announced.kind == "auth" else _BARE).match(text, place):
+        start, proof = _after_scheme(text, place, found.end(), announced)
+        value = trimmed(text[start : found.end()])
+        if head["bind"] == ":" and _is_type(text, name_start, start + len(value), value):
+            return
+        if _is_secret_word(text, head, name_start, start, value, proof):
+            yield Span(start, end_of(text, start, value), announced.kind, Rank.NAME)
+
+
+def _is_secret_word(
+    text: str, head: re.Match[str], name_start: int, start: int, value: str, proof: Proof
+) -> bool:
+    """Whether a bare word is the secret: it may be text, or it may be code or prose."""
+    bind, end = head["bind"], start + len(value)
+    if proof is not Proof.NONE and value.isalpha() and not is_drawn(value):
+        return False
+    if bind == "|":
+        return values.is_made_up(value)
+    if bind.endswith(">") and text.startswith("</", end):
+        named = not head["closed"] or _ATTRIBUTE.search(text, max(0, name_start - 20), name_start)
+        return bool(named) and values.is_secret(value, proof)
+    if bind == ":" and text.startswith("pass:", head.start()) and text.endswith(_PASS_IN, 0, name_start):
+        return values.is_secret(value, proof)
+    if bind == "=" and not head["gap"]:
+        # NAME=value of a shell, an .env or an .ini file, a query, a connection string, a flag.
+        name = text[name_start : head.end("name")]
+        if values.opens_code(value) and not name.isupper():
+            return False
+        begins = STATEMENT_BEGINS.search(text, max(0, name_start - 80), name_start)
+        if begins and (name.isupper() or begins["pair"]):
+            return values.is_given(value, proof)
+        if begins or name.isupper() or name.startswith("-"):
+            return values.is_secret(value, proof)
+    if values.is_secret_unquoted(value, proof):
+        return True
+    return _is_set(value, proof) and is_setting(text, name_start, end)
+
+
+def _is_type(text: str, name_start: int, end: int, value: str) -> bool:
+    """Whether code declares what a name is, not what it holds: `secret: Base64String;`."""
+    if not is_code_name(value):
+        return False
+    if _DECLARES.search(text, max(0, name_start - 200), name_start):
+        return True
+    if not _TYPE.match(value):
+        return False
+    return bool(ENDS_LIKE_TYPE.search(value) or _AFTER_TYPE.match(text, end))
+
+
+# A type begins with a capital and ends with a word.
+_TYPE: Final = compiled(r"[*&]?[A-Z]\w{0,60}(?<=[A-Za-z][a-z][a-z])[?!]?\Z", re.ASCII)
+_AFTER_TYPE: Final = compiled(r"[?!]?(?:\[\])?[ ]{0,2}[;,)|&=>{}<\[]")
+# Keywords that declare a name or a function, in the same line.
+_DECLARES: Final = compiled(
+    r"""\b(?:async|class|const|constructor|def|defn|final|fn|fun|func|function|init|input|interface|lateinit|let|mut|private
+        |protected|pub|public|readonly|record|required|static|struct|type|val|var)\b[^\n"'`]{0,160}(?<=[\s({,:$])\Z""",
+    re.VERBOSE,
+)
+# The attribute that names the element which holds the value.
+_ATTRIBUTE: Final = compiled(r"""\b(?:name|key|id)=\\{0,3}["']\Z""")
+# openssl takes a password as `pass:…`.
+_PASS_IN: Final = ("-pass ", "-passin ", "-passout ")
+
+
+def _is_set(value: str, proof: Proof) -> bool:
+    """Whether it can be the secret where the lines around are settings, or code that looks so."""
+    return (
+        values.is_given(value, proof)
+        and not values.is_code(value)
+        and value.lower() not in names.OF_PASSWORDS
+    )

@@ -1,0 +1,204 @@
+"""Names: which of them announce a secret, of what kind, and how much its value must then show for itself.
+
+Judges a name alone, as code, settings and headers spell it (`DB_PASSWORD`, `apiKey`, `x-auth-token`). Where a
+name and a value stand in a text is `core.redaction.assignments`'s work.
+"""
+
+import re
+from collections.abc import Iterable
+from enum import Enum, auto
+from typing import Final
+
+from holdfast.core.redaction.services import PROVIDERS
+from holdfast.lazy_dataclass import dataclass
+
+
+class Proof(Enum):
+    """How much a value must show for itself, which depends on how clearly its name announces a secret."""
+
+    NONE = auto()
+    DIGITS = auto()
+    RANDOMNESS = auto()
+    MACHINE_MADE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What a name says of its value."""
+
+    kind: str
+    proof: Proof
+
+    @property
+    def opens(self) -> bool:
+        """Whether it is said of something that opens a door, not of any key or any sort of auth."""
+        return self.proof in (Proof.NONE, Proof.DIGITS)
+
+
+# These are looked for in lower case; `announced_by` judges the whole name. Each with what, right after it,
+# makes it another word (`author`, `passing`, `keyboard`, `credit`), a count (`"tokens": 12,`), or a mere key.
+NAME_ANCHORS: Final = (
+    (b"pass", rb"[aiotu]|e(?!\W)|\)[ ]"),
+    (b"pw", rb"[abce-z]"),
+    (b"secret", rb"[ai]"),
+    (b"token", rb"""i|s?_?(?:usage|count|limit)|s?\\{0,3}["']?:[ ]?(?:\d{1,15}[,}\]]|\{)"""),
+    (b"key", rb"""[a-oqrt-z] | (?<![\w.?&{(-]key)(?<!\w[ ]key)(?<![{(][ "']key)(?<![{(][ ]["']key)"""),
+    (b"auth", rb"or(?!i)"),
+    (b"cred", rb"[iou]"),
+    (b"salt", rb"y"),
+    (b"psk", rb"[a-z]"),
+    (b"psw", rb"[a-z]"),
+)
+# The word for a password in other languages, where ASCII spells it.
+FOREIGN_ANCHORS: Final = tuple(
+    b"senha clave contrasena kennwort wachtwoord adgangskode parola haslo heslo".split()
+)
+
+_PASSWORD: Final = Announced("password", Proof.NONE)
+_SECRET: Final = Announced("secret", Proof.NONE)
+_TOKEN: Final = Announced("token", Proof.DIGITS)
+_KEY: Final = Announced("key", Proof.DIGITS)
+_CREDENTIAL: Final = Announced("credential", Proof.DIGITS)
+_AUTH: Final = Announced("auth", Proof.RANDOMNESS)
+_SALT: Final = Announced("salt", Proof.DIGITS)
+ANY_KEY: Final = Announced("key", Proof.RANDOMNESS)
+_OF_SERVICE: Final = Announced("api-key", Proof.RANDOMNESS)
+
+_WORD: Final = re.compile(r"[A-Z]{1,99}(?![a-z])|[A-Z]?[a-z]++", re.ASCII)
+# What a word says, and what one says that only ends so (`dbpassword`, `githubtoken`).
+_WHOLE: Final = (
+    (_PASSWORD, "passwords passcode masterauth psw"),
+    (_PASSWORD, "senha clave contrasena kennwort wachtwoord adgangskode parola haslo heslo"),
+    (_SECRET, "secrets"),
+    (_TOKEN, "tokens pat"),
+    (_KEY, "apikeys"),
+    (_CREDENTIAL, "cred creds credential credentials"),
+    (_AUTH, "auth oauth authorization authentication"),
+    (_SALT, "salt"),
+    (_OF_SERVICE, "api"),
+    (ANY_KEY, "key keys"),
+)
+_ENDINGS: Final = (
+    (_PASSWORD, "password passwd passphrase passwort passe pwd pw pass authtok psk"),
+    (_SECRET, "secret"),
+    (_TOKEN, "token"),
+    (_KEY, """apikey accesskey secretkey privatekey accountkey authkey masterkey sharedkey presharedkey
+              signingkey encryptionkey licensekey webhookkey subscriptionkey deploykey passkey"""),
+)  # fmt: skip
+_BY_ENDING: Final = {word: announced for announced, words in _ENDINGS for word in words.split()}
+_BY_WORD: Final = _BY_ENDING | {word: announced for announced, words in _WHOLE for word in words.split()}
+_ANY_ENDING: Final = tuple(_BY_ENDING)
+OF_PASSWORDS: Final = frozenset(word for word, announced in _BY_WORD.items() if announced is _PASSWORD)
+_NO_PASSWORD: Final = frozenset(
+    "bypass compass encompass minipass multipass overpass surpass trespass underpass".split()
+)
+# What follows the word and makes it the name of something that is not the secret itself.
+_OTHER_THINGS: Final = frozenset(
+    """age algorithm alias arn at attempt attempts attribute auth based body box budget bytes cache callback
+    check class code column component config confirmation cost count counter counts data date dialog dir
+    directory domain edit element email enabled encryption endpoint error errors event exists expiration
+    expired expires expiry field file filename flow form format generator group handler hasher hashers
+    hashing header headers hint hook id identifier ids index info input invalid is kind label len length
+    level limit limits link list location manager map max message method min missing mode model module
+    name names new not number only option options order page param parameter params parser path pattern
+    plugin policy position prefix prompt provider ref reference regex required requirements reset response
+    role rotation rule rules schema scheme scope screen sent server service set settings size source spec
+    start state status step store strategy strength style system table target template test tests text
+    time timeout title total ttl type types uri url usage used user username valid validation validator
+    version visible width window""".split()
+)
+# The same, where even a random value is none.
+_OTHER_KEYS: Final = frozenset(
+    """algorithm arn checksum class digest etag file filename hash id identifier ids index key keys name
+    names number pattern ref reference regex sha state type types uid uri url usage user username uuid
+    version""".split()
+)
+# What stands before `token` where it is counted or paged through, not owned.
+_COUNTED: Final = frozenset(
+    """bos budget cache cached color completion context continuation count creation css design eos input
+    limit max min next num output pad page per prompt read reasoning remaining special stop sync thinking
+    total used""".split()
+)
+# What stands before a word that then names nothing secret.
+_HARMLESS: Final = frozenset(
+    "public pub idempotency cache primary foreign sort partition object row group hot arrow".split()
+)
+# What stands before `pass` where it is a step or a success.
+_STEPS: Final = frozenset(
+    """backward by compute depth did first forward last main multi must next num one post pre prev proxy
+    render second shadow single test tests third two will would""".split()
+)
+# What stands before `key` where it opens a door. Another key is taken for a secret only if it looks random.
+OPENING: Final = frozenset(
+    """access account activation admin aes api app application auth authentication backend bot client
+    connection consumer decryption deploy developer device encryption hmac ingest ingestion instrumentation
+    integration jwt license management master merchant partner platform private product publish secret
+    security serial server service session shared signing ssh storage subscription tenant unseal vendor
+    webhook write""".split()
+)
+
+
+def announced_by(name: str) -> Announced | None:
+    """What the name says of its value; None where it names no secret (`max_tokens`, `password_field`)."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    for position in reversed(range(len(words))):
+        announced = _announced_by_word(words[position])
+        if announced and words[position + 1 :] == ["name"] and name.isupper():
+            # `SECRET_NAME=…` names a secret or holds one; the value tells.
+            return Announced(announced.kind, Proof.DIGITS)
+        if announced:
+            return _in_company(announced, words[:position], words[position + 1 :])
+    return None
+
+
+def may_be_phrase(name: str) -> bool:
+    """Whether the secret of this name may consist of several words."""
+    return name.lower().endswith(("passphrase", "phrase"))
+
+
+def _announced_by_word(word: str) -> Announced | None:
+    if announced := _BY_WORD.get(word):
+        return announced
+    if not word.endswith(_ANY_ENDING) or word in _NO_PASSWORD:
+        return None
+    return next((announced for ending, announced in _BY_ENDING.items() if word.endswith(ending)), None)
+
+
+def _in_company(announced: Announced, before: list[str], after: list[str]) -> Announced | None:
+    if not before and not after:
+        return None if announced is ANY_KEY else announced
+    if not _HARMLESS.isdisjoint(before) or not _OTHER_KEYS.isdisjoint(after):
+        return None
+    if not _OTHER_THINGS.isdisjoint(after):
+        return Announced(announced.kind, Proof.MACHINE_MADE)
+    if announced is _TOKEN and not _COUNTED.isdisjoint(before):
+        return None
+    if announced is _PASSWORD and not _STEPS.isdisjoint(before):
+        return None
+    if announced is ANY_KEY:
+        if not before:
+            return None
+        return _KEY if before[-1] in OPENING or before[-1] in PROVIDERS else announced
+    return announced
+
+
+# Other names whose value is a secret if it looks random.
+_RANDOM_SECRETS: Final = frozenset(
+    """api sid dsn cookie crumb license login mnemonic otp totp wpa sas jwt bearer pat session sessionid
+    wallet""".split()
+)
+
+
+def announces_if_random(name: str) -> str | None:
+    """The kind of a long random value under this name: a service's, or one of few other names."""
+    words = [word.lower() for word in _WORD.findall(name.removeprefix("-D"))]
+    if not words or not _OTHER_THINGS.isdisjoint(words) or not _HARMLESS.isdisjoint(words):
+        return None
+    if is_service(words):
+        return "api-key"
+    return "secret" if not _RANDOM_SECRETS.isdisjoint(words) else None
+
+
+def is_service(words: Iterable[str]) -> bool:
+    """Whether one of these words names a service that gives out keys."""
+    return not PROVIDERS.isdisjoint(words)

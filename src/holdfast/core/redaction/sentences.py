@@ -1,0 +1,168 @@
+"""Said: secrets behind a flag, in the arguments of a call, or in a sentence that names them.
+
+No sign after the name binds a value to it; where one does, that is `core.redaction.assignments`'s work.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
+
+from holdfast.core.redaction import names, values
+from holdfast.core.redaction.around import end_of, opening_before, owner_of, trimmed
+from holdfast.core.redaction.assignments import in_call
+from holdfast.core.redaction.commands import positional_at
+from holdfast.core.redaction.names import Announced, Proof
+from holdfast.core.redaction.randomness import is_drawn
+from holdfast.core.redaction.spans import Rank, Span
+from holdfast.core.text.patterns import compiled
+
+_Judge: TypeAlias = Callable[[str, Announced], bool]
+_Form: TypeAlias = tuple[re.Pattern[str], _Judge]
+
+
+def _as_it_is(value: str, announced: Announced) -> bool:
+    return value.lower() not in _TALK and values.is_secret(value, announced.proof)
+
+
+# What follows a flag that is only spoken of.
+_TALK: Final = frozenset(
+    """and argument arguments flag flags for from has if in instead into is on option options or parameter to
+    via was when with""".split()
+)
+
+
+def _as_argument(value: str, announced: Announced) -> bool:
+    if announced.proof is Proof.NONE:
+        return values.is_secret(value, announced.proof)
+    return announced.opens and len(value) >= 16 and values.is_secret_unquoted(value, announced.proof)
+
+
+def _among_words(value: str, announced: Announced) -> bool:
+    return not value.startswith("-") and values.is_secret_unquoted(value, announced.proof)
+
+
+def _if_it_shows(value: str, announced: Announced) -> bool:
+    shows = values.is_made_up(value) or (announced.opens and len(value) >= 20 and is_drawn(value))
+    return shows and values.is_secret_unquoted(value, announced.proof)
+
+
+def _as_a_word_with_a_number(value: str, announced: Announced) -> bool:
+    if announced.proof is not Proof.NONE or value.lower().startswith(_NUMBERED):
+        return _if_it_shows(value, announced)
+    return len(value) >= 8 and values.is_secret_unquoted(value, announced.proof)
+
+
+# What has a number in prose about passwords.
+_NUMBERED: Final = tuple(
+    """aes argon base bcrypt chapter hash hmac level line page pbkdf python rfc section sha step ubuntu utf
+    version""".split()
+)
+_OF_WHOM: Final = r"""(?:(?:for|of)[ ][^\n"'`]{1,60}?[ ])?"""
+_SAYS: Final = r"""(?:is|are|was|(?:will|should|must)[ ]be|ha[sd][ ]been|es|é|è|ist|est|lautet)
+    (?:[ ](?:now|currently|still|simply|just|set|changed|reset|updated|rotated|to|as)){0,3}+:?[ ]"""
+_SAID: Final = r"""\\{0,3}(?P<value>[^\s"'`<>\\]{4,200})"""
+# How a value is said of a name, and who judges it then. The first that fits counts.
+_WAYS: Final[tuple[tuple[str, _Judge], ...]] = (
+    # The password for the box is "…"; it was changed to …
+    (rf"""[ ]{_OF_WHOM}{_SAYS}\\{{0,3}}["'`]{_SAID}""", _as_it_is),
+    (rf"[ ]{_OF_WHOM}{_SAYS}{_SAID}", _among_words),
+    # password for the staging box: …
+    (rf"""[ ](?:for|of|on|to)[ ][^\n"'`:=,;.]{{1,60}}(?::|[ ]?=)[ ]?\\{{0,3}}["'`]?{_SAID}""", _among_words),
+    # Set the password to "…"; password - …
+    (rf"""[ ]{_OF_WHOM}(?:to|as|[-–—→]{{1,4}})[ ]\\{{0,3}}["'`]?{_SAID}""", _if_it_shows),
+    # Password: and the value in the next line
+    (r":[ \t]{0,4}\r?\n[ \t]{0,8}(?P<value>\S{6,200})[ \t]{0,8}(?=\r?\n|\Z)", _if_it_shows),
+    # log in with password "…"
+    (rf"""[ ]\\{{0,3}}(?P<quote>["']){_SAID}\\{{0,3}}(?P=quote)""", _as_argument),
+    # with the token `…`; the client secret (…)
+    (r"""[ ][`(](?P<value>[^\s"'`<>()]{6,200})[`)]""", _among_words),
+    # use the password dragon55
+    (
+        r"""[ ](?P<value>[A-Za-z]{3,20}(?:[_-][A-Za-z]{3,20})?\d{2,6}[!?.\#@$%*]{0,2})(?=[\s"',)\\]|\Z)""",
+        _as_a_word_with_a_number,
+    ),
+    # use token …
+    (
+        r"""[ \t]{1,4}(?:\w{1,12}:?[ \t]{1,4})?(?P<value>[^\s"'`<>,;()\\]{8,200})(?=[\s"',)\\]|\Z)""",
+        _if_it_shows,
+    ),
+)
+_FORMS: Final = tuple((compiled(way, re.VERBOSE), judge) for way, judge in _WAYS)
+# --password …, with anything in its place
+_FLAG: Final = (
+    compiled(r"""(?:["']?,)?[ \t]{1,4}\\{0,3}["']?(?P<value>[^\s"'`<>\\-][^\s"'`<>\\]{1,200}+)"""),
+    _as_it_is,
+)
+_NAME: Final = compiled(r"[\w-]{2,60}+", re.ASCII)
+# What a name may be closed with: `DB_PASSWORD` is `…`.
+_CLOSES: Final = frozenset("`\"'*")
+# Commands that have the word in their own name.
+_COMMANDS: Final = ("htpasswd ", "mosquitto_passwd ", "change_password ", "set_password ", "wpa_passphrase ")
+# What makes the next two words a name and its value: a line of a Dockerfile, of a shell.
+_SETS: Final = ("ENV ", "set ", "setx ", "setenv ", "global ", "set -gx ", "set -x ")
+# Lines of settings that have a name, a space and a value.
+_DIRECTIVES: Final = frozenset("requirepass masterauth bindpw rootpw bindpasswd".split())
+
+
+def said_at(text: str, place: int) -> Iterator[Span]:
+    """The secret that is said after the name at this place."""
+    name = _NAME.match(text, place)
+    if not name:
+        return
+    start = place - len(owner_of(text, place))
+    if text.startswith("(", name.end()):
+        if announced := _announced(text, start, name):
+            yield from in_call(text, name.end(), announced)
+    elif text.startswith(_COMMANDS, start):
+        yield from positional_at(text, start)
+    elif said := _said_after(text, start, name.end() + (text[name.end() : name.end() + 1] in _CLOSES)):
+        found, judge = said
+        value, announced = trimmed(found["value"]), _announced(text, start, name)
+        if announced and judge(value, announced):
+            place = found.start("value")
+            yield Span(place, end_of(text, place, value), announced.kind, Rank.NAME)
+
+
+# The password is correct horse battery staple: words to the end of the sentence.
+_TOLD: Final = compiled(
+    rf"""pass(?:word|phrase|code)["'`*]{{0,2}}[ ]{_OF_WHOM}{_SAYS}["'`]?
+        (?P<words>[\w@\#$%^&*!+?-]{{2,30}}(?:[ ][\w@\#$%^&*!+?-]{{1,30}}){{0,7}}+)
+        (?=[.!]?[ \t]{{0,3}}(?:["'`)]|\r?\n|\Z|[.][ ]))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# What is most often said of a password in one word.
+_STATES: Final = frozenset(
+    """accepted blank correct different fine good gone hashed hidden known lost okay plain plaintext public
+    random ready safe sent short shown strong temporary unique unknown unset visible wrong""".split()
+)
+
+
+def words_told_at(text: str, place: int) -> Iterator[Span]:
+    """The words that a sentence gives as the password named at this place."""
+    told = _TOLD.match(text, place)
+    if told is None:
+        return
+    words, sure = told["words"], text[place : place + 10].lower() == "passphrase"
+    if words.isalpha():
+        plain = len(words) >= 6 and words.islower() and words not in _STATES and values.is_alone(words)
+        if plain:
+            yield Span(*told.span("words"), "password", Rank.NAME)
+    elif values.is_words(words, sure=sure):
+        yield Span(*told.span("words"), "password", Rank.NAME)
+
+
+def _announced(text: str, start: int, name: re.Match[str]) -> Announced | None:
+    return names.announced_by(opening_before(text, start) + text[start : name.end()])
+
+
+def _said_after(text: str, start: int, end: int) -> tuple[re.Match[str], _Judge] | None:
+    """How a value is said of the name between these places; what the name means is asked later."""
+    name = text[start:end].lower()
+    if text.startswith(("-", "/"), start) or text.endswith(_SETS, 0, start) or name in _DIRECTIVES:
+        return _first((_FLAG,), text, end)
+    # Who passes something says what, but not a password.
+    return _first(_FORMS[-1:] if name == "pass" else _FORMS, text, end)
+
+
+def _first(forms: Iterable[_Form], text: str, place: int) -> tuple[re.Match[str], _Judge] | None:
+    return next(((found, judge) for form, judge in forms if (found := form.match(text, place))), None)

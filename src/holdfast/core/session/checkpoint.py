@@ -1,0 +1,160 @@
+"""Checkpoint: the durable picture of a session at one moment; its text is its digest.
+
+A checkpoint is taken, never edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2s
+
+from holdfast.core.evidence.one_line import command_line, file_line, git_lines
+from holdfast.core.evidence.statements import told_as
+from holdfast.core.evidence.trail import NoteKind, Trail
+from holdfast.core.memory.memory import Memory
+from holdfast.core.session.rolling import Outline, outlined
+from holdfast.core.session.session import Session, Trigger, consume
+from holdfast.core.text.strings import elapsed, one_line, shortened
+from holdfast.lazy_dataclass import dataclass
+
+HEAD = "## Session Checkpoint"
+"""How a digest begins that is made by rule."""
+_PROMPTS = "### Last Prompts"
+PROMPTS_SHOWN = 5
+STATEMENTS_SHOWN = 3
+NOTES_SHOWN = 12
+FILES_SHOWN = 20
+COMMANDS_SHOWN = 10
+ID_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A row of `session_checkpoints`."""
+
+    id: str
+    session: str
+    harness: str
+    project: str
+    project_normalized: str
+    project_id: str
+    worktree_id: str
+    trigger: Trigger
+    digest: str
+    prompt_count: int
+    memory_queries: tuple[str, ...]
+    recent_remembers: tuple[str, ...]
+    window: int
+    created_at: int
+    words: str = ""
+    """What the agent, a person or the harness said in their own words, if anything."""
+    outline: Outline = Outline()
+
+
+def take(
+    session: Session, trigger: Trigger, words: str, id: str, at: int, accessed: Sequence[Memory] = ()
+) -> tuple[Session, Checkpoint]:
+    """A checkpoint of the session as it is, and the session with nothing pending.
+
+    `accessed` are the memories that were found most since the last one.
+    """
+    checkpoint = Checkpoint(
+        id=id,
+        session=session.key,
+        harness=session.harness,
+        project=session.project.path,
+        project_normalized=session.project.normalized,
+        project_id=session.project.project_id,
+        worktree_id=session.project.worktree_id,
+        trigger=trigger,
+        digest=digest(session, trigger, words, at, accessed),
+        prompt_count=session.prompts_told,
+        memory_queries=session.pending_queries,
+        recent_remembers=session.pending_remembers,
+        window=session.window,
+        created_at=at,
+        words=words,
+        outline=outlined(session.trail, session.pressure.used, session.messages),
+    )
+    return consume(session, at), checkpoint
+
+
+def gist(digest: str) -> str:
+    """What tells a digest from others in a list: the last prompt where it is made by rule, else all of it."""
+    if not digest.startswith(HEAD):
+        return digest
+    _, _, behind = digest.partition(f"\n{_PROMPTS}\n")
+    rows = [line.removeprefix("- ") for line in behind.partition("\n\n")[0].split("\n")]
+    # Without prompts: what was seen, behind the head that all have.
+    return rows[-1] or digest.partition("\n\n")[2] or digest
+
+
+def record_id(at: int, unique: str) -> str:
+    """The id of a checkpoint that stands among a session's records: it says when, and is nobody else's."""
+    return f"{at}_{blake2s(unique.encode(), digest_size=4).hexdigest()}"
+
+
+def digest(session: Session, trigger: Trigger, words: str, at: int, accessed: Sequence[Memory] = ()) -> str:
+    """The checkpoint's text: an agent's own words verbatim, else what was seen and the harness's words."""
+    if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
+        return words
+    git = _rows("### Git", git_lines(session.git))
+    sections = [_head(session, at), _memory_activity(session, accessed), *_evidence(session.trail), git]
+    if words:
+        sections.append(f"### Session Context\n{words.strip()}")
+    return "\n\n".join(section for section in sections if section)
+
+
+def _head(session: Session, at: int) -> str:
+    return (
+        f"{HEAD}\n"
+        f"Project: {session.project.path}\n"
+        f"Prompts: {session.prompts_told} | Duration: {elapsed(at - session.started_at)}"
+    )
+
+
+def _memory_activity(session: Session, accessed: Sequence[Memory]) -> str:
+    lines = ["### Memory Activity Since Last Checkpoint"]
+    if session.pending_queries:
+        lines.append("Queries: " + "; ".join(session.pending_queries))
+    if session.pending_remembers:
+        lines.append("Remembered: " + "; ".join(one_line(text) for text in session.pending_remembers))
+    if accessed:
+        found = (f"{memory.id[:ID_SHOWN]} “{_line(memory.text, 80)}”" for memory in accessed)
+        lines.append("Top memories accessed: " + "; ".join(found))
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _evidence(trail: Trail) -> list[str]:
+    return [
+        _rows(_PROMPTS, [_line(said.text, 300) for said in trail.prompts[-PROMPTS_SHOWN:]]),
+        *(_rows(f"### {title}", _notes(trail, kind)) for kind, title in _TITLES),
+        _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
+        _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),
+        _rows("### To-dos", [f"[{todo.status}] {one_line(todo.text)}" for todo in trail.todos]),
+        _rows(
+            "### Last Statements", [_line(said.text, 600) for said in trail.statements[-STATEMENTS_SHOWN:]]
+        ),
+    ]
+
+
+_TITLES = (
+    (NoteKind.CONSTRAINT, "Constraints"),
+    (NoteKind.DECISION, "Key Decisions"),
+    (NoteKind.NEXT, "Next Steps"),
+    (NoteKind.QUESTION, "Open Questions"),
+    (NoteKind.MEASURED, "Measured"),
+    (NoteKind.NEED, "Prerequisites"),
+)
+
+
+def _notes(trail: Trail, kind: NoteKind) -> list[str]:
+    return [_line(note.text, 300) for note in told_as(kind, trail)[-NOTES_SHOWN:]]
+
+
+def _line(text: str, limit: int) -> str:
+    return shortened(one_line(text), limit)
+
+
+def _rows(title: str, rows: list[str]) -> str:
+    return "\n".join([title, *(f"- {row}" for row in rows)]) if rows else ""

@@ -1,0 +1,1 @@
+"""Text: strings, names, paths and patterns, and how text from elsewhere is made harmless. No events here."""
