@@ -28,10 +28,10 @@ from typing import Final
 from benchmarks.ingest import DIALECTS, MB, lines, parse
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.engine.desk import Desk
-from holdfast.engine.import_reading import side_by_side
-from holdfast.engine.importing import Choice, survey, take_in
-from holdfast.engine.survival import transcripts
+from holdfast.engine.engine import Desk
+from holdfast.engine.evaluation.survival import transcripts
+from holdfast.engine.recording.import_reading import side_by_side
+from holdfast.engine.recording.importing import Choice, survey, take_in
 from holdfast.harnesses.base import Reader
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store

@@ -31,9 +31,9 @@ from holdfast.core.brief.startup_block import written
 from holdfast.core.events.event import Event, map_text
 from holdfast.core.redaction.redact import redact
 from holdfast.core.session.session import Policy, Session, advance
-from holdfast.engine.preview import preview
-from holdfast.engine.survival import Transcript, folded, transcripts
-from holdfast.engine.transcripts import BATCH_BYTES
+from holdfast.engine.evaluation.survival import Transcript, folded, transcripts
+from holdfast.engine.recording.preview import preview
+from holdfast.engine.recording.transcripts import BATCH_BYTES
 
 MB = 1_000_000
 BUDGET = 2_000

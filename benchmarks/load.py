@@ -26,8 +26,8 @@ from benchmarks.hook import HARNESS, memory_of, running_daemon
 from holdfast import hook
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import NO_LISTS
-from holdfast.engine.git import identity
-from holdfast.engine.redactor import mark_of
+from holdfast.engine.redaction.redactor import mark_of
+from holdfast.engine.repository.git import identity
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store
 from tests.stores.contract import checkpoint, ended

@@ -1,9 +1,9 @@
 """What recall costs: a query among 1,000, 10,000 and 100,000 memories, remembering them, and the embedder.
 
-Memories are remembered as `holdfast remember --jsonl` does it. A query is measured whole, as `engine.recall`
-answers it, and in its parts, in turn, beside a floor: looking for one word in the texts of all memories,
-which are in memory already. The memories are made up, the same in every run, and like each other at every
-size, so that sizes can be compared.
+Memories are remembered as `holdfast remember --jsonl` does it. A query is measured whole, as
+`engine.memory.recall` answers it, and in its parts, in turn, beside a floor: looking for one word in the
+texts of all memories, which are in memory already. The memories are made up, the same in every run, and like
+each other at every size, so that sizes can be compared.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.events.world import Project
 from holdfast.core.memory.ranking import NEIGHBOURS, POOL, SEEDS, Pool, query_words
-from holdfast.engine.desk import Desk
-from holdfast.engine.recall import Query, recall
-from holdfast.engine.remember import Wish, remember_all
-from holdfast.engine.scope import within
-from holdfast.engine.vectors import catch_up
+from holdfast.engine.engine import Desk
+from holdfast.engine.index.scope import within
+from holdfast.engine.index.vectors import catch_up
+from holdfast.engine.memory.recall import Query, recall
+from holdfast.engine.memory.remember import Wish, remember_all
 from holdfast.models import embedder
 from holdfast.models.base import Embedder
 from holdfast.stores.sqlite import open_store

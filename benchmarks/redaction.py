@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import __version__
-from holdfast.engine.redaction import (
+from holdfast.engine.evaluation.redaction import (
     ALL,
     Finder,
     false_redactions,
@@ -28,7 +28,7 @@ from holdfast.engine.redaction import (
     ours,
     recall,
 )
-from holdfast.engine.redaction_corpora import Family, Labelled, clean_texts, labelled, made_clean
+from holdfast.engine.evaluation.redaction_corpora import Family, Labelled, clean_texts, labelled, made_clean
 
 SHORTEST = 100
 """Characters of a text that is timed: what a call costs would hide what a character costs."""

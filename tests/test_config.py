@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from holdfast import config
 from holdfast.config import Loaded, excluded, load
 from holdfast.core.redaction.redact import NO_LISTS
-from holdfast.engine.redactor import lists_of, readable_lists
+from holdfast.engine.redaction.redactor import lists_of, readable_lists
 from holdfast.errors import ProtectionUnreadable
 from holdfast.settings import TABLE, Brief, Capture, Config, Continuity, Daemon
 from tests.tables import every_row

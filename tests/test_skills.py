@@ -10,7 +10,7 @@ import pytest
 from holdfast import skills
 from holdfast.cli.main import holdfast
 from holdfast.core.events.guidance import Skill
-from holdfast.engine import tools
+from holdfast.engine.tools import table
 
 FORMAT = re.compile(
     r"---\nname: (?P<name>[a-z][a-z0-9-]*)\ndescription: (?P<says>[^\n]+)\n---\n\n# (?P<body>.*)", re.DOTALL
@@ -44,7 +44,7 @@ def test_it_is_short(skill: Skill) -> None:
 @each
 def test_every_tool_it_tells_to_call_is_there(skill: Skill) -> None:
     named = re.findall(r"\btool `(\w+)`|[Cc]all `(\w+)`", text_of(skill))
-    assert {name for pair in named for name in pair if name} <= set(tools.names())
+    assert {name for pair in named for name in pair if name} <= set(table.names())
 
 
 @each

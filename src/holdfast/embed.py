@@ -39,17 +39,17 @@ from holdfast.core.events.world import Project
 from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Process
 from holdfast.core.text.strings import shortened
-from holdfast.engine import projects
-from holdfast.engine.append import Owner, append
-from holdfast.engine.compact import Summarize
-from holdfast.engine.desk import Desk
-from holdfast.engine.forget import settle_if_alone
-from holdfast.engine.inherit import Inherited, bring_in, inherit, own_key
-from holdfast.engine.open_session import OpenSession
-from holdfast.engine.processes import start_of
-from holdfast.engine.summarize import Means, is_configured
-from holdfast.engine.summarize import summarize as summarize_by_model
-from holdfast.engine.warn import Fill
+from holdfast.engine.agent_log.append import Owner, append
+from holdfast.engine.agent_log.compact import Summarize
+from holdfast.engine.agent_log.inherit import Inherited, bring_in, inherit, own_key
+from holdfast.engine.agent_log.open_session import OpenSession
+from holdfast.engine.briefing.pressure_warning import Fill
+from holdfast.engine.engine import Desk
+from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.models.summarize import Means, is_configured
+from holdfast.engine.models.summarize import summarize as summarize_by_model
+from holdfast.engine.privacy.forget import settle_if_alone
+from holdfast.engine.repository import projects
 from holdfast.errors import AnswerUnreadable, HoldfastError, NotThere, StoreReadOnly
 from holdfast.harnesses.base import FoundLog
 from holdfast.lazy_dataclass import dataclass

@@ -131,7 +131,7 @@ def test_a_look_at_the_world_is_found(text: str) -> None:
             "core/session/session.py",
             "from datetime import UTC, datetime\nat = datetime.fromtimestamp(0, UTC)",
         ),
-        ("engine/record.py", "import os, time\nprint(time.time())"),
+        ("engine/recording/record.py", "import os, time\nprint(time.time())"),
     ],
 )
 def test_pure_code_and_other_rooms_are_left_alone(path: str, text: str) -> None:

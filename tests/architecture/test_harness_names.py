@@ -55,8 +55,8 @@ def test_harness_names_stay_at_home() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("engine/record.py", "if harness == 'claude-code': ..."),
-        ("engine/record.py", "from holdfast.harnesses.claude_code import hooks"),
+        ("engine/recording/record.py", "if harness == 'claude-code': ..."),
+        ("engine/recording/record.py", "from holdfast.harnesses.claude_code import hooks"),
         ("core/events/event.py", '"""As Claude Code tells it."""'),
         ("core/events/event.py", "x = 1  # Codex does this too"),
         ("cli/setup.py", "OPEN_CODE = 1"),

@@ -88,7 +88,7 @@ def test_our_sql_is_in_stores() -> None:
     ],
 )
 def test_sql_elsewhere_is_found(text: str) -> None:
-    assert said(sql_in_stores, "engine/record.py", text)
+    assert said(sql_in_stores, "engine/recording/record.py", text)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_sql_elsewhere_is_found(text: str) -> None:
         ("stores/sqlite/store.py", "import apsw\nq = 'select id from sessions'"),
         ("harnesses/alpha/transcript.py", "import sqlite3\nq = 'select id from part'"),
         (
-            "engine/record.py",
+            "engine/recording/record.py",
             '"""Select the newest from all of them."""\nhint = "update the settings, then try again"',
         ),
-        ("engine/record.py", "hint = 'begin again with `holdfast up`'"),
+        ("engine/recording/record.py", "hint = 'begin again with `holdfast up`'"),
     ],
 )
 def test_stores_and_prose_are_left_alone(path: str, text: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.daemon import client
-from holdfast.engine.redactor import mark_of
+from holdfast.engine.redaction.redactor import mark_of
 from tests.browser.install import chromium
 from tests.daemon.api.served import Furnished, furnish, write_continuity
 from tests.daemon.conftest import Lodging

@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.core.events.event import Prompt
 from holdfast.daemon import client
-from holdfast.engine.doctor import leftovers
+from holdfast.engine.health.doctor import leftovers
 from holdfast.errors import DaemonAway
 from holdfast.stores.sqlite import open_store
 from tests.chaos.crowd import MANY, Crowd

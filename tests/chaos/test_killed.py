@@ -16,8 +16,8 @@ from functools import partial
 import pytest
 
 from holdfast.daemon import client
-from holdfast.engine.doctor import leftovers
-from holdfast.engine.presence import lock_holder
+from holdfast.engine.health.doctor import leftovers
+from holdfast.engine.liveness.home import lock_holder
 from tests.chaos.conftest import assert_kept, assert_nobody_is_left, settle
 from tests.chaos.crowd import Crowd
 from tests.daemon.conftest import wait_until

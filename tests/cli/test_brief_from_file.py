@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast import harnesses
 from holdfast.core.brief.compose import Reason
-from holdfast.engine.preview import preview
+from holdfast.engine.recording.preview import preview
 from holdfast.errors import TranscriptUnreadable
 from tests.cli.conftest import HARNESS, Person
 from tests.depth import examples

@@ -6,8 +6,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from holdfast.engine.forget import OWED
-from holdfast.engine.rewrite import FILES
+from holdfast.engine.privacy.forget import OWED
+from holdfast.engine.privacy.rewrite import FILES
 from holdfast.stores.sqlite import back_up_daily, open_store
 from tests.cli.conftest import Person
 from tests.daemon.conftest import wait_until

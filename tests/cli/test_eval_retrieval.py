@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.retrieval import FINDERS
+from holdfast.engine.evaluation.retrieval import FINDERS
 from tests.cli.conftest import Person
 
 MEASURES = ("r5", "r10", "hit1", "mrr")

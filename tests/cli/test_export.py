@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import embed
 from holdfast.core.agent_log.records import made
-from holdfast.engine.meter import note
+from holdfast.engine.models.meter import note
 from holdfast.models.base import Answer
 from holdfast.settings import Models
 from holdfast.stores.sqlite import open_store

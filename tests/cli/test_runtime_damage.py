@@ -6,7 +6,7 @@ import random
 from contextlib import closing
 from pathlib import Path
 
-from holdfast.engine.presence import lock_holder, spooled
+from holdfast.engine.liveness.home import lock_holder, spooled
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import Person
 from tests.cli.test_daily_backup import is_redacted

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.daemon import client
-from holdfast.engine.presence import lock_holder
+from holdfast.engine.liveness.home import lock_holder
 from tests.cli.conftest import Person
 from tests.daemon.conftest import wait_until
 

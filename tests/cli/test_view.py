@@ -58,8 +58,8 @@ HEAVY = {
     "holdfast.core.session.session",
     "holdfast.core.evidence.commands.shell",
     "holdfast.core.evidence.trail",
-    "holdfast.engine.desk",
-    "holdfast.engine.views",
+    "holdfast.engine.engine",
+    "holdfast.engine.views.command_views",
     "holdfast.harnesses",
     "holdfast.stores.base",
 }

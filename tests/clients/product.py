@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.engine.processes import alive
+from holdfast.engine.liveness.processes import alive
 from tests.clients import commands
 from tests.clients.person import Person
 

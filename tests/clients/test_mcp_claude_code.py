@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from holdfast.core.events import guidance
-from holdfast.engine import tools
+from holdfast.engine.tools import table
 from tests.clients.claude import Claude, Stream
 from tests.clients.model_server import ModelServer, Step, call, say
 from tests.clients.product import TITLE, Product, wait_until
@@ -44,7 +44,7 @@ def ask_until_it_has_our_tools(stream: Stream, server: ModelServer) -> None:
     """The harness does not wait for a server that is still starting: it tells of it when it is there."""
     for _ in range(PROMPTS):
         stream.ask("Hello.")
-        if tools.INSTRUCTIONS in server.last().text:
+        if table.INSTRUCTIONS in server.last().text:
             return
     raise AssertionError("the model was never told of our tools")
 
@@ -95,10 +95,10 @@ class TestByTheRelay:
             ask_until_it_has_our_tools(stream, server)
             stream.close()
         told = server.last().text
-        assert tools.INSTRUCTIONS in told
+        assert table.INSTRUCTIONS in told
         assert guidance.INSTRUCTIONS.strip() in told
         assert "Keep and find work across compactions" in told
-        assert all(f"mcp__holdfast__{name}" in told for name in tools.names())
+        assert all(f"mcp__holdfast__{name}" in told for name in table.names())
 
     def test_a_secret_in_it_reaches_neither_the_store_nor_the_model_again(
         self, claude: Claude, server: ModelServer, product: Product

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 import pytest
 
 from holdfast import relay
-from holdfast.engine import tools
+from holdfast.engine.tools import table
 from tests.clients.person import LIMIT_S
 from tests.daemon.agent import begin
 from tests.daemon.conftest import Lodging
@@ -97,7 +97,7 @@ class TestInspector:
         self, mcp_checks: Path, servers: Path, way: str
     ) -> None:
         found = self.asked(mcp_checks, servers, way, "--method", "tools/list", "--strict")
-        assert tuple(tool["name"] for tool in found["tools"]) == tools.names()
+        assert tuple(tool["name"] for tool in found["tools"]) == table.names()
 
     @EVERY_WAY
     def test_it_gives_a_digest(self, mcp_checks: Path, servers: Path, way: str) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from holdfast.core.agent_log.context import Asked, Text
 from holdfast.core.agent_log.summary import Material, Written
 from holdfast.core.evidence.trail import Trail
-from holdfast.engine.git import identity
-from holdfast.engine.summarize import Means, summarize
+from holdfast.engine.models.summarize import Means, summarize
+from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint, Config, Models
 from tests.clients.claude import Claude
 from tests.clients.codex import Codex

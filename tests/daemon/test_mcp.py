@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
 from holdfast import relay
-from holdfast.engine import tools
+from holdfast.engine.tools import table
 from holdfast.stores.sqlite import open_store
 from tests.daemon.agent import BASE_PYTHON, SESSION_ID, begin
 from tests.daemon.conftest import LIMIT_S, Lodging
@@ -130,7 +130,7 @@ def test_a_client_of_any_era_sees_the_tools_and_can_call_them(standing: Lodging,
         return [tool.name for tool in listed.tools], await client.call_tool("session_recover", {})
 
     names, answer = talk(standing, way, story, era)
-    assert tuple(names) == tools.names()
+    assert tuple(names) == table.names()
     assert answer.is_error is False
     assert json.loads(said(answer)) == answer.structured_content
 
@@ -140,7 +140,7 @@ def test_the_client_is_told_when_to_use_them(standing: Lodging, way: Way) -> Non
     async def story(client: Client) -> str:
         return str(client.instructions)
 
-    assert talk(standing, way, story) == tools.INSTRUCTIONS
+    assert talk(standing, way, story) == table.INSTRUCTIONS
 
 
 @EVERY_WAY
@@ -149,7 +149,7 @@ def test_what_is_listed_is_what_was_counted(standing: Lodging, way: Way) -> None
         listed = await client.list_tools()
         return [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed.tools]
 
-    assert talk(standing, way, story) == tools.listed()
+    assert talk(standing, way, story) == table.listed()
 
 
 @EVERY_WAY

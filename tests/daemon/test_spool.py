@@ -17,7 +17,7 @@ import pytest
 from holdfast.daemon import spool
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.engine.doctor import check_spool, count_anew
+from holdfast.engine.health.doctor import check_spool, count_anew
 from holdfast.errors import StoreError
 from tests.daemon.conftest import request
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.engine.desk import Desk
-from holdfast.engine.importing import Choice, Survey, Taken, survey, take_in
-from holdfast.engine.receive import receive
+from holdfast.engine.engine import Desk
+from holdfast.engine.hook_events.receive import receive
+from holdfast.engine.recording.importing import Choice, Survey, Taken, survey, take_in
 from holdfast.harnesses.base import Envelope, Reader
 from holdfast.stores.base import EVERYWHERE, Document
 from holdfast.stores.sqlite import SqliteStore, open_in_memory

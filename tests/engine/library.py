@@ -10,9 +10,9 @@ import pytest
 
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
-from holdfast.engine.desk import Desk
-from holdfast.engine.recall import Finding, Query, recall
-from holdfast.engine.remember import Kept, Wish, remember
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory.recall import Finding, Query, recall
+from holdfast.engine.memory.remember import Kept, Wish, remember
 from holdfast.models import embedder
 from holdfast.models.base import Embedder
 from holdfast.settings import Config

@@ -37,8 +37,8 @@ from holdfast.core.events.fence import TITLE, fence
 from holdfast.core.events.install_request import WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.core.session.session import Process
-from holdfast.engine.desk import Desk
-from holdfast.engine.receive import listen, receive
+from holdfast.engine.engine import Desk
+from holdfast.engine.hook_events.receive import listen, receive
 from holdfast.harnesses.base import Ask, Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening
 from holdfast.models.base import Count
 from holdfast.stores.base import Store

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from holdfast.core.agent_log.context import turns_of
 from holdfast.core.agent_log.records import Log, Record, made, path_to
 from holdfast.core.session.session import Phase, Process
-from holdfast.engine import append as module
-from holdfast.engine.append import Owner, append, path_at, path_of, take_over
-from holdfast.engine.git import identity
-from holdfast.engine.maintain import finalise_orphans, prune
+from holdfast.engine.agent_log import append as module
+from holdfast.engine.agent_log.append import Owner, append, path_at, path_of, take_over
+from holdfast.engine.repository.git import identity
+from holdfast.engine.upkeep.maintain import finalise_orphans, prune
 from holdfast.stores.sqlite import SqliteStore, open_in_memory
 from tests.core.logs import LOGS, answered, asked, chain, compacted, message, returned
 from tests.engine.stage import HOUR, NOON, Stage

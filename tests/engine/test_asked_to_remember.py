@@ -6,10 +6,10 @@ import pytest
 
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Memory
-from holdfast.engine.git import identity
-from holdfast.engine.memorize import LONGEST
-from holdfast.engine.recall import Query, note_recalled, recall
-from holdfast.engine.remember import Wish, remember
+from holdfast.engine.memory.recall import Query, note_recalled, recall
+from holdfast.engine.memory.remember import Wish, remember
+from holdfast.engine.recording.memorize import LONGEST
+from holdfast.engine.repository.git import identity
 from holdfast.stores.base import EVERYWHERE
 from tests.engine.stage import MINUTE, NOON, Stage
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.redaction.redact import NO_LISTS, Lists
-from holdfast.engine.audit import Exposed, secrets
+from holdfast.engine.privacy.audit import Exposed, secrets
 from holdfast.stores.sqlite import open_in_memory, open_store
 from tests.stores.contract import SESSION, checkpoint, prompt
 

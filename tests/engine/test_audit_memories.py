@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from holdfast.core.memory.audit import Problem
-from holdfast.engine.audit_memories import audit
-from holdfast.engine.git import identity
+from holdfast.engine.memory.audit import audit
+from holdfast.engine.repository.git import identity
 from tests.engine.library import DAY, OTHER, Library
 
 

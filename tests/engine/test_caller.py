@@ -9,10 +9,10 @@ import pytest
 
 from holdfast.core.events.event import Action, Event, Origin, ToolCalled, ToolReturned
 from holdfast.core.session.session import Process
-from holdfast.engine import caller
-from holdfast.engine.caller import Call, Caller, find_caller, seen_calling
-from holdfast.engine.processes import start_of
-from holdfast.engine.record import Arrival, record
+from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.recording.record import Arrival, record
+from holdfast.engine.tools import caller
+from holdfast.engine.tools.caller import Call, Caller, find_caller, seen_calling
 from holdfast.errors import HarnessUnknown, HoldfastError
 from holdfast.harnesses.base import Harness
 from holdfast.settings import Capture, Config, Continuity

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.events.install_request import WantedCopy
-from holdfast.engine.connections import check_files, check_search
-from holdfast.engine.doctor import Mend
+from holdfast.engine.health.connections import check_files, check_search
+from holdfast.engine.health.doctor import Mend
 from holdfast.files import install
 from holdfast.harnesses import get, names
 from holdfast.harnesses.base import Harness, Searching

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.core.session.session import Trigger
-from holdfast.engine.digest import LONGEST, SAME_WITHIN_MS, Digest, give_digest, written
+from holdfast.engine.tools.digest import LONGEST, SAME_WITHIN_MS, Digest, give_digest, written
 from holdfast.errors import HoldfastError
 from tests.engine.stage import HOUR, MINUTE, Stage
 

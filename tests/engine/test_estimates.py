@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.core.events.event import Compacted, Event, Origin, Prompt, Sign, ToolReturned, Usage
 from holdfast.core.session.pressure import KnownModel
-from holdfast.engine.estimates import Estimate, errors, estimates
+from holdfast.engine.models.estimates import Estimate, errors, estimates
 
 MODELS = (KnownModel("alpha", 100_000, 2.0),)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.events.world import Project
-from holdfast.engine.file_index import refresh
-from holdfast.engine.git import identity
-from holdfast.engine.recall import Query, recall
+from holdfast.engine.index.memory_files import refresh
+from holdfast.engine.memory.recall import Query, recall
+from holdfast.engine.repository.git import identity
 from holdfast.stores.base import EVERYWHERE, Document, Within
 from tests.core.made_up import PROVIDER_KEYS
 from tests.engine.stage import Stage

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine import forget
-from holdfast.engine.forget import (
+from holdfast.engine.hook_events.receive import receive
+from holdfast.engine.memory.remember import Wish, remember
+from holdfast.engine.privacy import forget
+from holdfast.engine.privacy.forget import (
     OWED,
     Before,
     Choice,
@@ -22,9 +24,7 @@ from holdfast.engine.forget import (
     choice_of,
     words_of,
 )
-from holdfast.engine.git import identity
-from holdfast.engine.receive import receive
-from holdfast.engine.remember import Wish, remember
+from holdfast.engine.repository.git import identity
 from holdfast.harnesses.base import Envelope
 from holdfast.stores.base import EVERYWHERE
 from tests.engine.stage import HOUR, MINUTE, NOON, Stage

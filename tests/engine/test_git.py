@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.engine import git
+from holdfast.engine.repository import git
 
 SETTINGS = {
     "GIT_CONFIG_NOSYSTEM": "1",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine import git
+from holdfast.engine.repository import git
 from tests.engine.test_git import commit, repository_at, repository_in, run_git
 
 

@@ -11,10 +11,10 @@ import pytest
 from holdfast.config import Config
 from holdfast.core.events.world import Project
 from holdfast.core.work.handoff_content import Words
-from holdfast.engine import handoff
-from holdfast.engine.git import identity
-from holdfast.engine.handoff import FOLDER, Found, Verdict
-from holdfast.engine.ledger import DEFAULT_PATH
+from holdfast.engine.documents import handoff
+from holdfast.engine.documents.handoff import FOLDER, Found, Verdict
+from holdfast.engine.documents.ledger import DEFAULT_PATH
+from holdfast.engine.repository.git import identity
 from holdfast.errors import HoldfastError, PathRefused
 from holdfast.settings import Session as Settings
 from tests.engine.stage import MINUTE, Stage

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine import handoff, tools
-from holdfast.engine.caller import CALLED, Caller
-from holdfast.engine.git import identity
-from holdfast.engine.handoff import FOLDER
-from holdfast.engine.handoff_tool import DOCUMENT_CHARS
-from holdfast.engine.tools import Answer
+from holdfast.engine.documents import handoff
+from holdfast.engine.documents.handoff import FOLDER
+from holdfast.engine.repository.git import identity
+from holdfast.engine.tools import table
+from holdfast.engine.tools.caller import CALLED, Caller
+from holdfast.engine.tools.handoff import DOCUMENT_CHARS
+from holdfast.engine.tools.table import Answer
 from tests.engine.stage import MINUTE, Stage
 from tests.engine.test_git import commit, repository_in, run_git
 from tests.engine.test_ledger import TOKEN, work
@@ -32,7 +33,7 @@ class Agents:
     def asked(self, session: str, /, **arguments: object) -> Answer:
         found = self.stage.store.session(session)
         caller = Caller(identity(str(self.repo)), found, CALLED if found else "")
-        return tools.call(self.stage.desk(), caller, "handoff", arguments)
+        return table.call(self.stage.desk(), caller, "handoff", arguments)
 
     def call(self, session: str, /, **arguments: object) -> dict[str, Any]:
         answer = self.asked(session, **arguments)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.import_reading import BATCH_BYTES, in_turn, side_by_side
-from holdfast.engine.importing import take_in
+from holdfast.engine.recording.import_reading import BATCH_BYTES, in_turn, side_by_side
+from holdfast.engine.recording.importing import take_in
 from holdfast.errors import TranscriptUnreadable
 from tests.core.made_up import PROVIDER_KEYS
 from tests.engine.attic import ROOM, Attic, Killed

@@ -11,13 +11,14 @@ import pytest
 from holdfast.config import Config
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.session.session import Phase
-from holdfast.engine import forget, projects
-from holdfast.engine.git import identity
-from holdfast.engine.import_reading import BATCH_BYTES, Job, Piece, Reading, in_turn
-from holdfast.engine.importing import LeftOut, Survey, Taken, take_in
-from holdfast.engine.listing import listed
-from holdfast.engine.recall import Query, recall
-from holdfast.engine.resume import next_brief
+from holdfast.engine.briefing.resume import next_brief
+from holdfast.engine.memory.recall import Query, recall
+from holdfast.engine.privacy import forget
+from holdfast.engine.recording.import_reading import BATCH_BYTES, Job, Piece, Reading, in_turn
+from holdfast.engine.recording.importing import LeftOut, Survey, Taken, take_in
+from holdfast.engine.repository import projects
+from holdfast.engine.repository.git import identity
+from holdfast.engine.repository.listing import listed
 from holdfast.settings import Capture, Records
 from tests.core.made_up import PROVIDER_KEYS
 from tests.engine.attic import NOW, ROOM, Attic, Killed

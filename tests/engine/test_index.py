@@ -11,9 +11,8 @@ from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.event import DigestGiven, Origin, Prompt
 from holdfast.core.memory.passages import Passage
 from holdfast.core.session.session import Trigger
-from holdfast.engine.append import Owner, append
-from holdfast.engine.git import identity
-from holdfast.engine.index import (
+from holdfast.engine.agent_log.append import Owner, append
+from holdfast.engine.index.index import (
     BACKLOG,
     EVENTS_AT_ONCE,
     SETTLED_MS,
@@ -22,9 +21,10 @@ from holdfast.engine.index import (
     embed_backlog,
     index,
 )
-from holdfast.engine.maintain import prune_records
-from holdfast.engine.recall import Query, recall
-from holdfast.engine.record import Arrival, record
+from holdfast.engine.memory.recall import Query, recall
+from holdfast.engine.recording.record import Arrival, record
+from holdfast.engine.repository.git import identity
+from holdfast.engine.upkeep.maintain import prune_records
 from holdfast.models.base import Vector
 from holdfast.settings import Records
 from holdfast.stores.base import EVERYWHERE, Document

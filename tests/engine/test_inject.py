@@ -10,10 +10,10 @@ import pytest
 
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.events.fence import is_ours
-from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
-from holdfast.engine.inject import MOST_CHARS, TURNS
-from holdfast.engine.remember import Wish, remember
+from holdfast.engine.briefing.prompt_memories import MOST_CHARS, TURNS
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory.remember import Wish, remember
+from holdfast.engine.repository.git import identity
 from holdfast.settings import Recall
 from holdfast.stores.base import Document, Store
 from holdfast.stores.sqlite import open_store

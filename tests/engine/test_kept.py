@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.brief.brief_input import Kept
-from holdfast.engine.desk import Desk
+from holdfast.engine.engine import Desk
 from holdfast.harnesses.base import Harness
 from tests.engine.stage import MINUTE, Playhouse, Stage
 

@@ -11,9 +11,9 @@ import pytest
 from holdfast.config import Config
 from holdfast.core.documents.ledger import Entry, Ledger, parse, read
 from holdfast.core.events.world import Project
-from holdfast.engine import ledger
-from holdfast.engine.git import identity
-from holdfast.engine.ledger import DEFAULT_PATH, Rules, place_of, rules
+from holdfast.engine.documents import ledger
+from holdfast.engine.documents.ledger import DEFAULT_PATH, Rules, place_of, rules
+from holdfast.engine.repository.git import identity
 from holdfast.errors import HoldfastError, PathRefused
 from holdfast.files import ledger as files
 from holdfast.files.ledger import Place

@@ -13,11 +13,11 @@ from holdfast.core.documents.ledger import Entry, Ledger
 from holdfast.core.documents.repository_ledger import CHARS_MOST, KIND
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Process
-from holdfast.engine import ledger
-from holdfast.engine.git import identity
-from holdfast.engine.ledger import DEFAULT_PATH
-from holdfast.engine.processes import start_of
-from holdfast.engine.resume import next_brief
+from holdfast.engine.briefing.resume import next_brief
+from holdfast.engine.documents import ledger
+from holdfast.engine.documents.ledger import DEFAULT_PATH
+from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.repository.git import identity
 from holdfast.files.ledger import Place
 from tests.core.made_up import PROVIDER_KEYS
 from tests.engine.stage import HOUR, MINUTE, Stage

@@ -9,10 +9,18 @@ import pytest
 from holdfast.core.documents.ledger import Entry, Ledger
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import Lists
-from holdfast.engine.forget import Before, Choice, Everything, OneProject, OneSession, forget, rehearse
-from holdfast.engine.ledger import DEFAULT_PATH
-from holdfast.engine.redactor import Redactor
-from holdfast.engine.rewrite import rewrite
+from holdfast.engine.documents.ledger import DEFAULT_PATH
+from holdfast.engine.privacy.forget import (
+    Before,
+    Choice,
+    Everything,
+    OneProject,
+    OneSession,
+    forget,
+    rehearse,
+)
+from holdfast.engine.privacy.rewrite import rewrite
+from holdfast.engine.redaction.redactor import Redactor
 from holdfast.files import ledger as files
 from holdfast.files.ledger import Place
 from tests.engine.stage import MINUTE, Stage

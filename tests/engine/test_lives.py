@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.core.session.session import Phase, Process
-from holdfast.engine.lives import Life, life_of
-from holdfast.engine.maintain import finalise_orphans
-from holdfast.engine.processes import start_of
+from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.liveness.sessions import Life, life_of
+from holdfast.engine.upkeep.maintain import finalise_orphans
 from tests.engine.stage import HOUR, Stage
 
 GONE = Process(2**22 - 1, 1)

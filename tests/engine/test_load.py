@@ -14,16 +14,17 @@ from holdfast.core.documents.continuity import LayerName, Part
 from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session, begin
-from holdfast.engine import auto_save, continuity, continuity_source, dream, wrap
-from holdfast.engine.continuity import Room, Task
-from holdfast.engine.continuity_source import Choice, Source
-from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
-from holdfast.engine.load import loaded_at_start, resume_context
-from holdfast.engine.remember import Wish, remember
-from holdfast.engine.resume import next_brief
-from holdfast.engine.summarize import Means
-from holdfast.engine.transcripts import read_on
+from holdfast.engine.briefing import wrapper
+from holdfast.engine.briefing.resume import next_brief
+from holdfast.engine.briefing.startup import loaded_at_start, resume_context
+from holdfast.engine.documents import auto_save, continuity, continuity_source, dream
+from holdfast.engine.documents.continuity import Room, Task
+from holdfast.engine.documents.continuity_source import Choice, Source
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory.remember import Wish, remember
+from holdfast.engine.models.summarize import Means
+from holdfast.engine.recording.transcripts import read_on
+from holdfast.engine.repository.git import identity
 from holdfast.errors import TranscriptUnreadable
 from holdfast.settings import Config, Continuity, Dream
 from holdfast.stores.base import Lineage
@@ -219,11 +220,11 @@ def test_what_is_noted_tells_of_no_session(stage: Stage, project: Project) -> No
 def test_a_wrapper_loads_before_and_saves_after(stage: Stage, project: Project) -> None:
     saved(stage, project)
     desk = desk_of(stage)
-    assert "# Session Continuity" in wrap.before(desk, project).text
-    assert wrap.after(desk, project, NOON, MEANS) is None, "there was no session"
+    assert "# Session Continuity" in wrapper.before(desk, project).text
+    assert wrapper.after(desk, project, NOON, MEANS) is None, "there was no session"
     ended(stage, project)
-    assert wrap.after(desk, project, NOON + 1, MEANS) is None, "it was over before"
-    outcome = wrap.after(desk, project, NOON, MEANS)
+    assert wrapper.after(desk, project, NOON + 1, MEANS) is None, "it was over before"
+    outcome = wrapper.after(desk, project, NOON, MEANS)
     assert outcome is not None
     assert outcome.entry.trigger is AuditTrigger.WRAPPER
     assert auto_save.due(desk) is None
@@ -234,8 +235,8 @@ def test_a_wrapper_does_nothing_that_is_not_wanted(stage: Stage, project: Projec
     ended(stage, project)
     stage.config = Config()
     desk = desk_of(stage)
-    assert wrap.before(desk, project) == wrap.Ready("")
-    assert wrap.after(desk, project, NOON, MEANS) is None
+    assert wrapper.before(desk, project) == wrapper.Ready("")
+    assert wrapper.after(desk, project, NOON, MEANS) is None
     assert dream.inspect(here(stage, project)).snapshot is None
 
 
@@ -245,7 +246,7 @@ def test_candidates_are_put_up_anew_only_by_a_wrapper(stage: Stage, project: Pro
     desk = desk_of(stage)
     next_brief(desk, project)
     assert dream.inspect(here(stage, project)).snapshot is None
-    assert wrap.before(desk, project).notes == ()
+    assert wrapper.before(desk, project).notes == ()
     snapshot = dream.inspect(here(stage, project)).snapshot
     assert snapshot is not None
     assert [one.text for one in snapshot.candidates] == ["Never touch vendor/."]
@@ -255,10 +256,10 @@ def test_a_broken_sidecar_does_not_stop_a_wrapper(stage: Stage, project: Project
     saved(stage, project)
     stage.config = replace(WANTED, dream=Dream(auto_build=True))
     desk = desk_of(stage)
-    wrap.before(desk, project)
+    wrapper.before(desk, project)
     snapshot = next((stage.home / "holdfast").rglob("snapshot.json"))
     snapshot.write_text(json.dumps({"candidates": 3}))
-    ready = wrap.before(desk, project)
+    ready = wrapper.before(desk, project)
     assert "# Session Continuity" in ready.text
     assert "the dream snapshot is as it was" in ready.notes[0]
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from holdfast.core.events.fence import TITLE, fence
-from holdfast.engine.git import identity
-from holdfast.engine.recall import Query, look_up
-from holdfast.engine.remember import Wish, remember
-from holdfast.engine.scope import within
+from holdfast.engine.index.scope import within
+from holdfast.engine.memory.recall import Query, look_up
+from holdfast.engine.memory.remember import Wish, remember
+from holdfast.engine.repository.git import identity
 from holdfast.settings import Continuity
 from holdfast.stores.base import Within
 from tests.engine.stage import MINUTE, Stage

@@ -15,10 +15,10 @@ from holdfast.core.agent_log.record_bodies import Compaction, Rolling, body
 from holdfast.core.agent_log.records import Record
 from holdfast.core.agent_log.summary import Failed, Written
 from holdfast.core.session.session import Process
-from holdfast.engine.append import Owner
-from holdfast.engine.compact import Summarize
-from holdfast.engine.git import identity
-from holdfast.engine.open_session import RETRY_MS, OpenSession
+from holdfast.engine.agent_log.append import Owner
+from holdfast.engine.agent_log.compact import Summarize
+from holdfast.engine.agent_log.open_session import RETRY_MS, OpenSession
+from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint, Config, MemoryFlush, Pressure
 from holdfast.settings import Compaction as CompactionSettings
 from tests.embed.asked import Asked, AtOnce, WhenTold

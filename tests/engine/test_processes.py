@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engine.processes import Sighting, above, alive, command_of, from_proc, from_ps, start_of
+from holdfast.engine.liveness.processes import (
+    Sighting,
+    above,
+    alive,
+    command_of,
+    from_proc,
+    from_ps,
+    start_of,
+)
 
 CAT = shutil.which("cat") or "/bin/cat"
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc here")

@@ -12,9 +12,9 @@ import pytest
 
 from holdfast.core.events.identity import Known, Marks, Moved, New
 from holdfast.core.session.session import begin
-from holdfast.engine import marks, projects
-from holdfast.engine.git import identity
-from holdfast.engine.listing import listed
+from holdfast.engine.repository import marks, projects
+from holdfast.engine.repository.git import identity
+from holdfast.engine.repository.listing import listed
 from holdfast.errors import HoldfastError, NotThere
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_in_memory, open_store

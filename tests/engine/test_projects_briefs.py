@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.session.session import begin
-from holdfast.engine import forget, projects
-from holdfast.engine.git import identity
+from holdfast.engine.privacy import forget
+from holdfast.engine.repository import projects
+from holdfast.engine.repository.git import identity
 from holdfast.settings import Capture
 from tests.engine.stage import MINUTE, Stage
 from tests.engine.test_git import repository_in

@@ -15,7 +15,7 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engine import projects
+from holdfast.engine.repository import projects
 from holdfast.stores.sqlite import SqliteStore, open_in_memory
 
 NOON: Final = 1_800_000_000_000

@@ -16,8 +16,8 @@ from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.session.session import Phase
-from holdfast.engine.desk import Desk
-from holdfast.engine.maintain import prune_all, would_prune
+from holdfast.engine.engine import Desk
+from holdfast.engine.upkeep.maintain import prune_all, would_prune
 from holdfast.settings import Records
 from holdfast.stores.base import Store
 from holdfast.stores.findable import Within

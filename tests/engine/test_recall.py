@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from holdfast.core.session.session import Trigger
-from holdfast.engine.recall import VECTORS_AT_ONCE, Query, expand, look_up
-from holdfast.engine.vectors import MODEL, catch_up
+from holdfast.engine.index.vectors import MODEL, catch_up
+from holdfast.engine.memory.recall import VECTORS_AT_ONCE, Query, expand, look_up
 from holdfast.errors import HoldfastError
 from holdfast.models.base import Vector
 from holdfast.settings import Recall

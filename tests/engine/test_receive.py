@@ -7,8 +7,8 @@ import os
 import pytest
 
 from holdfast.core.session.session import Phase, Process, Trigger
-from holdfast.engine import maintain
-from holdfast.engine.receive import receive
+from holdfast.engine.hook_events.receive import receive
+from holdfast.engine.upkeep import maintain
 from holdfast.harnesses.base import Envelope
 from holdfast.settings import Capture, Config, Continuity
 from tests.engine.stage import MINUTE, Stage

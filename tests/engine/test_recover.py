@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.engine.digest import Digest, give_digest
-from holdfast.engine.git import identity
-from holdfast.engine.recover import Recovered, recover
+from holdfast.engine.repository.git import identity
+from holdfast.engine.tools.digest import Digest, give_digest
+from holdfast.engine.tools.recover import Recovered, recover
 from tests.engine.stage import HOUR, MINUTE, Stage
 
 

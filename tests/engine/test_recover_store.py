@@ -12,10 +12,10 @@ from holdfast.core.events.identity import Marks, Site
 from holdfast.core.memory.memory import Label
 from holdfast.core.redaction.redact import NO_LISTS, Lists
 from holdfast.core.session.session import Phase
-from holdfast.engine import forget
-from holdfast.engine.forgotten import note_wording
-from holdfast.engine.index import findable
-from holdfast.engine.recover_store import UNKNOWN, Recovery, recover, remove
+from holdfast.engine.index.index import findable
+from holdfast.engine.privacy import forget
+from holdfast.engine.redaction.forgotten import note_wording
+from holdfast.engine.upkeep.recover_store import UNKNOWN, Recovery, recover, remove
 from holdfast.stores.base import EVERYWHERE, Document
 from holdfast.stores.set_aside import set_aside_stores
 from holdfast.stores.sqlite import SqliteStore, back_up_daily, open_store, set_aside

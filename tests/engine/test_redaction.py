@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.redaction.redact import redact
-from holdfast.engine.redaction import (
+from holdfast.engine.evaluation.redaction import (
     ALL,
     Changed,
     Share,
@@ -23,7 +23,7 @@ from holdfast.engine.redaction import (
     recall,
     without,
 )
-from holdfast.engine.redaction_corpora import (
+from holdfast.engine.evaluation.redaction_corpora import (
     Family,
     Labelled,
     clean_texts,

@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.core.events.event import MAIN, AssistantText, Event, Origin, Usage
 from holdfast.core.events.world import Project
-from holdfast.engine.record import Arrival, record
-from holdfast.engine.redactor import redact_as_seen as redact
+from holdfast.engine.recording.record import Arrival, record
+from holdfast.engine.redaction.redactor import redact_as_seen as redact
 from tests.engine.stage import Stage
 
 TOKEN = "ghp_" + "Zk3Qw9Xv7Lm2Rt8Yp4Ns6Bd1Fh5Gj0Kc2Ae4"

@@ -12,17 +12,10 @@ from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Label, MemoryKind, Scope
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.session import begin
-from holdfast.engine.forget import OneMemory, forget
-from holdfast.engine.memorize import LONGEST
-from holdfast.engine.redactor import mark_of
-from holdfast.engine.remember import (
-    Wish,
-    edit,
-    memories,
-    named_memory,
-    remember,
-    remember_all,
-)
+from holdfast.engine.memory.remember import Wish, edit, memories, named_memory, remember, remember_all
+from holdfast.engine.privacy.forget import OneMemory, forget
+from holdfast.engine.recording.memorize import LONGEST
+from holdfast.engine.redaction.redactor import mark_of
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import EVERYWHERE
 from tests.engine.library import BRANCH, OTHER, SHOP, Library

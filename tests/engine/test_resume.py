@@ -11,9 +11,9 @@ import pytest
 from holdfast.core.brief.compose import Reason
 from holdfast.core.events.event import Prompt
 from holdfast.core.session.session import Phase, Process, Trigger
-from holdfast.engine.forget import OneSession, forget
-from holdfast.engine.maintain import redate
-from holdfast.engine.processes import start_of
+from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.privacy.forget import OneSession, forget
+from holdfast.engine.upkeep.maintain import redate
 from holdfast.settings import Brief, Config, Continuity
 from tests.engine.stage import HOUR, MINUTE, Stage
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.retrieval import (
+from holdfast.engine.evaluation.retrieval import (
     FINDERS,
     OURS,
     Answered,
@@ -19,7 +19,7 @@ from holdfast.engine.retrieval import (
     scores,
     shelved,
 )
-from holdfast.engine.retrieval_sets import DEVMEMBENCH, LOCOMO, sets
+from holdfast.engine.evaluation.retrieval_sets import DEVMEMBENCH, LOCOMO, sets
 from holdfast.errors import TranscriptUnreadable
 from holdfast.models import embedder
 

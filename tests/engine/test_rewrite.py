@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.core.redaction.redact import NO_LISTS, VERSION, Lists
-from holdfast.engine import doctor
-from holdfast.engine.redactor import Redactor, mark_of
-from holdfast.engine.rewrite import ROWS, rewrite
+from holdfast.engine.health import doctor
+from holdfast.engine.privacy.rewrite import ROWS, rewrite
+from holdfast.engine.redaction.redactor import Redactor, mark_of
 from holdfast.settings import Redact
 from holdfast.stores.sqlite import open_in_memory
 from tests.engine.stage import Stage

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core.session.score import SessionScore, Start
-from holdfast.engine.recall import note_recalled
-from holdfast.engine.scoring import AGENT_EVENTS_LEAST, scored
+from holdfast.engine.evaluation.scoring import AGENT_EVENTS_LEAST, scored
+from holdfast.engine.memory.recall import note_recalled
 from holdfast.stores.base import Document
 from tests.engine.stage import HOUR, MINUTE, Stage
 

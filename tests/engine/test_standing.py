@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.desk import Desk
+from holdfast.engine.engine import Desk
 from tests.engine.stage import MINUTE, Playhouse, Stage
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from holdfast.engine.status import line_of, show_status
+from holdfast.engine.hook_events.status_line import line_of, show_status
 from tests.engine.stage import MINUTE, Stage
 
 

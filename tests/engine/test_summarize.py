@@ -13,10 +13,10 @@ from holdfast.core.agent_log.context import Answered, Asked, Call, Result, Text
 from holdfast.core.agent_log.summary import Failed, Material, Written
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.trail import CommandRun, FileTouch, Trail
-from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
-from holdfast.engine.meter import Spent, day_of, days_until
-from holdfast.engine.summarize import Means, is_configured, summarize
+from holdfast.engine.engine import Desk
+from holdfast.engine.models.meter import Spent, day_of, days_until
+from holdfast.engine.models.summarize import Means, is_configured, summarize
+from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint, Config, Models
 from tests.engine.stage import HOUR, NOON, Stage
 from tests.models.api_server import ApiServer, Said, anthropic, openai

@@ -12,8 +12,7 @@ from holdfast import harnesses
 from holdfast.core.brief.compose import Reason
 from holdfast.core.evaluation.survival import CutKind, Rarity, rarity
 from holdfast.core.events.event import Action, Event
-from holdfast.engine.preview import preview
-from holdfast.engine.survival import (
+from holdfast.engine.evaluation.survival import (
     BUDGET,
     BUILDERS,
     OURS,
@@ -27,6 +26,7 @@ from holdfast.engine.survival import (
     situations,
     transcripts,
 )
+from holdfast.engine.recording.preview import preview
 from tests.core.scenes import called, prompt, returned, said
 from tests.harnesses.claude_code_records import (
     Json,

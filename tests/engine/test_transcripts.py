@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.transcripts import Missing, Readable, Refused, find
+from holdfast.engine.recording.transcripts import Missing, Readable, Refused, find
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from holdfast import harnesses
 from holdfast.core.brief.weights import FEATURES, SENTENCES, THINGS, WEIGHTS, Weights
 from holdfast.core.evaluation.survival import Rarity, rarity
-from holdfast.engine.survival import Recording, Transcript, recorded
-from holdfast.engine.tuning import BETTER, Example, Tuned, Worth, examples, tuned, worth
+from holdfast.engine.evaluation.survival import Recording, Transcript, recorded
+from holdfast.engine.evaluation.tuning import BETTER, Example, Tuned, Worth, examples, tuned, worth
 from tests.engine.test_survival import HARNESS, RULE, kept, long_session
 from tests.harnesses.claude_code_records import Json, assistant, text, tool_result, tool_use, user
 

@@ -13,7 +13,7 @@ from holdfast.core.session.flush import Flush
 from holdfast.core.session.pressure import KnownModel
 from holdfast.core.session.session import Session
 from holdfast.core.session.thresholds import THRESHOLDS, Delivery, Threshold
-from holdfast.engine.receive import receive, receive_if_settled
+from holdfast.engine.hook_events.receive import receive, receive_if_settled
 from holdfast.harnesses.base import Envelope
 from holdfast.settings import Pressure
 from tests.engine.stage import MINUTE, Stage

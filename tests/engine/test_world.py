@@ -18,9 +18,9 @@ from holdfast.core.events.world import (
     World,
     differences,
 )
-from holdfast.engine.git import identity
-from holdfast.engine.git_index import MAX_TRACKED
-from holdfast.engine.world import MAX_DIRTY, file_states, git_state, look
+from holdfast.engine.repository.git import identity
+from holdfast.engine.repository.git_index import MAX_TRACKED
+from holdfast.engine.repository.world import MAX_DIRTY, file_states, git_state, look
 from tests.engine.test_git import commit, repository_in, run_git
 
 LONG_AGO = 1_000_000_000

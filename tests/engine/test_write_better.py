@@ -14,10 +14,10 @@ from holdfast.core.agent_log.summary import Failed, Written
 from holdfast.core.events.event import Action, Event, Origin, Prompt, ToolCalled, ToolReturned
 from holdfast.core.session.checkpoint import take
 from holdfast.core.session.session import Trigger, begin
-from holdfast.engine.git import identity
-from holdfast.engine.meter import day_of
-from holdfast.engine.summarize import Means
-from holdfast.engine.write_better import NEWS_MS, NOT_RECORDED, QUIET_MS, due, turns_told, write
+from holdfast.engine.models.meter import day_of
+from holdfast.engine.models.rewrite_checkpoints import NEWS_MS, NOT_RECORDED, QUIET_MS, due, turns_told, write
+from holdfast.engine.models.summarize import Means
+from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint as CheckpointSettings
 from holdfast.settings import Config, Models
 from tests.engine.stage import NOON, Stage

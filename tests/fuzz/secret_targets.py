@@ -13,7 +13,7 @@ from typing import Final
 
 from holdfast.core.redaction.redact import redact, redact_parts
 from holdfast.core.redaction.stream import redact_stream
-from holdfast.engine.redactor import redact_as_seen
+from holdfast.engine.redaction.redactor import redact_as_seen
 from tests.fuzz.recipe import Recipe
 from tests.fuzz.target import Target
 

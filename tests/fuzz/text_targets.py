@@ -14,7 +14,7 @@ from holdfast.core.evidence.patches import patched
 from holdfast.core.memory.sections import sections
 from holdfast.core.redaction.redact import redact, redact_parts
 from holdfast.core.redaction.stream import redact_stream
-from holdfast.engine.redactor import redact_as_seen
+from holdfast.engine.redaction.redactor import redact_as_seen
 from holdfast.errors import SettingsUnreadable
 from holdfast.files import json_text, markdown_text, toml_text
 from tests.files import settings_texts, toml_texts

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.core.events.event import Event, Prompt
-from holdfast.engine.preview import preview
+from holdfast.engine.recording.preview import preview
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
 from tests.depth import examples

@@ -16,12 +16,12 @@ from holdfast.core.documents.continuity import LayerName, Part, Summary
 from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, begin
-from holdfast.engine import continuity
-from holdfast.engine.continuity import Outcome, Room, Task
-from holdfast.engine.continuity_source import Choice, Source
-from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
-from holdfast.engine.summarize import Means
+from holdfast.engine.documents import continuity
+from holdfast.engine.documents.continuity import Outcome, Room, Task
+from holdfast.engine.documents.continuity_source import Choice, Source
+from holdfast.engine.engine import Desk
+from holdfast.engine.models.summarize import Means
+from holdfast.engine.repository.git import identity
 from holdfast.stores.base import Lineage
 from holdfast.stores.sqlite import SqliteStore, open_in_memory
 from tests.stories.test_brief_snapshots import PROJECT, TELLINGS, Step, stamped

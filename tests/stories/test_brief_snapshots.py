@@ -19,7 +19,7 @@ import pytest
 
 from holdfast import harnesses
 from holdfast.core.evaluation.facts import form_of
-from holdfast.engine.preview import preview
+from holdfast.engine.recording.preview import preview
 from tests.harnesses import claude_code_records as claude
 from tests.harnesses import codex_records as codex
 from tests.harnesses import gemini_records as gemini

@@ -16,7 +16,7 @@ import pytest
 from holdfast.config import Config
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.documents.continuity_audit import Scope
-from holdfast.engine import continuity
+from holdfast.engine.documents import continuity
 from holdfast.errors import HoldfastError
 from holdfast.settings import Continuity
 from tests.stories.bench import Bench, bench_at

@@ -18,8 +18,8 @@ from holdfast.core.documents.continuity import Document, LayerName, parse, rende
 from holdfast.core.documents.continuity_audit import entry_of
 from holdfast.core.documents.continuity_startup import startup
 from holdfast.core.documents.promotion import Lane, Step
-from holdfast.engine import continuity_source, dream
-from holdfast.engine.load import loaded
+from holdfast.engine.briefing.startup import loaded
+from holdfast.engine.documents import continuity_source, dream
 from holdfast.settings import Config, Continuity
 from tests.stories.bench import Bench, bench_at
 from tests.stories.test_brief_snapshots import RENEW, STORY, TELLINGS

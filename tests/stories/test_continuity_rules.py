@@ -11,8 +11,8 @@ import pytest
 
 from holdfast.core.documents.continuity import LayerName, Part
 from holdfast.core.documents.continuity_audit import AuditTrigger, Scope, WriteMode, prior
-from holdfast.engine import continuity, continuity_source
-from holdfast.engine.continuity_source import Choice, Source
+from holdfast.engine.documents import continuity, continuity_source
+from holdfast.engine.documents.continuity_source import Choice, Source
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from tests.stories.bench import Bench, bench_at
 from tests.stories.test_brief_snapshots import TELLINGS, Asks, Edits, Plans, Runs, Says

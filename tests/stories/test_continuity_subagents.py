@@ -11,9 +11,9 @@ import pytest
 from holdfast.core.documents.continuity import LayerName, Part
 from holdfast.core.documents.continuity_audit import Scope
 from holdfast.core.documents.promotion import Standing, Step
-from holdfast.engine import continuity_source, dream
-from holdfast.engine.continuity_source import Choice
-from holdfast.engine.preview import recounted
+from holdfast.engine.documents import continuity_source, dream
+from holdfast.engine.documents.continuity_source import Choice
+from holdfast.engine.recording.preview import recounted
 from holdfast.errors import HoldfastError
 from holdfast.harnesses import reader
 from tests.stories.bench import Bench, bench_at

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine import forget
+from holdfast.engine.privacy import forget
 from holdfast.stores.sqlite import open_store
 from holdfast.stores.sqlite.aside import back_up
 from tests import fork_server

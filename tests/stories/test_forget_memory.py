@@ -27,16 +27,18 @@ from holdfast.core.documents.continuity_merge import Written, merged
 from holdfast.core.documents.ledger import Entry, Ledger
 from holdfast.core.documents.promotion import Step
 from holdfast.core.text.strings import one_line
-from holdfast.engine import continuity, dream, forget, ledger, tools
-from holdfast.engine.caller import Caller
-from holdfast.engine.desk import Desk
-from holdfast.engine.digest import Digest, give_digest
-from holdfast.engine.forget import OneMemory
-from holdfast.engine.forgotten import BEGUN
-from holdfast.engine.git import identity
-from holdfast.engine.index import index
-from holdfast.engine.recall import Query, expand, recall
-from holdfast.engine.remember import Wish, edit, memories, remember, remember_all
+from holdfast.engine.documents import continuity, dream, ledger
+from holdfast.engine.engine import Desk
+from holdfast.engine.index.index import index
+from holdfast.engine.memory.recall import Query, expand, recall
+from holdfast.engine.memory.remember import Wish, edit, memories, remember, remember_all
+from holdfast.engine.privacy import forget
+from holdfast.engine.privacy.forget import OneMemory
+from holdfast.engine.redaction.forgotten import BEGUN
+from holdfast.engine.repository.git import identity
+from holdfast.engine.tools import table
+from holdfast.engine.tools.caller import Caller
+from holdfast.engine.tools.digest import Digest, give_digest
 from holdfast.files import continuity as layers
 from holdfast.stores.base import EVERYWHERE
 from holdfast.stores.sqlite import open_store
@@ -69,7 +71,7 @@ class Story:
     def tool(self, name: str, **asked: object) -> object:
         """What a tool answers the session's agent."""
         caller = Caller(self.project, self.stage.store.session(SESSION), "told")
-        answer = tools.call(self.desk, caller, name, asked)
+        answer = table.call(self.desk, caller, name, asked)
         assert not answer.problem, answer.problem
         return answer.value
 

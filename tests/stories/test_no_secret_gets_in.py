@@ -17,10 +17,10 @@ import apsw
 import pytest
 
 from holdfast.core.redaction.redact import NO_LISTS, Lists
-from holdfast.engine.forget import OWED
-from holdfast.engine.presence import lock_holder
-from holdfast.engine.redactor import mark_of
-from holdfast.engine.rewrite import FILES
+from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.privacy.forget import OWED
+from holdfast.engine.privacy.rewrite import FILES
+from holdfast.engine.redaction.redactor import mark_of
 from holdfast.stores.sqlite import open_store
 from tests import fork_server
 from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until

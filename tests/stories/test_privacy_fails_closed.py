@@ -22,13 +22,17 @@ from holdfast.daemon import spool, wire
 from holdfast.daemon.mcp import Mcp
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.engine import continuity, digest, handoff, importing, ledger, maintain, remember
-from holdfast.engine.caller import Call
-from holdfast.engine.continuity_source import Choice, Source
-from holdfast.engine.desk import Desk
-from holdfast.engine.git import identity
-from holdfast.engine.memorize import Wish
-from holdfast.engine.summarize import Means
+from holdfast.engine.documents import continuity, handoff, ledger
+from holdfast.engine.documents.continuity_source import Choice, Source
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory import remember
+from holdfast.engine.models.summarize import Means
+from holdfast.engine.recording import importing
+from holdfast.engine.recording.memorize import Wish
+from holdfast.engine.repository.git import identity
+from holdfast.engine.tools import digest
+from holdfast.engine.tools.caller import Call
+from holdfast.engine.upkeep import maintain
 from holdfast.errors import ProtectionUnreadable
 
 T = TypeVar("T")

@@ -22,11 +22,12 @@ from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session
 from holdfast.daemon import client
-from holdfast.engine import projects, views
-from holdfast.engine.caller import session_around
-from holdfast.engine.desk import Desk
-from holdfast.engine.forgotten import is_settled
-from holdfast.engine.presence import lock_holder, spooled
+from holdfast.engine.engine import Desk
+from holdfast.engine.liveness.home import lock_holder, spooled
+from holdfast.engine.redaction.forgotten import is_settled
+from holdfast.engine.repository import projects
+from holdfast.engine.tools.caller import session_around
+from holdfast.engine.views import command_views
 from holdfast.errors import DaemonAway, HoldfastError, StoreError
 from holdfast.stores.base import Store
 from holdfast.stores.held import emptied
@@ -34,7 +35,7 @@ from holdfast.stores.sqlite import open_in_memory, open_store
 
 home, now, daemon_status = running.home, running.now, running.daemon_status
 troubles_of = running.troubles_of
-session_named, SESSIONS_SEARCHED = views.session_named, views.SESSIONS_SEARCHED
+session_named, SESSIONS_SEARCHED = command_views.session_named, command_views.SESSIONS_SEARCHED
 
 FLUSH_TIME = 60.0
 
@@ -152,7 +153,7 @@ def _settle(store: Store, where: Path) -> None:
     """Have nothing in the store that was forgotten, as after a backup was restored."""
     if is_settled(store, where):
         return
-    from holdfast.engine.forget import settle_if_alone
+    from holdfast.engine.privacy.forget import settle_if_alone
 
     try:
         settle_if_alone(store, where, now())

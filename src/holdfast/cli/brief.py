@@ -90,8 +90,8 @@ def _from_file(asked: _Reading, budget: int | None) -> dict[str, Any]:
         raise click.UsageError("--transcript needs --harness HARNESS.")
     # With the harnesses comes most of the package, which the daemon has loaded already.
     from holdfast import harnesses
-    from holdfast.engine.preview import preview
-    from holdfast.engine.rows import brief_row
+    from holdfast.engine.recording.preview import preview
+    from holdfast.engine.views.serialisation import brief_row
 
     harness = harnesses.reader(asked.name)
     room = FILE_BUDGET if budget is None else budget

@@ -15,7 +15,7 @@ from holdfast.cli.options import command
 from holdfast.cli.printing import say
 from holdfast.core.events.event import DigestGiven, Origin
 from holdfast.core.session.session import Phase, Session
-from holdfast.engine.record import Arrival, record
+from holdfast.engine.recording.record import Arrival, record
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store
 

@@ -12,8 +12,8 @@ from holdfast.cli.printing import give, give_json, say, working
 from holdfast.cli.warning import where_stopped
 from holdfast.core.text.strings import elapsed
 from holdfast.daemon import client
-from holdfast.engine.presence import have_store_checked, lock_holder, rejected, spooled
-from holdfast.engine.processes import alive, start_of
+from holdfast.engine.liveness.home import have_store_checked, lock_holder, rejected, spooled
+from holdfast.engine.liveness.processes import alive, start_of
 from holdfast.errors import DaemonAway
 from holdfast.stores.held import emptied
 from holdfast.stores.set_aside import RECOVER, set_aside_stores

@@ -22,13 +22,13 @@ from holdfast.cli.project_scope import in_project
 from holdfast.cli.setup import files_of, programs
 from holdfast.core.text.strings import one_line
 from holdfast.daemon import client
-from holdfast.engine import connections
-from holdfast.engine import doctor as checks
-from holdfast.engine.activity import check_activity, check_cursors
-from holdfast.engine.doctor import Finding, Mend, fine, wrong
-from holdfast.engine.presence import lock_holder
-from holdfast.engine.round_trip import check_round_trip
-from holdfast.engine.tool_checks import check_tools
+from holdfast.engine.health import connections
+from holdfast.engine.health import doctor as checks
+from holdfast.engine.health.activity import check_activity, check_cursors
+from holdfast.engine.health.doctor import Finding, Mend, fine, wrong
+from holdfast.engine.health.round_trip import check_round_trip
+from holdfast.engine.health.tool_checks import check_tools
+from holdfast.engine.liveness.home import lock_holder
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.harnesses.base import Harness, Tooled
 from holdfast.stores.base import Store

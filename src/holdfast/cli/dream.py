@@ -15,10 +15,10 @@ from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
 from holdfast.core.text.strings import shortened
-from holdfast.engine import continuity, dream
-from holdfast.engine import continuity_source as sources
-from holdfast.engine.continuity import Room
-from holdfast.engine.desk import Desk
+from holdfast.engine.documents import continuity, dream
+from holdfast.engine.documents import continuity_source as sources
+from holdfast.engine.documents.continuity import Room
+from holdfast.engine.engine import Desk
 from holdfast.errors import HoldfastError
 
 SHOWN: Final = 100

@@ -13,9 +13,9 @@ from holdfast.cli.printing import say
 from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
 from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import shortened
-from holdfast.engine import dream
-from holdfast.engine.continuity import Room
-from holdfast.engine.desk import Desk
+from holdfast.engine.documents import dream
+from holdfast.engine.documents.continuity import Room
+from holdfast.engine.engine import Desk
 from holdfast.errors import HoldfastError
 
 SHOWN: Final = 90

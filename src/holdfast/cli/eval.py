@@ -19,8 +19,8 @@ from holdfast.cli.eval_retrieval import retrieval
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.evaluation.survival import CutKind, Mean, mean, rarity
-from holdfast.engine.evaluations import Evaluation, keep
-from holdfast.engine.survival import (
+from holdfast.engine.evaluation.results import Evaluation, keep
+from holdfast.engine.evaluation.survival import (
     BESIDE_SUMMARY,
     BUDGET,
     BUILDERS,

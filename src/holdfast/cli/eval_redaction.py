@@ -11,8 +11,8 @@ import click
 
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.engine.redaction import ALL, Changed, Measured, Share, measured
-from holdfast.engine.redaction_corpora import Family, clean_texts, labelled, made_clean
+from holdfast.engine.evaluation.redaction import ALL, Changed, Measured, Share, measured
+from holdfast.engine.evaluation.redaction_corpora import Family, clean_texts, labelled, made_clean
 from holdfast.errors import TranscriptUnreadable
 
 TITLES: Final[Mapping[str, str]] = {

@@ -13,8 +13,17 @@ import click
 from holdfast.cli.eval_printing import cell, flat, shown
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.engine.retrieval import FINDERS, MEASURES, OURS, Answered, Collection, answered, means, shelved
-from holdfast.engine.retrieval_sets import sets
+from holdfast.engine.evaluation.retrieval import (
+    FINDERS,
+    MEASURES,
+    OURS,
+    Answered,
+    Collection,
+    answered,
+    means,
+    shelved,
+)
+from holdfast.engine.evaluation.retrieval_sets import sets
 from holdfast.errors import TranscriptUnreadable
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models import embedder

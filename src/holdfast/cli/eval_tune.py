@@ -9,8 +9,8 @@ from typing import Any
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.brief.weights import WEIGHTS
 from holdfast.core.evaluation.survival import rarity
-from holdfast.engine.survival import Recording
-from holdfast.engine.tuning import Tuned, Worth, examples, tuned
+from holdfast.engine.evaluation.survival import Recording
+from holdfast.engine.evaluation.tuning import Tuned, Worth, examples, tuned
 from holdfast.errors import TranscriptUnreadable
 
 

@@ -16,9 +16,10 @@ from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon import client
-from holdfast.engine import forget as engine
-from holdfast.engine import recover_store
-from holdfast.engine.forget import (
+from holdfast.engine.liveness.home import lock_holder, spooled
+from holdfast.engine.memory.remember import named_memory
+from holdfast.engine.privacy import forget as engine
+from holdfast.engine.privacy.forget import (
     Before,
     Choice,
     Everything,
@@ -27,10 +28,9 @@ from holdfast.engine.forget import (
     OneProject,
     OneSession,
 )
-from holdfast.engine.presence import lock_holder, spooled
-from holdfast.engine.projects import by_name, last_in_place, resolve
-from holdfast.engine.redactor import lists_of
-from holdfast.engine.remember import named_memory
+from holdfast.engine.redaction.redactor import lists_of
+from holdfast.engine.repository.projects import by_name, last_in_place, resolve
+from holdfast.engine.upkeep import recover_store
 from holdfast.errors import DaemonAway, HoldfastError
 from holdfast.stores.base import Store
 from holdfast.stores.set_aside import set_aside_stores

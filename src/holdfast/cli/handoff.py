@@ -21,10 +21,10 @@ from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, is_imported
 from holdfast.core.text.defang import from_repository
 from holdfast.core.work.handoff_content import Words
-from holdfast.engine import handoff as engine
-from holdfast.engine.desk import Desk
-from holdfast.engine.handoff import Finding, Found, Verdict
-from holdfast.engine.preview import recounted
+from holdfast.engine.documents import handoff as engine
+from holdfast.engine.documents.handoff import Finding, Found, Verdict
+from holdfast.engine.engine import Desk
+from holdfast.engine.recording.preview import recounted
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 

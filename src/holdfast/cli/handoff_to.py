@@ -18,7 +18,7 @@ import click
 from holdfast import harnesses
 from holdfast.cli.printing import give, say
 from holdfast.core.documents.handoff import pasted
-from holdfast.engine.handoff import Found
+from holdfast.engine.documents.handoff import Found
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Opening
 from holdfast.lazy_dataclass import dataclass

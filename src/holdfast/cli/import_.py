@@ -16,9 +16,9 @@ from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.engine.desk import Desk
-from holdfast.engine.import_reading import Found, side_by_side
-from holdfast.engine.importing import Choice, Survey, survey, take_in
+from holdfast.engine.engine import Desk
+from holdfast.engine.recording.import_reading import Found, side_by_side
+from holdfast.engine.recording.importing import Choice, Survey, survey, take_in
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
 from holdfast.lazy_dataclass import dataclass

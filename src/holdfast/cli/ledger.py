@@ -22,8 +22,8 @@ from holdfast.core.documents.ledger_sentences import confirmation, questions
 from holdfast.core.events.world import Project
 from holdfast.core.text.strings import elapsed
 from holdfast.core.work.ledger_content import told_in
-from holdfast.engine import ledger as engine
-from holdfast.engine.desk import Desk
+from holdfast.engine.documents import ledger as engine
+from holdfast.engine.engine import Desk
 from holdfast.errors import HoldfastError
 from holdfast.files import ledger as files
 from holdfast.files.ledger import Place

@@ -154,7 +154,7 @@ def _redact() -> Callable[[str], str]:
     from functools import partial
 
     from holdfast import config
-    from holdfast.engine.redactor import lists_of, redact_as_seen
+    from holdfast.engine.redaction.redactor import lists_of, redact_as_seen
 
     lists = lists_of(config.load(home(os.environ), None, None, os.environ).config)
     return partial(redact_as_seen, lists=lists)

@@ -14,8 +14,8 @@ from holdfast.cli.options import command, group, json_option, limit_option, proj
 from holdfast.cli.printing import give, give_json, say
 from holdfast.core.memory.memory import Memory
 from holdfast.core.redaction.redact import redact
-from holdfast.engine import remember as engine
-from holdfast.engine.forget import OneMemory
+from holdfast.engine.memory import remember as engine
+from holdfast.engine.privacy.forget import OneMemory
 from holdfast.errors import HoldfastError
 
 

@@ -12,10 +12,10 @@ from holdfast.core.memory.memory import Label, Memory, strength
 from holdfast.core.redaction.redact import redact
 from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import elapsed, one_line, shortened
-from holdfast.engine import rows
-from holdfast.engine.recall import Finding
-from holdfast.engine.remember import Kept
-from holdfast.engine.rows import Row, given
+from holdfast.engine.memory.recall import Finding
+from holdfast.engine.memory.remember import Kept
+from holdfast.engine.views import serialisation
+from holdfast.engine.views.serialisation import Row, given
 
 SHOWN_CHARS = 110
 ID_CHARS = 8
@@ -23,7 +23,7 @@ ID_CHARS = 8
 
 def memory_row(memory: Memory) -> Row:
     """A memory for a program."""
-    return given(rows.memory_row(memory, access.now()), redact)
+    return given(serialisation.memory_row(memory, access.now()), redact)
 
 
 def kept_row(kept: Kept) -> Row:
@@ -64,7 +64,7 @@ def give_memories(memories: Iterable[Memory]) -> None:
 
 def text_row(finding: Finding) -> Row:
     """The whole text behind an id, for a program."""
-    return given(rows.text_row(finding, access.now()), redact)
+    return given(serialisation.text_row(finding, access.now()), redact)
 
 
 def _short(memory: Memory) -> str:

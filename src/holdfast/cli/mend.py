@@ -15,9 +15,9 @@ from pathlib import Path
 from holdfast.cli import access, setup
 from holdfast.cli.daemon import start, stop
 from holdfast.cli.printing import say
-from holdfast.engine import doctor
-from holdfast.engine.doctor import Mend
-from holdfast.engine.processes import alive, start_of
+from holdfast.engine.health import doctor
+from holdfast.engine.health.doctor import Mend
+from holdfast.engine.liveness.processes import alive, start_of
 from holdfast.errors import HoldfastError
 
 END_TIME = 5.0

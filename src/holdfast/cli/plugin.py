@@ -18,7 +18,7 @@ from holdfast.cli.options import command
 from holdfast.cli.printing import give, say
 from holdfast.cli.setup import copies
 from holdfast.core.events.install_request import WantedCopy
-from holdfast.engine import connections
+from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError
 from holdfast.files import atomic, install
 from holdfast.harnesses.base import Harness, Pluggable

@@ -12,10 +12,10 @@ from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give_json, give_table, say
 from holdfast.core.events.identity import New
 from holdfast.core.text.strings import elapsed
-from holdfast.engine import projects
-from holdfast.engine.listing import Listed
-from holdfast.engine.listing import listed as projects_listed
-from holdfast.engine.projects import Resolution
+from holdfast.engine.repository import projects
+from holdfast.engine.repository.listing import Listed
+from holdfast.engine.repository.listing import listed as projects_listed
+from holdfast.engine.repository.projects import Resolution
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store
 from holdfast.stores.codec import to_iso

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from holdfast.cli import access
-from holdfast.engine import connections
+from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Harness, InProject
 

@@ -10,7 +10,7 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command
 from holdfast.cli.printing import give, working
-from holdfast.engine.maintain import prune_all, would_prune
+from holdfast.engine.upkeep.maintain import prune_all, would_prune
 
 
 @command("holdfast prune --dry-run", "holdfast prune --days 3")

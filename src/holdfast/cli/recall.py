@@ -114,7 +114,7 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
     from holdfast.cli import access
     from holdfast.cli.memory_rows import text_row
     from holdfast.core.redaction.redact import redact
-    from holdfast.engine import recall as engine
+    from holdfast.engine.memory import recall as engine
 
     place = access.project_at(project)
     with access.stored_desk() as desk:

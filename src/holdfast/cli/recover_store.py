@@ -14,8 +14,8 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.engine.recover_store import Progress, Recovery, recover, remove
-from holdfast.engine.redactor import lists_of
+from holdfast.engine.redaction.redactor import lists_of
+from holdfast.engine.upkeep.recover_store import Progress, Recovery, recover, remove
 from holdfast.stores.set_aside import set_aside_stores
 
 NAMES: Final = {

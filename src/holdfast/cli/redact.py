@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from holdfast import config
 from holdfast.cli.options import command
 from holdfast.core.redaction.stream import redact_stream
-from holdfast.engine.redactor import lists_of
+from holdfast.engine.redaction.redactor import lists_of
 
 READ_BYTES = 1 << 16
 PAUSE = 0.2

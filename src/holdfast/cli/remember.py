@@ -18,11 +18,11 @@ from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Scope
-from holdfast.engine import vectors
-from holdfast.engine.desk import Desk
-from holdfast.engine.memorize import worded
-from holdfast.engine.remember import Kept, Wish, note, remember_all
-from holdfast.engine.remember import remember as keep
+from holdfast.engine.engine import Desk
+from holdfast.engine.index import vectors
+from holdfast.engine.memory.remember import Kept, Wish, note, remember_all
+from holdfast.engine.memory.remember import remember as keep
+from holdfast.engine.recording.memorize import worded
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 

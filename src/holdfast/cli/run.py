@@ -1,6 +1,7 @@
 """The wrapper: a harness started by us, given its continuity before and saved after, with no hook installed.
 
-What is given and saved is for `engine.wrap` to say, by settings that are off until a person turns them on.
+What is given and saved is for `engine.briefing.wrapper` to say, by settings that are off until a person turns
+them on.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from holdfast.cli import access
 from holdfast.cli.options import command
 from holdfast.cli.printing import say, working
 from holdfast.core.events.world import Project
-from holdfast.engine import connections, wrap
-from holdfast.engine.summarize import Means
-from holdfast.engine.unheard import unheard
+from holdfast.engine.briefing import wrapper
+from holdfast.engine.health import connections
+from holdfast.engine.models.summarize import Means
+from holdfast.engine.recording.unread_transcripts import unheard
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Harness, Way, Wrapped
 
@@ -83,7 +85,7 @@ def _text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool
     """What the session is to be told by us; nothing where a hook tells it."""
     with access.writing_desk() as desk:
         wants = desk.config(project).continuity
-        ready = wrap.before(desk, project)
+        ready = wrapper.before(desk, project)
     if not (wants.auto_load or wants.auto_save):
         say(
             "note: neither continuity.auto_load nor continuity.auto_save is set; this only starts the harness"
@@ -129,7 +131,7 @@ def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_
     for one in found:
         _deliver(harness, voice.farewell(one.key, str(one.path), one.cwd))
     with access.opened_desk() as desk, working("saving the continuity"):
-        outcome = wrap.after(desk, project, began, Means(os.environ, time.sleep))
+        outcome = wrapper.after(desk, project, began, Means(os.environ, time.sleep))
     if outcome is not None:
         say("the continuity is saved; `holdfast session load` shows it")
     elif found:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.daemon import client
-from holdfast.engine.presence import lock_holder
+from holdfast.engine.liveness.home import lock_holder
 from holdfast.errors import DaemonAway
 from holdfast.home import home as home_of
 

@@ -19,11 +19,11 @@ from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
 from holdfast.core.text.strings import elapsed
-from holdfast.engine import continuity as engine
-from holdfast.engine import continuity_source as sources
-from holdfast.engine.continuity import Outcome, Readable, Room, Task
-from holdfast.engine.desk import Desk
-from holdfast.engine.summarize import Means
+from holdfast.engine.documents import continuity as engine
+from holdfast.engine.documents import continuity_source as sources
+from holdfast.engine.documents.continuity import Outcome, Readable, Room, Task
+from holdfast.engine.engine import Desk
+from holdfast.engine.models.summarize import Means
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 

@@ -14,11 +14,13 @@ from holdfast.core.documents.continuity_startup import Layered, Limits, Loaded, 
 from holdfast.core.events.world import Project
 from holdfast.core.text.defang import printable, quoted
 from holdfast.core.text.strings import elapsed
-from holdfast.engine import dream, load, team
-from holdfast.engine.continuity import ONE_FILE, Outcome, Readable, Room, layered, readable, room
-from holdfast.engine.desk import Desk
-from holdfast.engine.load import ResumeContext
-from holdfast.engine.team import TeamEntry
+from holdfast.engine.briefing import startup as load
+from holdfast.engine.briefing.startup import ResumeContext
+from holdfast.engine.documents import dream
+from holdfast.engine.documents.continuity import ONE_FILE, Outcome, Readable, Room, layered, readable, room
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory import team
+from holdfast.engine.memory.team import TeamEntry
 
 ENTRIES_SHOWN: Final = 5
 REPOSITORY: Final = "from the repository"

@@ -41,7 +41,7 @@ def sessions(*, limit: int, with_scores: bool, as_json: bool) -> None:
 def _give_scores(limit: int, *, as_json: bool) -> None:
     from holdfast.cli.access import opened_desk
     from holdfast.cli.scores import give_scores, give_scores_as_json
-    from holdfast.engine.scoring import scored
+    from holdfast.engine.evaluation.scoring import scored
 
     with opened_desk() as desk:
         with working("scoring"):

@@ -22,8 +22,8 @@ from holdfast.cli.mcp import relay_command, relay_path
 from holdfast.cli.options import command, inherit_option
 from holdfast.cli.printing import give, say
 from holdfast.core.events.install_request import Wanted, WantedCopy
-from holdfast.engine import connections
-from holdfast.engine.excluded import settings_exclusions, spare_exclusions
+from holdfast.engine.documents.git_exclude import settings_exclusions, spare_exclusions
+from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError
 from holdfast.files import install
 from holdfast.files.install import Plan, Report, Role, Verb

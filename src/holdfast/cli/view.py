@@ -1,6 +1,7 @@
 """View: what a command that looks prints, made by the daemon where one answers, so that it starts at once.
 
-Otherwise the command makes it itself, by the same functions of `engine.views`, and says what it must.
+Otherwise the command makes it itself, by the same functions of `engine.views.command_views`, and says what it
+must.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ class Place:
 
 
 def current_view(name: str, place: Place | None, **options: object) -> Any:  # noqa: ANN401 - each its own
-    """One of `engine.views`, of a project or of all, with what was pending taken in."""
+    """One of `engine.views.command_views`, of a project or of all, with what was pending taken in."""
     view = daemon_view(name, place, is_current=True, **options)
     if view is not None:
         return view
     # With the engine comes most of the package, which only a command without a daemon needs.
     from holdfast.cli import access
-    from holdfast.engine.views import VIEWS
+    from holdfast.engine.views.command_views import VIEWS
 
     with access.opened_desk() as desk:
         return VIEWS[name](desk, access.project_at(place.named) if place else None, **options)
@@ -48,7 +49,7 @@ def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN
         return view
     # As above.
     from holdfast.cli import access
-    from holdfast.engine.views import VIEWS
+    from holdfast.engine.views.command_views import VIEWS
 
     project = access.project_at(place.named)
     with access.stored_desk() as desk:

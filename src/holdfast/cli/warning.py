@@ -55,7 +55,7 @@ def _are_settings_of_projects(where: Path) -> bool:
 def _project_here() -> tuple[Path | None, str | None]:
     """The root and the id of the project that we are in; nothing where its directory is gone."""
     # Only settings of a project need to know which one it is.
-    from holdfast.engine.git import identity
+    from holdfast.engine.repository.git import identity
 
     try:
         project = identity(str(Path.cwd()))

@@ -18,8 +18,8 @@ from pathlib import Path
 import holdfast
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.watch import Watch
-from holdfast.engine.maintain import DEBOUNCE_MS
-from holdfast.engine.presence import have_store_checked
+from holdfast.engine.liveness.home import have_store_checked
+from holdfast.engine.upkeep.maintain import DEBOUNCE_MS
 from holdfast.errors import StoreCorrupt
 from holdfast.lazy_dataclass import dataclass
 

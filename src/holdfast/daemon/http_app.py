@@ -23,7 +23,7 @@ from holdfast.daemon.keys import Keys
 from holdfast.daemon.mcp_server import LINE_LIMIT, Answering, Context, make_server
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.way_in import let_in
-from holdfast.engine.caller import Call
+from holdfast.engine.tools.caller import Call
 
 BACKLOG = 64
 LAST_ANSWERS_TIME = 2

@@ -19,9 +19,9 @@ from holdfast import harnesses
 from holdfast.daemon import wire
 from holdfast.daemon.reception import Reception, process_of
 from holdfast.daemon.worker import Urgency
-from holdfast.engine import tools
-from holdfast.engine.caller import Call, find_caller, seen_calling
-from holdfast.engine.tools import Answer
+from holdfast.engine.tools import table
+from holdfast.engine.tools.caller import Call, find_caller, seen_calling
+from holdfast.engine.tools.table import Answer
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
 
@@ -61,7 +61,7 @@ class Mcp:
         """What a tool answers; a failure of ours is one sentence to the model, and all of it to the log."""
         self._reception.last_letter_at = time.monotonic()
         try:
-            if tools.looks_back(name) or not _tells_session(call):
+            if table.looks_back(name) or not _tells_session(call):
                 call = await self._seen(call)
             return await self._reception.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
         except Exception:  # A door: one call that fails must neither end the connection nor go unanswered.
@@ -73,10 +73,10 @@ class Mcp:
         try:
             caller = find_caller(desk, replace(call, tool=name), _readers())
         except HoldfastError as error:
-            return tools.refused(error)
+            return table.refused(error)
         theirs = {argument for one in _readers() for argument in one.own_arguments}
         given = {argument: value for argument, value in arguments.items() if argument not in theirs}
-        return tools.call(desk, caller, name, given)
+        return table.call(desk, caller, name, given)
 
     async def _seen(self, call: Call) -> Call:
         """The call with the session whose transcript shows it, every transcript being read up to now."""

@@ -30,9 +30,9 @@ from mcp.types import (
 )
 
 from holdfast import __version__
-from holdfast.engine import tools
-from holdfast.engine.caller import Call
-from holdfast.engine.tools import Answer
+from holdfast.engine.tools import table
+from holdfast.engine.tools.caller import Call
+from holdfast.engine.tools.table import Answer
 
 LINE_LIMIT = 16 * 1024 * 1024
 
@@ -44,11 +44,11 @@ def make_server(answering: Answering, who: Callable[[Context], Call]) -> Server[
     """The server of our tools; `who` tells from a request's context where it comes from."""
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult.model_validate({"tools": tools.listed()})
+        return ListToolsResult.model_validate({"tools": table.listed()})
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        if params.name not in tools.names():
-            known = ", ".join(tools.names())
+        if params.name not in table.names():
+            known = ", ".join(table.names())
             raise MCPError(INVALID_PARAMS, f"there is no tool `{params.name}`; there are {known}")
         call = replace(who(context), meta=dict(params.meta or {}))
         return _result(await answering(call, params.name, params.arguments or {}))
@@ -56,7 +56,7 @@ def make_server(answering: Answering, who: Callable[[Context], Call]) -> Server[
     return Server(
         "holdfast",
         version=__version__,
-        instructions=tools.INSTRUCTIONS,
+        instructions=table.INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

@@ -29,18 +29,20 @@ from holdfast.core.redaction.redact import NO_LISTS, Lists
 from holdfast.core.session.session import Phase, Process, Session
 from holdfast.daemon import spool, wire
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.engine import forget, maintain, projects
-from holdfast.engine.desk import Desk, redactor_of
-from holdfast.engine.index import embed_backlog, index
-from holdfast.engine.presence import CHECK_STORE
-from holdfast.engine.processes import start_of
-from holdfast.engine.receive import listen, receive_if_settled
-from holdfast.engine.record import CLOCK_SKEW_MS
-from holdfast.engine.redactor import lists_of
-from holdfast.engine.rewrite import rewrite
-from holdfast.engine.status import show_status
-from holdfast.engine.stopped import notice_once
-from holdfast.engine.transcripts import Readable, find, read_on
+from holdfast.engine.engine import Desk, redactor_of
+from holdfast.engine.hook_events.protection_notice import notice_once
+from holdfast.engine.hook_events.receive import listen, receive_if_settled
+from holdfast.engine.hook_events.status_line import show_status
+from holdfast.engine.index.index import embed_backlog, index
+from holdfast.engine.liveness.home import CHECK_STORE
+from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.privacy import forget
+from holdfast.engine.privacy.rewrite import rewrite
+from holdfast.engine.recording.record import CLOCK_SKEW_MS
+from holdfast.engine.recording.transcripts import Readable, find, read_on
+from holdfast.engine.redaction.redactor import lists_of
+from holdfast.engine.repository import projects
+from holdfast.engine.upkeep import maintain
 from holdfast.errors import (
     HarnessUnknown,
     HoldfastError,

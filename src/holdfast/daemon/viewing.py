@@ -18,7 +18,7 @@ from holdfast import config
 from holdfast.config import Config
 from holdfast.core.events.world import Project
 from holdfast.daemon.reception import Reception
-from holdfast.engine import projects
+from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError
 from holdfast.stores.held import emptied
 
@@ -36,7 +36,7 @@ async def answer(reception: Reception, body: bytes) -> dict[str, object]:
 
 def _view(reception: Reception, asked: Mapping[str, Any]) -> dict[str, object]:
     # Loaded when the first command asks: no hook needs it.
-    from holdfast.engine.views import VIEWS
+    from holdfast.engine.views.command_views import VIEWS
 
     path = reception.home / "store.db"
     if not path.exists() or emptied(path):

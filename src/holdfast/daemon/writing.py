@@ -14,9 +14,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from holdfast.core.agent_log.summary import Failed
-from holdfast.engine import auto_save, write_better
-from holdfast.engine.desk import Desk
-from holdfast.engine.summarize import Means
+from holdfast.engine.documents import auto_save
+from holdfast.engine.engine import Desk
+from holdfast.engine.models import rewrite_checkpoints
+from holdfast.engine.models.summarize import Means
 from holdfast.errors import HoldfastError
 
 
@@ -44,8 +45,8 @@ class Writing:
             self._log.warning("no model was asked: %s", error.message)
 
     def _write_checkpoints(self, desk: Desk) -> None:
-        while (checkpoint := write_better.due(desk)) is not None:
-            answer = write_better.write(desk, checkpoint, self._means())
+        while (checkpoint := rewrite_checkpoints.due(desk)) is not None:
+            answer = rewrite_checkpoints.write(desk, checkpoint, self._means())
             if isinstance(answer, Failed):
                 self._log.warning("no model wrote a checkpoint: %s", answer.reason)
 
@@ -62,4 +63,4 @@ class Writing:
 
 def is_due(desk: Desk) -> bool:
     """Whether there is something to write that nobody waits for."""
-    return write_better.due(desk) is not None or auto_save.due(desk) is not None
+    return rewrite_checkpoints.due(desk) is not None or auto_save.due(desk) is not None

@@ -18,10 +18,10 @@ from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import NO_LISTS
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.core.session.session import Process
-from holdfast.engine.evaluations import Evaluation, keep
-from holdfast.engine.git import identity
-from holdfast.engine.processes import start_of
-from holdfast.engine.redactor import mark_of
+from holdfast.engine.evaluation.results import Evaluation, keep
+from holdfast.engine.liveness.processes import start_of
+from holdfast.engine.redaction.redactor import mark_of
+from holdfast.engine.repository.git import identity
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import LIMIT_S, Lodging

@@ -13,7 +13,7 @@ from holdfast.daemon.api.office import Office
 from holdfast.daemon.keys import Keys
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.engine.desk import Desk
+from holdfast.engine.engine import Desk
 
 LOG = logging.getLogger("test")
 

@@ -14,7 +14,7 @@ from holdfast.daemon.dashboard.frame import View, diff, gauge, many, page, sessi
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
 from holdfast.daemon.dashboard.plots import Bar, days, rows
 from holdfast.daemon.dashboard.timeline_plot import LEFT, RIGHT, drawn, scale
-from holdfast.engine.story import Counted, Done, Moment, Story
+from holdfast.engine.views.timeline_view import Counted, Done, Moment, Story
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
 

@@ -20,8 +20,8 @@ from holdfast.config import Config
 from holdfast.core.brief.compose import Reason
 from holdfast.core.events.event import Compacted, CompactionImminent, Prompt, Sign, ToolCalled
 from holdfast.core.session.session import Trigger
-from holdfast.engine.desk import Desk
-from holdfast.engine.receive import receive
+from holdfast.engine.engine import Desk
+from holdfast.engine.hook_events.receive import receive
 from holdfast.harnesses.base import Envelope
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store

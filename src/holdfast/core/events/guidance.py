@@ -2,7 +2,7 @@
 
 The instructions stand in every context, so they are as short as they can be; a skill is read when it is
 called for, and its text is a file of its own (`holdfast.skills`). The tools themselves, and what their server
-says of them, are `engine.tools`'s.
+says of them, are `engine.tools.table`'s.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A site is a place where a project is or was. What stands at a place now is compared with the sites that are
 known, strongest evidence first: the very same directory, the same reflog, a remote in common. Looking at the
-disk is `engine.marks`'s work, and keeping sites is the store's. docs/decisions/0011 explains each rule.
+disk is `engine.repository.marks`'s work, and keeping sites is the store's. docs/decisions/0011 explains each
+rule.
 """
 
 from __future__ import annotations

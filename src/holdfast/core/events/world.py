@@ -1,7 +1,8 @@
 """The world around a session: whose work it is, and what branch, HEAD and files look like.
 
-Values and one comparison. Looking at the world is `engine.world`'s work; nothing here reads a file. An empty
-text means "unknown", and the unknown never counts as a difference: a brief may doubt only what has been seen.
+Values and one comparison. Looking at the world is `engine.repository.world`'s work; nothing here reads a
+file. An empty text means "unknown", and the unknown never counts as a difference: a brief may doubt only what
+has been seen.
 """
 
 from typing import TypeAlias

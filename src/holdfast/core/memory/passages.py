@@ -2,7 +2,8 @@
 
 A passage begins with a prompt, or where the one before is full. It holds what was said, and of tools only
 what was asked of them and how that ended: file contents and long output say little years later. What we
-recalled ourselves is no part of what a session said. Making a passage findable is `engine.index`'s work.
+recalled ourselves is no part of what a session said. Making a passage findable is `engine.index.index`'s
+work.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _MARGIN: Final = 400
 
 
 class PassageKind(StrEnum):
-    """What a passage is to a reader, and to `engine.recall`."""
+    """What a passage is to a reader, and to `engine.memory.recall`."""
 
     RECORD = "record"
     DIGEST = "digest"

@@ -11,10 +11,10 @@ from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.startup_block import written
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged
-from holdfast.engine.desk import Desk
-from holdfast.engine.projects import named
-from holdfast.engine.resume import next_brief
-from holdfast.engine.rows import Row, item_row, receipt_row
+from holdfast.engine.briefing.resume import next_brief
+from holdfast.engine.engine import Desk
+from holdfast.engine.repository.projects import named
+from holdfast.engine.views.serialisation import Row, item_row, receipt_row
 from holdfast.errors import NotThere
 from holdfast.stores.base import Mark
 from holdfast.stores.codec import to_iso

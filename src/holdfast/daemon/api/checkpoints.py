@@ -12,9 +12,9 @@ from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Trigger
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged
-from holdfast.engine.desk import Desk
-from holdfast.engine.projects import known
-from holdfast.engine.rows import Row, checkpoint_row
+from holdfast.engine.engine import Desk
+from holdfast.engine.repository.projects import known
+from holdfast.engine.views.serialisation import Row, checkpoint_row
 from holdfast.errors import NotThere
 from holdfast.stores.base import Mark
 

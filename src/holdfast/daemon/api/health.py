@@ -15,10 +15,11 @@ from holdfast import __version__
 from holdfast.core.session.score import Start
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged
-from holdfast.engine import evaluations, examine
-from holdfast.engine.desk import Desk
-from holdfast.engine.figures import Figures, figures
-from holdfast.engine.rows import Row
+from holdfast.engine.engine import Desk
+from holdfast.engine.evaluation import results
+from holdfast.engine.health import examine
+from holdfast.engine.views.metrics import Figures, figures
+from holdfast.engine.views.serialisation import Row
 from holdfast.stores.base import Mark
 from holdfast.stores.codec import to_iso
 
@@ -106,7 +107,7 @@ async def scores(office: InOffice, paging: Paged) -> object:
 @router.get("/evaluations", response_model=EvaluationPage)
 async def measured(office: InOffice, paging: Paged) -> object:
     """The last results of `holdfast eval survival --history`."""
-    kept = await office.do(lambda desk: evaluations.kept(desk.store))
+    kept = await office.do(lambda desk: results.kept(desk.store))
     return paging.page_of(
         kept,
         lambda one: Mark(one.at, one.name),

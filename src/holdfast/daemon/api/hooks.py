@@ -12,7 +12,7 @@ from starlette.responses import Response
 from holdfast import harnesses
 from holdfast.daemon import wire
 from holdfast.daemon.api.office import InOffice
-from holdfast.engine.remote import as_from_afar
+from holdfast.engine.hook_events.remote_hook_event import as_from_afar
 
 router = APIRouter(tags=["hooks"])
 _BODY: Final = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}

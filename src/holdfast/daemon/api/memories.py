@@ -14,13 +14,15 @@ from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged, cursor_of
-from holdfast.engine import forget, projects, remember
-from holdfast.engine.desk import Desk
-from holdfast.engine.memorize import LONGEST
-from holdfast.engine.recall import LIMIT_MOST, look_up
-from holdfast.engine.recall import Query as Asked
-from holdfast.engine.rows import Row, finding_row, memory_row
-from holdfast.engine.scope import within
+from holdfast.engine.engine import Desk
+from holdfast.engine.index.scope import within
+from holdfast.engine.memory import remember
+from holdfast.engine.memory.recall import LIMIT_MOST, look_up
+from holdfast.engine.memory.recall import Query as Asked
+from holdfast.engine.privacy import forget
+from holdfast.engine.recording.memorize import LONGEST
+from holdfast.engine.repository import projects
+from holdfast.engine.views.serialisation import Row, finding_row, memory_row
 from holdfast.errors import NotThere
 from holdfast.stores.base import START, Mark
 

@@ -20,9 +20,9 @@ from fastapi import Depends, Request
 from holdfast.daemon.keys import Keys
 from holdfast.daemon.reception import Reception
 from holdfast.daemon.worker import Urgency, Worker
-from holdfast.engine.desk import Desk
-from holdfast.engine.redactor import redact_as_seen
-from holdfast.engine.rows import given
+from holdfast.engine.engine import Desk
+from holdfast.engine.redaction.redactor import redact_as_seen
+from holdfast.engine.views.serialisation import given
 from holdfast.stores.base import Head
 
 T = TypeVar("T")

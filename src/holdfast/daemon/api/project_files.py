@@ -16,10 +16,11 @@ from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.world import Project
 from holdfast.daemon.api.office import InOffice, Office
 from holdfast.daemon.api.paging import Page, Paged
-from holdfast.engine import continuity, handoff, ledger, projects, written_by_hand
-from holdfast.engine.continuity import Room
-from holdfast.engine.desk import Desk
-from holdfast.engine.rows import Row
+from holdfast.engine.documents import continuity, handoff, ledger, written_by_hand
+from holdfast.engine.documents.continuity import Room
+from holdfast.engine.engine import Desk
+from holdfast.engine.repository import projects
+from holdfast.engine.views.serialisation import Row
 from holdfast.files import ledger as ledger_files
 from holdfast.files.ledger import Place
 from holdfast.stores.base import Mark

@@ -16,10 +16,13 @@ from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.office import InOffice, Office
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.daemon.api.project_files import ProjectId
-from holdfast.engine import audit, audit_memories, continuity, dream, projects
-from holdfast.engine.continuity import Room
-from holdfast.engine.desk import Desk
-from holdfast.engine.rows import Row
+from holdfast.engine.documents import continuity, dream
+from holdfast.engine.documents.continuity import Room
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory import audit as audit_memories
+from holdfast.engine.privacy import audit
+from holdfast.engine.repository import projects
+from holdfast.engine.views.serialisation import Row
 from holdfast.stores.base import Mark
 from holdfast.stores.codec import to_iso
 

@@ -11,11 +11,11 @@ from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.office import InOffice
 from holdfast.daemon.api.paging import Page, Paged
-from holdfast.engine import timeline
-from holdfast.engine.desk import Desk
-from holdfast.engine.projects import known
-from holdfast.engine.rows import Row, session_row
-from holdfast.engine.timeline import Point
+from holdfast.engine.engine import Desk
+from holdfast.engine.repository.projects import known
+from holdfast.engine.views import timeline
+from holdfast.engine.views.serialisation import Row, session_row
+from holdfast.engine.views.timeline import Point
 from holdfast.errors import NotThere
 from holdfast.stores.base import Mark
 from holdfast.stores.codec import to_iso

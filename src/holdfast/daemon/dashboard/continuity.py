@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from holdfast.daemon.dashboard.frame import View, badge, code, empty, page, pre
 from holdfast.daemon.dashboard.html import NOTHING, Html, el, verbatim
-from holdfast.engine.written_by_hand import NOT_WHOLE
+from holdfast.engine.documents.written_by_hand import NOT_WHOLE
 from holdfast.lazy_dataclass import dataclass
 
 Row = Mapping[str, Any]

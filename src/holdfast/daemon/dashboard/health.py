@@ -12,7 +12,7 @@ from holdfast.core.session.score import Start
 from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, page, section, table, with_code
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import Bar, days, rows
-from holdfast.engine.figures import DAYS, Figures
+from holdfast.engine.views.metrics import DAYS, Figures
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Taken
 from holdfast.stores.codec import to_iso

@@ -21,23 +21,18 @@ from holdfast.daemon.api.paging import Paging
 from holdfast.daemon.api.project_files import layer_rows, ledger_row
 from holdfast.daemon.api.reviews import candidate_row
 from holdfast.daemon.dashboard.continuity import TITLES, Written
-from holdfast.engine import (
-    at_work,
-    audit_memories,
-    dream,
-    evaluations,
-    examine,
-    figures,
-    ledger,
-    recall,
-    timeline,
-)
-from holdfast.engine import continuity as engine
-from holdfast.engine.desk import Desk
-from holdfast.engine.projects import named
-from holdfast.engine.rows import Row, memory_row, receipt_row, session_row
-from holdfast.engine.story import Story, story
-from holdfast.engine.timeline import Point
+from holdfast.engine.briefing import live_session
+from holdfast.engine.documents import continuity as engine
+from holdfast.engine.documents import dream, ledger
+from holdfast.engine.engine import Desk
+from holdfast.engine.evaluation import results
+from holdfast.engine.health import examine
+from holdfast.engine.memory import audit, recall
+from holdfast.engine.repository.projects import named
+from holdfast.engine.views import metrics, timeline
+from holdfast.engine.views.serialisation import Row, memory_row, receipt_row, session_row
+from holdfast.engine.views.timeline import Point
+from holdfast.engine.views.timeline_view import Story, story
 from holdfast.errors import NotThere
 from holdfast.files import ledger as ledger_files
 from holdfast.lazy_dataclass import dataclass
@@ -73,7 +68,7 @@ def _live(desk: Desk, session: Session) -> Row:
 
 def kept(desk: Desk, key: str) -> str:
     """What a session would be given back if it were compacted now."""
-    return at_work.would_keep(desk, _session(desk, key)).text
+    return live_session.would_keep(desk, _session(desk, key)).text
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +167,7 @@ def memories(desk: Desk, words: str, paging: Paging) -> Row:
 
 def doubts(desk: Desk) -> Row:
     """Memories that are worth a look: some of them, and how many there are."""
-    audited = audit_memories.audit(desk, NOWHERE, all_projects=True)
+    audited = audit.audit(desk, NOWHERE, all_projects=True)
     shown = audited.found[:DOUBTS_SHOWN]
     rows = [{**asdict(doubt), "text": memory.text} for doubt, memory in shown]
     return {"items": rows, "all": len(audited.found)}
@@ -256,7 +251,7 @@ class Looked:
     """How things stand."""
 
     findings: list[Row]
-    figures: figures.Figures
+    metrics: metrics.Figures
     survival: Row | None
     scores: list[SessionScore]
 
@@ -264,10 +259,10 @@ class Looked:
 def health(desk: Desk, home: Path, *, deep: bool) -> Looked:
     """All that the page of health tells."""
     look = examine.thoroughly if deep else examine.at_a_glance
-    measured = [one for one in evaluations.kept(desk.store) if one.name == "survival"]
+    measured = [one for one in results.kept(desk.store) if one.name == "survival"]
     return Looked(
         [asdict(one) for one in look(desk, home, os.environ)],
-        figures.figures(desk, home),
+        metrics.figures(desk, home),
         {"at": to_iso(measured[0].at), "report": dict(measured[0].report)} if measured else None,
         desk.store.scores(SCORES_LOOKED_AT),
     )

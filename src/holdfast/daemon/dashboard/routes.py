@@ -27,7 +27,7 @@ from holdfast.daemon.dashboard.memory import memory_page
 from holdfast.daemon.dashboard.now import kept_page, now_page
 from holdfast.daemon.dashboard.review import review_page
 from holdfast.daemon.dashboard.session import session_page
-from holdfast.engine.desk import Desk
+from holdfast.engine.engine import Desk
 from holdfast.errors import HoldfastError, NotThere
 
 

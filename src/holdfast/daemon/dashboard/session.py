@@ -24,7 +24,7 @@ from holdfast.daemon.dashboard.frame import (
 )
 from holdfast.daemon.dashboard.html import NOTHING, Html, el
 from holdfast.daemon.dashboard.timeline_plot import drawn
-from holdfast.engine.story import Story
+from holdfast.engine.views.timeline_view import Story
 
 Row = Mapping[str, Any]
 IMPORTED: Final = "It was imported: of it nothing is kept but what was said, which recall finds."

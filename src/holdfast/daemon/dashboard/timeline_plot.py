@@ -12,7 +12,7 @@ from typing import Final
 
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import WIDTH
-from holdfast.engine.story import Counted, Done, Moment, Story
+from holdfast.engine.views.timeline_view import Counted, Done, Moment, Story
 from holdfast.stores.codec import to_iso
 
 LEFT: Final = 96

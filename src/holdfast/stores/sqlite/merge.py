@@ -2,7 +2,7 @@
 
 What is there stays unless the other has a later state of it, and what was forgotten is not brought back.
 Each step is a transaction, and taking it again changes nothing: whoever is killed half-way begins anew.
-Memories are merged by `engine.recover_store`, which knows what two of them may not both say.
+Memories are merged by `engine.upkeep.recover_store`, which knows what two of them may not both say.
 """
 
 from __future__ import annotations

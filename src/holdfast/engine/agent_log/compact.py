@@ -1,0 +1,105 @@
+"""Compact: make room in the window of a log of ours, and lose nothing that matters.
+
+A checkpoint that covers enough stands for what goes, and no model is asked. Otherwise a model is; where none
+can, the old checkpoint and what is known by rule stand in, and the model is asked once more later. What goes
+from the window stays in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from holdfast.core.agent_log.compaction import (
+    CompactionPolicy,
+    FromCheckpoint,
+    FromModel,
+    Plan,
+    compaction_record,
+    covered_by,
+    old_checkpoint,
+    plan,
+    retold,
+)
+from holdfast.core.agent_log.context import turns_of
+from holdfast.core.agent_log.records import Record
+from holdfast.core.agent_log.summary import ByRule, Failed, Material, Written
+from holdfast.core.events.world import Project
+from holdfast.core.session.checkpoint import HEAD, digest
+from holdfast.core.session.rolling import outlined
+from holdfast.core.session.session import Session, Trigger
+from holdfast.core.text.strings import shortened
+from holdfast.engine.agent_log.append import Appended, Owner, append, path_before, state_of
+from holdfast.engine.engine import Desk
+from holdfast.lazy_dataclass import dataclass
+
+EARLIER_CHARS: Final = 4_000
+
+Summarize: TypeAlias = Callable[[Material], Written | Failed]
+"""Whoever sums up a part of a log, or says why not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Full:
+    """A window that has to be compacted: how many tokens it holds, and how many it could."""
+
+    total: int
+    window: int
+
+
+def policy_of(desk: Desk, project: Project) -> CompactionPolicy:
+    """What the settings say about compacting here."""
+    given = desk.config(project).compaction
+    return CompactionPolicy(
+        given.reserve_tokens, given.prefer_checkpoint, given.keep_percent, given.keep_messages
+    )
+
+
+def compact(
+    desk: Desk, owner: Owner, path: Sequence[Record], full: Full, summarize: Summarize | None, id: str
+) -> Appended:
+    """Put a compaction under that id at the end of a path; without `summarize` no model is asked."""
+    chosen = plan(path, full.total, full.window, policy_of(desk, owner.project))
+    summary = _summary(desk, owner, path, chosen, summarize)
+    record = compaction_record(id, path[-1], desk.clock(), chosen.first_kept, summary, full.total)
+    return append(desk, owner, (record,))
+
+
+def owed_material(desk: Desk, owner: Owner, owed: Record) -> Material:
+    """What is to be summed up once more, for a compaction whose summary a model owes."""
+    lost = covered_by(owed, path_before(desk.store, owner.key, owed))
+    return material(state_of(desk, owner), lost)
+
+
+def retell(
+    desk: Desk, owner: Owner, path: Sequence[Record], owed: Record, answer: Written, id: str
+) -> Appended:
+    """Put a summary that was owed at the end of a path, where it takes the place of what stood in for it."""
+    return append(desk, owner, (retold(id, path[-1], desk.clock(), owed, answer),))
+
+
+def material(session: Session, lost: FromModel) -> Material:
+    """What is to be summed up of a window."""
+    return Material(lost.earlier, turns_of(lost.covered), session.trail, session.model)
+
+
+def _summary(
+    desk: Desk, owner: Owner, path: Sequence[Record], chosen: Plan, summarize: Summarize | None
+) -> Written | ByRule:
+    if isinstance(chosen, FromCheckpoint):
+        return ByRule(chosen.summary)
+    session = state_of(desk, owner)
+    answer = summarize(material(session, chosen)) if summarize else None
+    if isinstance(answer, Written):
+        return answer
+    return ByRule(_by_rule(session, path, chosen, desk.clock()), answer.reason if answer else "")
+
+
+def _by_rule(session: Session, path: Sequence[Record], lost: FromModel, at: int) -> str:
+    """What is known without a model: the session's digest, and what a model once wrote of it."""
+    outline = outlined(session.trail, session.pressure.used, session.messages)
+    told = [digest(session, Trigger.PRE_COMPACTION, "", at), outline.summary]
+    written = old_checkpoint(path) or lost.earlier
+    if written and not written.startswith(HEAD):
+        told.append(f"### Earlier\n{shortened(written, EARLIER_CHARS)}")
+    return "\n\n".join(part for part in told if part)

@@ -1,0 +1,125 @@
+"""Inherit: a session of ours begins with the log that another program kept under the same name.
+
+The other log is only read, and only once: from then on both go their own ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from holdfast import harnesses
+from holdfast.config import excluded
+from holdfast.core.agent_log.record_bodies import Header, body
+from holdfast.core.agent_log.records import OWN, SESSION, Log
+from holdfast.core.events.world import Project
+from holdfast.engine.agent_log.append import Owner, append, take_over
+from holdfast.engine.engine import Desk
+from holdfast.engine.repository import projects
+from holdfast.errors import HoldfastError, StoreError
+from holdfast.harnesses.base import FoundLog
+from holdfast.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """What a session began with: which log, and how many records of it."""
+
+    source: FoundLog
+    records: int
+
+
+def own_key(key: str) -> str:
+    """The key under which we go on with a session of that key: `agent:main:main` becomes ours."""
+    return f"{OWN}:{key.partition(':')[2] or key}"
+
+
+def inherit(desk: Desk, owner: Owner, environment: Mapping[str, str]) -> Inherited | None:
+    """Begin a session that has no log yet with the one it is named after, if the settings want that.
+
+    None if they do not, if there is no such log, or if the session has one of its own or was forgotten.
+    """
+    settings = desk.config(owner.project).session
+    if not settings.inherit.enabled or owner.key != own_key(settings.default_key):
+        return None
+    if desk.store.log(owner.key, "", 1) or desk.store.forgotten_at(owner.key):
+        return None
+    found = next(
+        (log for log in logs(desk, owner.project, environment) if log.key == settings.default_key), None
+    )
+    if found is None:
+        return None
+    log = harnesses.log_reader().read_log(found)
+    if not log.records:
+        return None
+    take_over(desk, owner, log)
+    return Inherited(found, len(log.records))
+
+
+def not_inherited(desk: Desk, project: Project, environment: Mapping[str, str]) -> tuple[FoundLog, ...]:
+    """The logs that could be inherited here and were not, the newest first; of one name the newest alone."""
+    found: dict[str, FoundLog] = {}
+    for log in sorted(logs(desk, project, environment), key=lambda log: -log.updated_at):
+        key = own_key(log.key)
+        if key not in found and not desk.store.log(key, "", 1) and not desk.store.forgotten_at(key):
+            found[key] = log
+    return tuple(found.values())
+
+
+def inherit_all(
+    desk: Desk, project: Project, environment: Mapping[str, str]
+) -> tuple[tuple[Inherited, ...], tuple[FoundLog, ...]]:
+    """Begin a session of ours with each log that was not inherited yet; those taken, and those left out.
+
+    Left out are those in which nothing can be read, and those of projects that are not to be captured. One
+    that says where it was held belongs to the project there.
+    """
+    taken: list[Inherited] = []
+    left: list[FoundLog] = []
+    for found in not_inherited(desk, project, environment):
+        try:
+            log = harnesses.log_reader().read_log(found)
+        except (HoldfastError, OSError):
+            log = Log(())
+        owner = Owner(own_key(found.key), _project_of(desk, log, project))
+        config = desk.config(owner.project)
+        is_captured = config.continuity.enabled and not excluded(config, owner.project.normalized)
+        if log.records and is_captured:
+            take_over(desk, owner, log)
+            taken.append(Inherited(found, len(log.records)))
+        else:
+            left.append(found)
+    return tuple(taken), tuple(left)
+
+
+def _project_of(desk: Desk, log: Log, otherwise: Project) -> Project:
+    heads = (body(record) for record in log.records if record.type == SESSION)
+    cwd = next((head.cwd for head in heads if isinstance(head, Header) and head.cwd), "")
+    return projects.resolve(desk.store, cwd).project if cwd.startswith("/") else otherwise
+
+
+def bring_in(desk: Desk, owner: Owner, log: Log) -> None:
+    """Keep another program's log as ours; once more, and what is new of it is added.
+
+    StoreError if the session has gone on here since: then there are two, and one of them would be lost.
+    """
+    kept = {record.id for record in desk.store.log(owner.key, "", _ALL)}
+    if not kept:
+        take_over(desk, owner, log)
+    elif kept <= {record.id for record in log.records}:
+        append(desk, owner, log.records)
+    else:
+        raise StoreError(f"the session `{owner.key}` has gone on here", "forget it first, or go on with it")
+
+
+_ALL: Final = 1 << 40
+
+
+def logs(desk: Desk, project: Project, environment: Mapping[str, str]) -> Iterator[FoundLog]:
+    """The logs that could be inherited, as the settings say where they are."""
+    settings = desk.config(project).session.inherit
+    reader = harnesses.log_reader()
+    named = (Path(settings.source.replace("~", str(desk.user_home), 1)),) if settings.source else ()
+    for source in named or reader.log_sources(desk.user_home, environment):
+        yield from reader.find_logs(source, settings.format)

@@ -1,0 +1,236 @@
+"""An open session: one whose log is ours, as long as a program holds it, before and after each request.
+
+It holds the way to the session's last record, so that a request costs what its window costs and not what its
+log does. What a model is asked behind the program's back is asked in another thread, and its answer is put
+into the log by whoever holds the session, when the next request is due: nothing is ever in the way. For one
+thread at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from typing import Final
+
+from holdfast.core.agent_log.compaction import (
+    Covered,
+    FromModel,
+    checkpoint_written,
+    is_full,
+    latest_checkpoint,
+    owing,
+)
+from holdfast.core.agent_log.context import window_of, without_past
+from holdfast.core.agent_log.provider_answers import Call, calls_of
+from holdfast.core.agent_log.records import CHECKPOINT, CUSTOM, Record, header, made, path_to
+from holdfast.core.agent_log.summary import Failed, Material, Written
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Session
+from holdfast.core.text.strings import shortened
+from holdfast.engine.agent_log import turn
+from holdfast.engine.agent_log.append import Appended, Owner, append, path_at, path_of, state_of
+from holdfast.engine.agent_log.compact import (
+    Full,
+    Summarize,
+    compact,
+    material,
+    owed_material,
+    policy_of,
+    retell,
+)
+from holdfast.engine.briefing.pressure_warning import Fill
+from holdfast.engine.engine import Desk
+from holdfast.errors import NotThere
+from holdfast.lazy_dataclass import dataclass
+
+COMPACTIONS_AT_ONCE: Final = 3
+"""A window may still be full after one: its last message alone can fill it."""
+RETRY_MS: Final = 60_000
+"""How long a model that could not sum up is left alone."""
+WHOLE_LOG: Final = 1 << 40
+NO_SUMMARY: Final = "holdfast.no_summary"
+"""The kind of note that says why a model's summary is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Something that a model was asked, and what becomes of its answer."""
+
+    answer: Future[Written | Failed]
+    use: Callable[[Written], Appended]
+
+
+class OpenSession:
+    """The session of an owner, from the window on that its last record stands in."""
+
+    def __init__(self, desk: Desk, owner: Owner, summarize: Summarize | None, executor: Executor) -> None:
+        """`summarize` is None where no model is to be asked; `executor` is where one is."""
+        self._desk = desk
+        self._owner = owner
+        self._summarize = summarize
+        self._executor = executor
+        self._job: _Job | None = None
+        self._tried_at = 0
+        self.path: tuple[Record, ...] = path_of(desk.store, owner.key)
+        self.state: Session = state_of(desk, owner)
+
+    @property
+    def leaf(self) -> str:
+        """The id of the record that the next one follows; empty in an empty log."""
+        return self.path[-1].id if self.path else ""
+
+    def add(self, kind: str, body: Mapping[str, object]) -> Record:
+        """One more record of that type at the end of the log."""
+        record = made(kind, self._desk.new_id(), self.leaf, self._desk.clock(), body)
+        self.take(record)
+        return record
+
+    def take(self, *given: Record) -> None:
+        """Records at the end of the log, as they are."""
+        first = () if self.path else (self._header(),)
+        self._extend(append(self._desk, self._owner, (*first, *given)))
+        if self.path[-1].type == CHECKPOINT:
+            self._ask_for_checkpoint()
+
+    def go_back(self, id: str) -> None:
+        """Go on from an earlier record; what came behind it stays in the log, on a branch of its own."""
+        found = path_at(self._desk.store, self._owner.key, id) if id else ()
+        if not found:
+            hint = "name one by its `id`; `records` has those of this window"
+            raise NotThere(f"the session `{self._owner.key}` has no record `{shortened(id, 80)}`", hint)
+        self.path = found
+
+    def called(self, id: str) -> Call | None:
+        """The call of that id that an answer made, the last one of several; None if there is none."""
+        for records in (self.path, self._desk.store.log(self._owner.key, "", WHOLE_LOG)):
+            calls = (call for record in reversed(records) for call in calls_of(record))
+            if found := next((call for call in calls if call.id == id), None):
+                return found
+        return None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next request would not leave the reserve free, so that room is made before it."""
+        fill = self.fill
+        return is_full(fill.used, fill.capacity, policy_of(self._desk, self._owner.project))
+
+    def latest_checkpoint(self) -> Outline | None:
+        """What the last checkpoint says; one of an earlier window where this one has none yet."""
+        if found := latest_checkpoint(self.path):
+            return found
+        taken = self._desk.store.checkpoints_of_session(self._owner.key, 1)
+        return replace(taken[0].outline, summary=taken[0].digest) if taken else None
+
+    @property
+    def fill(self) -> Fill:
+        """How full the window will be with the next request."""
+        return turn.fill_of(self._desk, self._owner, self.state, self.path)
+
+    def make_ready(self) -> Fill:
+        """Do all that is due before a request; how full the window is then."""
+        self._collect()
+        fill = self.fill
+        policy = policy_of(self._desk, self._owner.project)
+        for _ in range(COMPACTIONS_AT_ONCE):
+            if not self.path or not is_full(fill.used, fill.capacity, policy):
+                break
+            self.compact()
+            fill = self.fill
+        self._say_what_is_due(fill)
+        self._ask_again()
+        return fill
+
+    def system_line(self, fill: Fill) -> str:
+        """What stands in the system prompt as long as the window is so full; mostly nothing."""
+        return turn.system_line(self._desk, self._owner, fill)
+
+    def compact(self) -> None:
+        """Make room in the window, however full it is."""
+        fill = self.fill
+        full = Full(fill.used, fill.capacity)
+        id = self._desk.new_id()
+        self._extend(compact(self._desk, self._owner, self.path, full, self._asking(), id))
+
+    def settle(self) -> None:
+        """Wait for what a model was asked, and keep its answer."""
+        if self._job is not None:
+            self._job.answer.exception()
+        self._collect()
+
+    def _header(self) -> Record:
+        project = self._owner.project
+        return header(self._desk.new_id(), self._desk.clock(), project.normalized or project.path)
+
+    def _extend(self, appended: Appended) -> None:
+        self.state = appended.session
+        self.path = without_past(path_to((*self.path, *appended.records)))
+
+    def _say_what_is_due(self, fill: Fill) -> None:
+        threshold = turn.urgent(self._desk, self._owner, self.state, self.path, fill)
+        id = self._desk.new_id()
+        if threshold is not None:
+            self._extend(turn.ask(self._desk, self._owner, self.path, threshold, id))
+        elif record := turn.gauge_record(self._desk, self._owner, self.path, fill, id):
+            self.take(record)
+
+    def _ask_for_checkpoint(self) -> None:
+        """Have a model write the checkpoint better that was just taken by rule."""
+        if self._summarize is None:
+            return
+        window = window_of(self.path)
+        covered = Covered(self.state.pressure.used, self.state.messages, self.leaf)
+        lost = FromModel(window.records, window.summary, "")
+
+        def use(answer: Written) -> Appended:
+            id = self._desk.new_id()
+            record = checkpoint_written(id, self.path[-1], self._desk.clock(), answer, covered)
+            return append(self._desk, self._owner, (record,))
+
+        self._ask_later(material(self.state, lost), use)
+
+    def _ask_again(self) -> None:
+        """Have a model write the summary that it owes the last compaction."""
+        owed = owing(self.path)
+        if owed is None or self._desk.clock() - self._tried_at < RETRY_MS:
+            return
+        self._tried_at = self._desk.clock()
+
+        def use(answer: Written) -> Appended:
+            return retell(self._desk, self._owner, self.path, owed, answer, self._desk.new_id())
+
+        self._ask_later(owed_material(self._desk, self._owner, owed), use)
+
+    def _ask_later(self, about: Material, use: Callable[[Written], Appended]) -> None:
+        if self._summarize is not None and self._job is None:
+            self._job = _Job(self._executor.submit(self._summarize, about), use)
+
+    def _asking(self) -> Summarize | None:
+        """The same way to ask, for someone who waits for the answer."""
+        summarize = self._summarize
+        if summarize is None:
+            return None
+
+        def ask(about: Material) -> Written | Failed:
+            self._tried_at = self._desk.clock()
+            return _answer(self._executor.submit(summarize, about))
+
+        return ask
+
+    def _collect(self) -> None:
+        """Keep the answer of a model that has answered by now, or why there is none."""
+        job = self._job
+        if job is None or not job.answer.done():
+            return
+        self._job = None
+        match _answer(job.answer):
+            case Written() as answer:
+                self._extend(job.use(answer))
+            case Failed(reason=reason):
+                self.add(CUSTOM, {"customType": NO_SUMMARY, "data": {"reason": reason}})
+
+
+def _answer(future: Future[Written | Failed]) -> Written | Failed:
+    """What was answered; whatever somebody else's code raised instead is a reason like any other."""
+    error = future.exception()
+    return future.result() if error is None else Failed(f"{type(error).__name__}: {error}")

@@ -1,0 +1,155 @@
+"""Turn: what has to be known and said before the next request of a session whose log is ours.
+
+How full the window will be, what of that the model is told, and whether the agent is asked to write down what
+must last. Nothing is compacted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from holdfast.core.agent_log.context import FLUSH, GAUGE, is_gauge, window_of
+from holdfast.core.agent_log.record_bodies import (
+    Block,
+    BranchSummary,
+    Compaction,
+    Content,
+    CustomMessage,
+    Message,
+    Reset,
+    body,
+    text_of,
+)
+from holdfast.core.agent_log.records import COMPACTION, CUSTOM_MESSAGE, MESSAGE, RESET, Record, made
+from holdfast.core.session import flush
+from holdfast.core.session.flush import FlushPolicy
+from holdfast.core.session.pressure import capacity, factor_of, gauge
+from holdfast.core.session.session import Session
+from holdfast.core.session.thresholds import Threshold
+from holdfast.engine.agent_log.append import Appended, Owner, append
+from holdfast.engine.briefing.pressure_warning import Fill, is_shown
+from holdfast.engine.engine import Desk
+
+IMAGE_TOKENS: Final = 1_500
+"""About what a provider counts for an image of the usual size."""
+
+
+def fill_of(desk: Desk, owner: Owner, session: Session, path: Sequence[Record]) -> Fill:
+    """How full the window is: the last count of this window, and an estimate for what came since."""
+    known = desk.policy(owner.project).models
+    used, since = _counted(path)
+    texts = [text for record in since for text in _texts(record)]
+    if not used:
+        texts.append(window_of(path).summary)
+    count = desk.counter()
+    # Where nothing counts, four characters a token is what one says.
+    counted = count(texts) if count else sum(map(len, texts)) // 4
+    images = IMAGE_TOKENS * sum(map(_images, since))
+    sent = int(counted * factor_of(session.pressure.model, known)) + images
+    return Fill(used + sent, owner.window or capacity(session.pressure, known))
+
+
+def system_line(desk: Desk, owner: Owner, fill: Fill) -> str:
+    """What stands in the system prompt as long as the window is so full; mostly nothing."""
+    asking = desk.policy(owner.project).flush
+    if not asking.enabled or not asking.show_in_system_prompt:
+        return ""
+    return next((one.text for one in reversed(_passed(asking, fill)) if not one.is_urgent), "")
+
+
+def gauge_record(desk: Desk, owner: Owner, path: Sequence[Record], fill: Fill, id: str) -> Record | None:
+    """The line behind a prompt by which the model sees how full its window is, if it is to.
+
+    It stays in the log: what stands in the system prompt must not change with every request, or no provider's
+    cache would ever hold. After a compaction it is said anew, because what was said before is told no more.
+    """
+    if not path or not (_is_prompt(path[-1]) or (_compacts(path[-1]) and any(map(is_gauge, path)))):
+        return None
+    if not is_shown(fill, desk.config(owner.project).pressure):
+        return None
+    said = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
+    return made(CUSTOM_MESSAGE, id, path[-1].id, desk.clock(), said)
+
+
+def urgent(
+    desk: Desk, owner: Owner, session: Session, path: Sequence[Record], fill: Fill
+) -> Threshold | None:
+    """What the agent has to be asked now, if it was not yet: once in a window, or once with every prompt."""
+    asking = desk.policy(owner.project).flush
+    due = [one for one in _passed(asking, fill) if one.is_urgent] if asking.enabled else []
+    if not due:
+        return None
+    asked = due[-1].percent in session.flush.asked
+    again = not asking.once_per_window and bool(path) and _is_prompt(path[-1])
+    return due[-1] if not asked or again else None
+
+
+def ask(desk: Desk, owner: Owner, path: Sequence[Record], threshold: Threshold, id: str) -> Appended:
+    """Ask the agent that in nobody's name, and remember that it was asked."""
+    at = desk.clock()
+    said = {"customType": FLUSH, "content": threshold.text, "display": False}
+    appended = append(desk, owner, (made(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, said),))
+    policy = desk.policy(owner.project).flush
+    with desk.store.writing():
+        session = desk.store.session(owner.key) or appended.session
+        session = replace(session, flush=flush.asked(session.flush, policy, threshold, at))
+        desk.store.put_session(session)
+    return Appended(session, appended.records)
+
+
+def _passed(policy: FlushPolicy, fill: Fill) -> list[Threshold]:
+    """What is due at this pressure, the most pressing last."""
+    passed = [one for one in policy.thresholds if one.percent <= fill.percent]
+    return sorted(passed, key=lambda one: one.percent)
+
+
+def _counted(path: Sequence[Record]) -> tuple[int, Sequence[Record]]:
+    """What a model last counted in this window, and what came since; what another counted says nothing."""
+    for place in range(len(path) - 1, -1, -1):
+        said = body(path[place]) if path[place].type in (MESSAGE, COMPACTION, RESET) else None
+        if isinstance(said, Message) and said.message.usage is not None and said.message.usage.total:
+            return said.message.usage.total, path[place + 1 :]
+        if isinstance(said, Reset) or (isinstance(said, Compaction) and not said.owed.retells):
+            break
+    return 0, window_of(path).records
+
+
+def _compacts(record: Record) -> bool:
+    """Whether a record makes room; one that only has a better summary does not."""
+    said = body(record) if record.type == COMPACTION else None
+    return isinstance(said, Compaction) and not said.owed.retells
+
+
+def _is_prompt(record: Record) -> bool:
+    said = body(record)
+    return isinstance(said, Message) and said.message.role == "user"
+
+
+def _texts(record: Record) -> Iterator[str]:
+    """The texts of a record that a model is sent."""
+    match body(record):
+        case Message(message=said):
+            yield text_of(said.content)
+            yield said.output or ""
+            for block in _blocks(said.content):
+                yield block.thinking or ""
+                if block.type == "toolCall":
+                    yield f"{block.name} {bytes(block.arguments).decode()}"
+        case CustomMessage(content=content):
+            yield text_of(content)
+        case BranchSummary(summary=summary):
+            yield summary or ""
+        case _:
+            pass
+
+
+def _images(record: Record) -> int:
+    said = body(record)
+    content = said.message.content if isinstance(said, Message) else None
+    return sum(block.type == "image" for block in _blocks(content))
+
+
+def _blocks(content: Content) -> Iterable[Block]:
+    return content if isinstance(content, list) else ()

@@ -1,0 +1,176 @@
+"""Warn: what an agent is told about its window while there is still room in it.
+
+How full it is, what it should write down now, and when a fresh start would serve it better. What is about to
+be sent is counted too, where that could make a difference. What was asked counts as asked only if the answer
+can still be in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, TypeGuard
+
+from holdfast import hook
+from holdfast.core.events.event import MAIN, Event, Origin, Prompt, ToolReturned, Usage
+from holdfast.core.session import advice, flush
+from holdfast.core.session.advice import Advice
+from holdfast.core.session.pressure import capacity, factor_of, gauge, percent
+from holdfast.core.session.session import Policy, Session
+from holdfast.core.session.thresholds import Threshold
+from holdfast.engine.documents import ledger
+from holdfast.engine.engine import Desk
+from holdfast.harnesses.base import Ask, Heard
+from holdfast.lazy_dataclass import dataclass
+from holdfast.models.base import Count
+from holdfast.settings import Pressure
+
+EVENTS_LOOKED_AT: Final = 200
+NEAR: Final = 50
+"""From so many percent on, an agent that stops is given a moment for its last count to arrive."""
+PATIENCE_MS: Final[Mapping[Ask, int]] = {
+    Ask.PROMPT: int(hook.ANSWER_TIME * 900),
+    Ask.TOOLS: int(hook.ANSWER_TIME * 900),
+    Ask.STOP: int(hook.QUIET_TIME * 900),
+}
+"""How old a letter may be to be answered; the hook that carried it does not wait much longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How full a window is, with what is about to be sent."""
+
+    used: int
+    capacity: int
+
+    @property
+    def percent(self) -> int:
+        return percent(self.used, self.capacity)
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """What is to be told, and all that is to be remembered about it."""
+
+    threshold: Threshold | None = None
+    advice: tuple[Advice, ...] = ()
+
+
+def warn(desk: Desk, heard: Heard, session: Session, at: int, fits: Callable[[str], bool]) -> str:
+    """What to add to the answer to a letter of that time, if it fits; empty if there is nothing to say."""
+    if heard.ask not in PATIENCE_MS:
+        return ""
+    config, policy = desk.config(session.project), desk.policy(session.project)
+    fill = filled(desk, session, heard, policy)
+    due = _due(session, heard, policy, fill, _advice(desk, session) if config.pressure.advice else ())
+    if desk.clock() - at > PATIENCE_MS[heard.ask]:
+        due = _Due()
+    shows = heard.ask is Ask.PROMPT and session.pressure.used > 0 and is_shown(fill, config.pressure)
+    text = _text(due, gauge(fill.used, fill.capacity) if shows else "")
+    if not text or not fits(text):
+        return ""
+    _remember(desk, session, policy, due)
+    return text
+
+
+def _advice(desk: Desk, session: Session) -> tuple[Advice, ...]:
+    """The rows of advice for this project."""
+    return advice.LEDGER if ledger.is_enabled(desk, session.project) else advice.TABLE
+
+
+def is_shown(fill: Fill, wish: Pressure) -> bool:
+    """Whether the model is told how full its window is: while it is nearly empty, that is only noise."""
+    return wish.show_in_context and fill.percent >= wish.show_from_percent
+
+
+def filled(desk: Desk, session: Session, heard: Heard, policy: Policy) -> Fill:
+    """How full the window will be with what this letter brings."""
+    used, most = session.pressure.used, capacity(session.pressure, policy.models)
+    marks = [one.percent * most // 100 for one in policy.flush.thresholds]
+    pending = list(_pending(desk, session, heard)) if used else []
+    factor = factor_of(session.pressure.model, policy.models)
+    # No text has more tokens than bytes. Most prompts are far from every mark, and need no counting.
+    bound = used + int(sum(_size(event) for event in pending) * factor)
+    if not any(used < mark <= bound for mark in marks):
+        return Fill(used, most)
+    count = desk.counter()
+    added = sum(_tokens(event, count) for event in pending) if count else 0
+    return Fill(used + int(added * factor), most)
+
+
+def is_behind(desk: Desk, heard: Heard, session: Session) -> bool:
+    """Whether an agent stopped whose window may be full, and its last count is not there yet."""
+    if heard.ask is not Ask.STOP or not session.pressure.used:
+        return False
+    policy = desk.policy(session.project)
+    full = percent(session.pressure.used, capacity(session.pressure, policy.models))
+    if full < NEAR or not any(_is_open(session, one) for one in policy.flush.thresholds):
+        return False
+    return any(True for _ in _pending(desk, session, heard))
+
+
+def _is_open(session: Session, threshold: Threshold) -> bool:
+    """Whether the agent has to answer it, and was not asked in this window."""
+    return threshold.is_urgent and threshold.percent not in session.flush.asked
+
+
+def _due(session: Session, heard: Heard, policy: Policy, fill: Fill, table: tuple[Advice, ...]) -> _Due:
+    threshold = flush.due(session.flush, policy.flush, fill.percent) if session.pressure.used else None
+    # Nobody is kept from stopping twice with the same, whatever the settings say.
+    if threshold is not None and heard.ask is Ask.STOP and not _is_open(session, threshold):
+        threshold = None
+    if heard.ask is not Ask.PROMPT:
+        return _Due(threshold)
+    prompt = "\n".join(event.text for event in heard.stand_ins if isinstance(event, Prompt))
+    return _Due(threshold, advice.due(session.advised, fill.percent, session.window, table, prompt))
+
+
+def _text(due: _Due, shown: str) -> str:
+    asked = due.threshold.text if due.threshold else ""
+    return "\n\n".join(filter(None, (shown, *(row.text for row in due.advice), asked)))
+
+
+def _remember(desk: Desk, session: Session, policy: Policy, due: _Due) -> None:
+    if due == _Due():
+        return
+    with desk.store.writing():
+        kept = desk.store.session(session.key) or session
+        if due.threshold is not None:
+            asked = flush.asked(kept.flush, policy.flush, due.threshold, desk.clock())
+            kept = replace(kept, flush=asked)
+        advised = advice.given(kept.advised, due.advice, kept.window)
+        desk.store.put_session(replace(kept, advised=advised))
+
+
+def _pending(desk: Desk, session: Session, heard: Heard) -> Iterator[Prompt | ToolReturned]:
+    """What will be sent with the next request: prompts and outputs of tools since the last count."""
+    calls: set[str] = set()
+    yield from session.waiting
+    for event in desk.store.events_backwards(session.key, EVENTS_LOOKED_AT):
+        if isinstance(event, Usage) and event.agent == MAIN:
+            break
+        if _is_sent(event):
+            calls |= {event.call} if isinstance(event, ToolReturned) else set()
+            yield event
+    # The transcript may not show yet what the letter tells; prompts of letters wait with the session.
+    for told in heard.stand_ins:
+        if isinstance(told, ToolReturned) and told.call not in calls:
+            yield told
+
+
+def _is_sent(event: Event) -> TypeGuard[Prompt | ToolReturned]:
+    if event.agent != MAIN:
+        return False
+    return isinstance(event, ToolReturned) or (isinstance(event, Prompt) and event.origin is Origin.HUMAN)
+
+
+def _size(event: Prompt | ToolReturned) -> int:
+    whole = event.size if isinstance(event, ToolReturned) else 0
+    return max(len(event.text.encode(errors="replace")), whole * 4)
+
+
+def _tokens(event: Prompt | ToolReturned, count: Count) -> float:
+    """The tokens of what was kept, and in proportion those of what was not."""
+    tokens = count((event.text,))
+    whole = event.size if isinstance(event, ToolReturned) else 0
+    return tokens * whole / len(event.text) if whole and event.text else tokens

@@ -1,0 +1,363 @@
+"""Resume: which session a starting one continues, and the brief that it is given back.
+
+Lineage before the same worktree before the same project, within the window; a session whose process lives is
+named, never taken over. What is given is checked against the world first, and accounted for by a receipt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from holdfast.core.brief.compose import Brief, Reason, Receipt, Told
+from holdfast.core.brief.startup_block import narrowed, written
+from holdfast.core.documents.repository_ledger import StrangeLedger
+from holdfast.core.events.durations import HOUR_MS
+from holdfast.core.events.event import CompactionImminent, Sign, Source
+from holdfast.core.events.world import Project
+from holdfast.core.evidence.trail import Said
+from holdfast.core.session.session import Phase, Process, Session, Trigger, begin, brief_owed
+from holdfast.core.text.strings import elapsed
+from holdfast.engine.briefing.startup import loaded_at_start
+from holdfast.engine.briefing.suggested_queries import with_offers
+from holdfast.engine.documents.ledger import leading
+from holdfast.engine.engine import Desk
+from holdfast.engine.liveness.sessions import Life, life_of
+from holdfast.engine.repository import projects
+from holdfast.engine.repository.verify import checked
+from holdfast.engine.upkeep.maintain import caught_up, finalise
+from holdfast.harnesses.base import Ask, Harness, Heard
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Lineage
+
+SESSIONS_LOOKED_AT = 50
+EVENTS_LOOKED_AT = 500
+SESSION_CONTEXT = "Session context given before the compaction: "
+SUMMARY_CHARS = 1_500
+"""What a harness's own summary is asked to keep must leave it room for its own words."""
+
+_STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
+"""What was put before the model by us, and not by a tool's answer or with a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The session to continue, if any, and the others of the project that must only be named."""
+
+    predecessor: Session | None
+    neighbours: tuple[Session, ...]
+
+
+def answer(desk: Desk, heard: Heard, session: Session, harness: Harness) -> str:
+    """The text to give back for a start or a prompt, empty if there is nothing to say. Keeps the receipt."""
+    told = _told(desk, heard, session)
+    if heard.ask is not Ask.TOOLS:
+        _mark_answered(desk, session)
+    fresh = _composed(desk, session, harness, told) if told else ""
+    return standing(desk, session) if heard.ask is Ask.REQUEST else fresh
+
+
+def standing(desk: Desk, session: Session) -> str:
+    """All that the session was given in its present window, the same bytes each time."""
+    given = [receipt for receipt in _receipts(desk, session) if receipt.reason in _STANDING]
+    return "\n\n".join(receipt.text for receipt in reversed(given))
+
+
+def _composed(desk: Desk, session: Session, harness: Harness, told: Told) -> str:
+    """The brief, accounted for; empty if there is nothing to say."""
+    config = desk.config(session.project)
+    budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
+    if told.reason is Reason.SUMMARY:
+        budget = min(budget, SUMMARY_CHARS)
+    brief = written(told, budget)
+    offering = with_offers(desk, told, brief)
+    if offering.offers:
+        told, brief = offering, written(offering, budget)
+    # The harness may count bytes or units of which a character takes several: leave items out until it fits.
+    while (size := harness.answer_size(brief.text)) > harness.answer_limit:
+        budget = budget * harness.answer_limit // size
+        told = narrowed(told, harness.answer_limit / size)
+        brief = written(told, budget)
+    if not brief.text:
+        return ""
+    # What was kept may be older than the redactor is now.
+    redact = desk.redactor(session.project).of_session(told.session.key)
+    brief = replace(brief, text=redact(brief.text))
+    _account(desk, session, told, brief, budget)
+    return brief.text
+
+
+def next_brief(desk: Desk, project: Project) -> Told | None:
+    """What a session that started in this project now would be told."""
+    found = find_predecessor(desk, project, "", "", None)
+    told = _continued(desk, found, Reason.STARTUP, None)
+    return _accompanied(desk, told, Reason.STARTUP, begin("", "", project, desk.clock()))
+
+
+def brief_when_asked(desk: Desk, project: Project, session: Session | None) -> Told | None:
+    """What an agent that asks is told: of its own session if that was compacted or continues no other."""
+    key, process = (session.key, session.process) if session else ("", None)
+    lineage = desk.store.lineage(key)
+    found = find_predecessor(desk, project, key, lineage.parent if lineage else "", process)
+    if session and (session.window > 0 or (found.predecessor is None and _has_a_story(desk, session))):
+        found = replace(found, predecessor=session)
+    return _continued(desk, found, Reason.ASKED, session)
+
+
+def find_predecessor(desk: Desk, project: Project, key: str, previous: str, process: Process | None) -> Found:
+    """The session that a new one in this project continues, by lineage, then worktree, then project."""
+    now = desk.clock()
+    since = now - desk.config(project).continuity.recovery_window_hours * HOUR_MS
+    sessions = [
+        session
+        for session in desk.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
+        if session.key != key and _has_a_story(desk, session)
+    ]
+    if previous:
+        named = desk.store.session(previous)
+        if named is not None and named.project.project_id == project.project_id:
+            return Found(named, ())
+    busy = tuple(session for session in sessions if _is_busy(desk, session, process))
+    free = [session for session in sessions if session not in busy]
+    here = [session for session in free if session.project.worktree_id == project.worktree_id]
+    return Found(next(iter(here or free), None), busy)
+
+
+def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
+    """What to tell, by what the harness waits for."""
+    match heard.ask:
+        case Ask.COMPACTION:
+            return Told(Reason.SUMMARY, session, desk.clock())
+        case Ask.PROMPT if brief_owed(session):
+            return _own(desk, session, Reason.LATE)
+        case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
+            # A start that came by the spool could not be answered then: the first prompt carries its brief.
+            return _told_at_start(desk, heard, session, session.unanswered)
+        case Ask.START:
+            return _told_at_start(desk, heard, session, heard.source)
+        case Ask.REQUEST if brief_owed(session) and not _given(desk, session):
+            cleared = session.unanswered is Source.CLEAR
+            return _own(desk, session, Reason.CLEAR if cleared else Reason.COMPACT)
+        case Ask.REQUEST if session.unanswered in (Source.STARTUP, Source.CLEAR, Source.RESUME):
+            return _told_at_start(desk, heard, session, session.unanswered)
+        case Ask.TOOLS if brief_owed(session) and not _given(desk, session):
+            # Compacted in the middle of a turn, and no start was told of it.
+            return _own(desk, session, Reason.LATE)
+        case _:
+            return None
+
+
+def _told_at_start(desk: Desk, heard: Heard, session: Session, source: Source | None) -> Told | None:
+    match source:
+        case Source.COMPACT:
+            return _own(desk, session, Reason.COMPACT)
+        case Source.RESUME | Source.FORK if brief_owed(session):
+            return _own(desk, session, Reason.LATE)
+        case Source.RESUME:
+            return _news(desk, session, Reason.RESUME)
+        case Source.FORK | None:
+            return None
+        case Source.CLEAR:
+            told = _continued(desk, _cleared(desk, session, heard.previous), Reason.CLEAR, session)
+            return _accompanied(desk, told, Reason.CLEAR, session)
+        case Source.STARTUP:
+            found = find_predecessor(desk, session.project, session.key, heard.previous, session.process)
+            told = _continued(desk, _settled(desk, found), Reason.STARTUP, session)
+            return _accompanied(desk, told, Reason.STARTUP, session)
+
+
+def _accompanied(desk: Desk, told: Told | None, reason: Reason, session: Session) -> Told | None:
+    """The same, with the ledger that leads and the continuity, as far as the user's settings want them."""
+    told = _led(desk, told, reason, session)
+    loaded = loaded_at_start(desk, session.project)
+    if loaded is None:
+        return told
+    return replace(told or Told(reason, session, desk.clock()), loaded=loaded)
+
+
+def _led(desk: Desk, told: Told | None, reason: Reason, session: Session) -> Told | None:
+    """The same, led by the worktree's ledger if there is one that may lead."""
+    before = told.session if told and told.reason is not Reason.PARALLEL else None
+    lead = leading(desk, session.project, session.key, before)
+    if lead is None:
+        return told
+    if isinstance(lead, StrangeLedger):
+        # It stands below work that was done here, and alone it is no reason for a brief: it must not lead.
+        return replace(told, strange=lead) if told and before else told
+    if told is None or before is None:
+        told = Told(reason, session, desk.clock(), neighbours=told.neighbours if told else ())
+    return replace(told, lead=lead)
+
+
+def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
+    """The session's own state, once for each of its windows.
+
+    A brief that was answered but that the transcript does not show behind the compaction never arrived, and
+    is given again.
+    """
+    given = _given(desk, session)
+    shown = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
+    # What a harness does not keep is in no transcript, and goes with the next request again.
+    keeps = desk.harness(session.harness).stores_injected_text
+    lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown and keeps
+    if given and not lost:
+        return None
+    told = Told(reason, session, desk.clock(), kept=desk.harness(session.harness).kept)
+    told = _with_words(desk, _checked(desk, told))
+    return replace(told, words=(*_given_at_compaction(desk, session), *told.words)[:2])
+
+
+def _given_at_compaction(desk: Desk, session: Session) -> tuple[Said, ...]:
+    """What the runtime said of the session when the compaction that ended its last window was announced."""
+    compacted = [one.at for one in session.compactions[-2:]] or [session.last_event_at]
+    before = compacted[0] if len(compacted) == 2 else 0
+    for event in desk.store.events_backwards(session.key, EVENTS_LOOKED_AT):
+        if isinstance(event, CompactionImminent) and before < event.at <= compacted[-1]:
+            text = event.session_context
+            return (Said(f"{SESSION_CONTEXT}{text}", event.at, event.record),) if text else ()
+    return ()
+
+
+def _given(desk: Desk, session: Session) -> list[Reason]:
+    """Why the session was given its own state in its present window."""
+    return [
+        receipt.reason
+        for receipt in _receipts(desk, session)
+        if receipt.predecessor == session.key and receipt.reason is not Reason.SUMMARY
+    ]
+
+
+def _receipts(desk: Desk, session: Session) -> list[Receipt]:
+    """What the session was given in its present window, the newest first."""
+    every = desk.store.receipts(session.key, SESSIONS_LOOKED_AT)
+    return [receipt for receipt in every if receipt.window == session.window]
+
+
+def _checked(desk: Desk, told: Told) -> Told:
+    project = told.session.project
+    redact = desk.redactor_to_show(project).of_session(told.session.key)
+    return checked(told, redact, projects.root_now(desk.store, project))
+
+
+def _continued(desk: Desk, found: Found, reason: Reason, starting: Session | None) -> Told | None:
+    now, predecessor = desk.clock(), found.predecessor
+    neighbours = tuple(_named(session, now) for session in found.neighbours)
+    if predecessor is None:
+        if not neighbours:
+            return None
+        return Told(Reason.PARALLEL, found.neighbours[0], now, neighbours=neighbours)
+    elsewhere = starting is not None and starting.harness != predecessor.harness
+    told = Told(
+        reason,
+        predecessor,
+        now,
+        neighbours=neighbours,
+        elsewhere=desk.harness(predecessor.harness).title if elsewhere else "",
+        may_go_on=predecessor.phase is Phase.LIVE and life_of(desk, predecessor) is Life.SHARED,
+    )
+    return _with_words(desk, _checked(desk, told))
+
+
+def _settled(desk: Desk, found: Found) -> Found:
+    """The same, with what a predecessor that nobody closed still wrote; it is closed, unless it may go on."""
+    predecessor = found.predecessor
+    if predecessor is None or predecessor.phase is not Phase.LIVE:
+        return found
+    settle = caught_up if life_of(desk, predecessor) is Life.SHARED else finalise
+    return replace(found, predecessor=settle(desk, predecessor))
+
+
+def _news(desk: Desk, session: Session, reason: Reason) -> Told:
+    since = session.changed_at
+    others = desk.store.sessions_of_project(session.project.project_id, since, SESSIONS_LOOKED_AT)
+    worked = [other for other in others if other.key != session.key and other.changed_at > since]
+    now = desk.clock()
+    told = Told(reason, session, now, neighbours=tuple(_named(other, now) for other in worked))
+    return _checked(desk, told)
+
+
+def _cleared(desk: Desk, session: Session, previous: str) -> Found:
+    """The session that this same process just cleared; never simply the newest."""
+    if previous:
+        return find_predecessor(desk, session.project, session.key, previous, session.process)
+    if session.process is None:
+        return Found(None, ())
+    before = [
+        other
+        for other in desk.store.sessions_of_process(session.process, SESSIONS_LOOKED_AT)
+        if other.key != session.key and other.project.project_id == session.project.project_id
+    ]
+    if life_of(desk, session) is Life.SHARED:
+        worktree = session.project.worktree_id
+        before = [each for each in before if each.project.worktree_id == worktree and not each.turn_open]
+    predecessor = next((other for other in before if _has_a_story(desk, other)), None)
+    return Found(predecessor, ())
+
+
+def _has_a_story(desk: Desk, session: Session) -> bool:
+    """Whether there is anything to tell of a session: what was seen of it, or what it said itself."""
+    return not session.trail.is_empty() or bool(_words(desk, session))
+
+
+def _is_busy(desk: Desk, session: Session, process: Process | None) -> bool:
+    """Whether someone is at work in the session: its process lives, or may live and spoke not long ago."""
+    if session.phase is not Phase.LIVE:
+        return False
+    match life_of(desk, session):
+        case Life.GONE:
+            return False
+        case Life.OWN:
+            return session.process != process
+        case Life.SHARED:
+            return session.turn_open
+        case Life.UNKNOWN:
+            idle = desk.clock() - session.last_event_at
+            return idle < desk.config(session.project).continuity.time_interval_ms
+
+
+def _named(session: Session, now: int) -> str:
+    age = elapsed(now - session.changed_at)
+    state = "is live" if session.phase is Phase.LIVE else "was"
+    place = f"`{session.project.path}` (last record {age} ago)"
+    return f"Session {session.key[:8]} {state} at work in {place}; its work is not in this brief."
+
+
+def _with_words(desk: Desk, told: Told) -> Told:
+    """With what was last written down in someone's own words."""
+    return replace(told, words=_words(desk, told.session)[:2])
+
+
+def _words(desk: Desk, session: Session) -> tuple[Said, ...]:
+    """What was written down of a session in someone's own words, newest first."""
+    return tuple(
+        Said(checkpoint.words, checkpoint.created_at, checkpoint.id)
+        for checkpoint in desk.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
+        if checkpoint.words and checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT)
+    )
+
+
+def _mark_answered(desk: Desk, session: Session) -> None:
+    """The start is answered, if only with nothing. A fork stays marked until its records tell its parent."""
+    if session.unanswered in (None, Source.FORK):
+        return
+    with desk.store.writing():
+        kept = desk.store.session(session.key)
+        if kept is not None:
+            desk.store.put_session(replace(kept, unanswered=None))
+
+
+def _account(desk: Desk, session: Session, told: Told, brief: Brief, budget: int) -> None:
+    receipt = Receipt(
+        id=desk.new_id(),
+        session=session.key,
+        window=session.window,
+        reason=told.reason,
+        predecessor=told.session.key,
+        created_at=told.now,
+        budget=budget,
+        text=brief.text,
+        items=brief.items,
+    )
+    with desk.store.writing():
+        desk.store.add_receipt(receipt)
+        if told.session.key != session.key and told.reason is not Reason.PARALLEL:
+            desk.store.add_lineage(Lineage(session.key, told.session.key, told.reason.value, told.now))

@@ -1,0 +1,1 @@
+"""Documents: ledger, handoff and continuity in a project's files."""

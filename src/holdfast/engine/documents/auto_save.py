@@ -1,0 +1,92 @@
+"""Auto-save: what a session did is merged into the continuity when it is over, if the user wants that.
+
+Each session is taken once for what it had done by then, whoever comes first: the daemon when it sees the end,
+or a wrapper that started the harness. It takes as long as a model may: never where somebody waits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Phase, Session
+from holdfast.engine.documents import continuity, continuity_source
+from holdfast.engine.documents.continuity import Outcome, Task
+from holdfast.engine.documents.continuity_source import Choice, Source
+from holdfast.engine.engine import Desk
+from holdfast.engine.models.summarize import Means
+
+LOOKED_AT: Final = 20
+NEWS_MS: Final = 24 * 3_600_000
+"""How long ago a session may have ended to be worth it: the next one has long gone on from its brief."""
+SAVED: Final = "continuity_saved"
+"""Under this name the store notes up to which moment the sessions of late are in the continuity."""
+NOTED: Final = 50
+
+
+def due(desk: Desk) -> Session | None:
+    """A session that is over and whose work is not in the continuity yet, where the settings want that."""
+    known, now = _noted(desk), desk.clock()
+    # Asked with every beat: the settings of a project are read once.
+    projects: dict[str, bool] = {}
+    for session in desk.store.sessions(LOOKED_AT):
+        if session.phase is Phase.LIVE or now - session.last_event_at > NEWS_MS:
+            continue
+        project = session.project.project_id
+        if project not in projects:
+            projects[project] = desk.config(session.project).continuity.auto_save
+        if projects[project] and known.get(_name(session), 0) < session.changed_at and _wanted(desk, session):
+            return session
+    return None
+
+
+def save(desk: Desk, session: Session, means: Means) -> Outcome | None:
+    """Merge what a session did into both layers; None if someone else has taken that on."""
+    if desk.home is None or not _taken(desk, session):
+        return None
+    here = continuity.room(desk, desk.home, session.project)
+    source = Source(Choice.PRIMARY, session.harness, Path(session.transcript), session.key)
+    return continuity.save(desk, here, Task(Scope.BOTH, source, AuditTrigger.WRAPPER), means)
+
+
+def save_latest(desk: Desk, project: Project, since: int, means: Means) -> Outcome | None:
+    """The same for the project's own latest session, if it did anything since then and that is wanted."""
+    session = continuity_source.primary(desk, project)
+    if session is None or session.changed_at < since or not _wanted(desk, session):
+        return None
+    return save(desk, session, means)
+
+
+def _wanted(desk: Desk, session: Session) -> bool:
+    return (
+        bool(session.transcript)
+        and not desk.is_stopped(session.project)
+        and desk.config(session.project).continuity.auto_save
+        and continuity_source.is_primary(desk, session)
+    )
+
+
+def _taken(desk: Desk, session: Session) -> bool:
+    """Whether this is for us to do: noted before it is tried, so that what fails is not tried for ever."""
+    with desk.store.writing():
+        known = _noted(desk)
+        if known.pop(_name(session), 0) >= session.changed_at:
+            return False
+        latest = dict([*known.items(), (_name(session), session.changed_at)][-NOTED:])
+        desk.store.put_fact(SAVED, msgspec.json.encode(latest).decode())
+    return True
+
+
+def _name(session: Session) -> str:
+    """How a session is noted: when it is forgotten, nothing here tells of it."""
+    return hashlib.sha256(session.key.encode()).hexdigest()[:16]
+
+
+def _noted(desk: Desk) -> dict[str, int]:
+    told = desk.store.fact(SAVED)
+    return msgspec.json.decode(told, type=dict[str, int]) if told else {}

@@ -1,0 +1,268 @@
+"""Continuity: save, refresh, look at and clear the Markdown working state of a project.
+
+Save merges, refresh replaces. Whoever only looks writes nothing. What was generated is accounted for in a log
+of its own; where that fails, a mark stays until it was made good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from holdfast import harnesses
+from holdfast.core.documents.continuity import (
+    LayerName,
+    Summary,
+    Unusable,
+    blank,
+    is_blank,
+    parse,
+    stamped,
+    summary_of,
+)
+from holdfast.core.documents.continuity_audit import AuditEntry, AuditTrigger, Scope, WriteMode, entry_of
+from holdfast.core.documents.continuity_merge import Merged, Written, merged, replaced
+from holdfast.core.documents.continuity_startup import Layered
+from holdfast.core.events.world import Project
+from holdfast.engine.documents import continuity_source
+from holdfast.engine.documents.continuity_source import Marker, Source
+from holdfast.engine.documents.extract import extract
+from holdfast.engine.documents.git_exclude import keep_out_of_git
+from holdfast.engine.engine import Desk
+from holdfast.engine.models.summarize import Means
+from holdfast.errors import HoldfastError
+from holdfast.files import audit_log, project_files
+from holdfast.files import continuity as files
+from holdfast.files.continuity import Layer, Places
+from holdfast.files.together import Target, locked
+from holdfast.lazy_dataclass import dataclass
+
+ONE_FILE: Final = "holdfast"
+OWN_FOLDER: Final = ".holdfast"
+LAYERS: Final = {
+    Scope.SHARED: (LayerName.SHARED,),
+    Scope.LOCAL: (LayerName.LOCAL,),
+    Scope.BOTH: (LayerName.SHARED, LayerName.LOCAL),
+}
+ENTRIES_READ: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where a project's continuity and the account of it stand."""
+
+    project: Project
+    places: Places
+    log: Path
+    recovery: Path
+
+    def entries(self) -> list[AuditEntry]:
+        """The account, oldest first."""
+        told = list(audit_log.tail(self.log))[-ENTRIES_READ:]
+        return [entry for line in told if (entry := entry_of(line)) is not None]
+
+    def markers(self) -> list[Marker]:
+        """What is not accounted for."""
+        return continuity_source.markers(self.recovery)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be generated: for which layers, from where, and who wants it."""
+
+    scope: Scope
+    source: Source
+    trigger: AuditTrigger
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One generation: its account, why this source, and the mark that was left if the account failed."""
+
+    entry: AuditEntry
+    source: Source
+    said: Mapping[LayerName, Summary]
+    """What the session had to say to each layer."""
+    marker: Marker | None
+
+
+def room(desk: Desk, home: Path, project: Project) -> Room:
+    """The room of a project."""
+    folder = home / "projects" / project.project_id
+    style = desk.config(project).continuity.local_path_style
+    dated = "" if style == ONE_FILE else harnesses.dated_sessions(style)
+    if dated is None:
+        raise HoldfastError(
+            f"`continuity.local_path_style` is `{style}`, which is no style", f'set it to "{ONE_FILE}"'
+        )
+    places = Places(folder / "continuity", Path(project.root), project.worktree_id, dated)
+    log = folder / "audit" / project_files.LOG
+    return Room(project, places, log, folder / "continuity" / "recovery")
+
+
+def layers(here: Room) -> list[Layer]:
+    """The layers that there are, the shared one first."""
+    found = (files.read(here.places, name) for name in LayerName)
+    return [layer for layer in found if layer is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The layers that can be read, the shared one first, and why another one cannot."""
+
+    layers: tuple[Layer, ...]
+    unreadable: tuple[str, ...]
+
+
+def readable(here: Room) -> Readable:
+    """The layers for somebody who only looks: one that cannot be read does not hide the other."""
+    found: list[Layer] = []
+    unreadable: list[str] = []
+    for name in LayerName:
+        try:
+            layer = files.read(here.places, name)
+        except HoldfastError as error:
+            unreadable.append(error.message)
+        else:
+            found += [layer] if layer else []
+    return Readable(tuple(found), tuple(unreadable))
+
+
+def layered(found: Sequence[Layer]) -> list[Layered]:
+    """What the layers say, and where."""
+    return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
+
+
+def save(desk: Desk, here: Room, task: Task, means: Means) -> Outcome:
+    """Merge what the source's session has to say into the layers."""
+    return _generate(desk, here, task, WriteMode.MERGE, means)
+
+
+def refresh(desk: Desk, here: Room, task: Task, means: Means) -> Outcome:
+    """Put what the source's session has to say in place of the layers, whatever they say now."""
+    return _generate(desk, here, task, WriteMode.REPLACE, means)
+
+
+def clear(desk: Desk, here: Room, scope: Scope) -> tuple[Path, ...]:
+    """Take the layers away; their last versions stay in the history."""
+    with locked(here.places.journal):
+        return files.clear(here.places, LAYERS[scope], desk.clock())
+
+
+def restore(desk: Desk, here: Room, layer: LayerName, version: Path) -> Path:
+    """Put a past version of a layer back in place; the present one becomes a past one."""
+    content = version.read_text(encoding="utf-8")
+    with locked(here.places.journal):
+        document = files.document(version, content.encode())
+        target = here.places.target(layer)
+        files.write(here.places, {layer: (target, Merged(document, Written()))}, desk.clock())
+    return target.whole
+
+
+def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means) -> Outcome:
+    scope, source = task.scope, task.source
+    session = continuity_source.read(desk, source, here.project)
+    found = extract(desk, session, source, means)
+    redact = desk.redactor(here.project).of_session(source.session)
+    said = {name: redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}
+    at = desk.clock()
+    entry = AuditEntry(
+        id=desk.new_id(),
+        at=at,
+        scope=scope,
+        trigger=task.trigger,
+        write_mode=mode,
+        configured=found.configured,
+        preferred=found.preferred,
+        actual=found.actual,
+        fallback=redact(found.fallback),
+        confidence=found.generated.confidence,
+        warnings=tuple(map(redact, found.generated.warnings)),
+        counts=found.generated.counts,
+        transcript=str(source.transcript),
+        harness=source.harness,
+        session=source.session,
+        written=(),
+    )
+    with locked(here.places.journal):
+        if mode is WriteMode.REPLACE:
+            _refuse_emptying(here, said, source)
+        try:
+            targets = _targets(here, scope, mode, at)
+            new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
+            if LayerName.LOCAL in targets:
+                # First, so that git never sees it; where git cannot be told, nothing is written.
+                _hidden_from_git(desk, here, targets[LayerName.LOCAL])
+            written = files.write(here.places, new, at)
+        except HoldfastError as error:
+            continuity_source.mark(here.recovery, entry, error.message)
+            raise
+    entry = replace(entry, written=tuple(map(str, written)))
+    return Outcome(entry, source, said, _accounted(here, entry))
+
+
+def _made(here: Room, name: LayerName, said: Summary, mode: WriteMode, at: int) -> Merged:
+    """A layer with what the session has to say."""
+    if mode is WriteMode.REPLACE:
+        made = replaced(name, said)
+    else:
+        before = files.read(here.places, name)
+        made = (
+            merged(before.document, said, before.written) if before else merged(blank(name), said, Written())
+        )
+    day = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Merged(stamped(made.document, updated=day), made.written)
+
+
+def _refuse_emptying(here: Room, said: Mapping[LayerName, Summary], source: Source) -> None:
+    """Fail if a layer that says something would be replaced by one that says nothing."""
+    emptied = [name for name, summary in said.items() if summary.is_empty() and _says_something(here, name)]
+    if emptied:
+        raise HoldfastError(
+            f"`{source.transcript}` has nothing to say to the layer `{emptied[0]}`, so nothing was replaced",
+            "name another transcript with --transcript FILE, other layers with --scope, "
+            "or take it away with `holdfast session clear`",
+        )
+
+
+def _says_something(here: Room, name: LayerName) -> bool:
+    raw = here.places.target(name).read()
+    if raw is None:
+        return False
+    found = parse(raw.decode("utf-8", "replace"))
+    return isinstance(found, Unusable) or not is_blank(found)
+
+
+def _targets(here: Room, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
+    """Where the layers are written: with files of a day, merging writes today's, replacing the active one."""
+    targets = {name: here.places.target(name) for name in LAYERS[scope]}
+    if LayerName.LOCAL in targets and here.places.dated:
+        today = here.places.target_today(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
+        there = targets[LayerName.LOCAL].read() is not None
+        if mode is WriteMode.MERGE or not there:
+            targets[LayerName.LOCAL] = today
+    return targets
+
+
+def redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
+    """What a layer says, redacted."""
+    items = {part: tuple(map(redact, texts)) for part, texts in summary.items.items()}
+    return Summary(redact(summary.goal), items)
+
+
+def _accounted(here: Room, entry: AuditEntry) -> Marker | None:
+    """Note the generation in the log; if that fails, leave a mark, otherwise take the one of this source."""
+    try:
+        audit_log.append(here.log, entry.as_json())
+    except HoldfastError as error:
+        return continuity_source.mark(here.recovery, entry, error.message)
+    continuity_source.unmark(here.recovery, entry)
+    return None
+
+
+def _hidden_from_git(desk: Desk, here: Room, target: Target) -> None:
+    inside = target.whole.relative_to(here.places.root).as_posix()
+    keep_out_of_git(desk, here.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)

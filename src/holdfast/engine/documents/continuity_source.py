@@ -1,0 +1,230 @@
+"""Which transcript continuity is generated from, and whose word on that counts.
+
+A source that counts more and cannot be read is an error: going on with another in silence would replace what
+is there with something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+
+from holdfast import harnesses
+from holdfast.config import excluded
+from holdfast.core.documents.continuity_audit import AuditEntry, Scope, entry_of, latest
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Session
+from holdfast.engine.engine import Desk
+from holdfast.engine.recording.preview import EVERY, preview, recounted, regular
+from holdfast.engine.repository import projects
+from holdfast.errors import HoldfastError, TranscriptUnreadable
+from holdfast.files import atomic
+from holdfast.harnesses.base import KeptInRows, Reader, file_extent
+from holdfast.lazy_dataclass import dataclass
+
+SESSIONS_SEARCHED = 200
+TRANSCRIPTS_LOOKED_AT = 500
+HEAD_BYTES = 1 << 16
+"""So much of a transcript is looked at to say in which project it was written."""
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+
+
+class Choice(StrEnum):
+    """Why this transcript was taken."""
+
+    EXPLICIT = "explicit-rollout"
+    MARKER = "pending-recovery-marker"
+    AUDIT = "latest-audit-entry"
+    PRIMARY = "latest-primary-rollout"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A transcript, whose it is, and why it was chosen."""
+
+    choice: Choice
+    harness: str
+    transcript: Path
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A generation that could not be accounted for, and where that is noted."""
+
+    path: Path
+    entry: AuditEntry
+    reason: str
+
+
+def named(transcript: Path, harness: str) -> Source:
+    """The transcript that a person named; whose it is, is found out if they did not say."""
+    # Noted in the account, where nobody knows any more where that person stood.
+    transcript = transcript.absolute()
+    regular(transcript)
+    if harness:
+        return Source(Choice.EXPLICIT, harnesses.reader(harness).name, transcript, transcript.stem)
+    for name in harnesses.readable():
+        try:
+            preview(harnesses.reader(name), transcript, until_line=50)
+        except TranscriptUnreadable:
+            continue
+        return Source(Choice.EXPLICIT, name, transcript, transcript.stem)
+    raise TranscriptUnreadable(
+        f"`{transcript}` is not a transcript that can be read", "name the harness with --harness"
+    )
+
+
+def latest_primary(desk: Desk, project: Project, environment: Mapping[str, str] = NO_VARIABLES) -> Source:
+    """The transcript of the project's latest session of its own, also where no hook ever told of it."""
+    known = primary(desk, project)
+    source = Source(Choice.PRIMARY, known.harness, Path(known.transcript), known.key) if known else None
+    since = _changed_at(harnesses.reader(source.harness), source.transcript) if source else 0
+    found = _on_disk(desk, project, environment, since) or source
+    if found is None:
+        raise HoldfastError("no session of this project is known", "name a transcript with --transcript FILE")
+    return found
+
+
+def _on_disk(desk: Desk, project: Project, environment: Mapping[str, str], since: int) -> Source | None:
+    """The newest transcript that a harness keeps of a session in this worktree, else in this project.
+
+    Only those that changed after that time, of sessions that nobody told us of and nobody had forgotten.
+    """
+    config = desk.config(project)
+    if not config.continuity.enabled or excluded(config, project.normalized):
+        return None
+    elsewhere: Source | None = None
+    for harness, path in _newest_transcripts(desk.user_home, environment, since)[:TRANSCRIPTS_LOOKED_AT]:
+        key = harness.session_of(path)
+        # One whose beginning stands in another is a fork.
+        if not key or desk.store.session(key) or desk.store.forgotten_at(key):
+            continue
+        if harness.earlier_transcripts(path):
+            continue
+        cwd = harness.read_transcript(path, key, "", HEAD_BYTES).cwd
+        there = projects.resolve(desk.store, cwd).project
+        if there.project_id != project.project_id:
+            continue
+        source = Source(Choice.PRIMARY, harness.name, path, key)
+        if there.worktree_id == project.worktree_id:
+            return source
+        elsewhere = elsewhere or source
+    return elsewhere
+
+
+def _newest_transcripts(
+    user_home: Path, environment: Mapping[str, str], since: int
+) -> list[tuple[Reader, Path]]:
+    """The transcripts of this user's harnesses that changed after that time, the newest first."""
+    found = [
+        (changed_at, harness, path)
+        for harness in map(harnesses.reader, harnesses.readable())
+        for root in harness.transcript_roots(user_home, environment)
+        for path in harness.transcripts(root)
+        if (changed_at := _changed_at(harness, path)) > since
+    ]
+    return [(harness, path) for _, harness, path in sorted(found, key=lambda one: one[0], reverse=True)]
+
+
+def _changed_at(harness: Reader, path: Path) -> int:
+    """When a transcript was last written; 0 if it is gone."""
+    extent = harness.extent(path) if isinstance(harness, KeptInRows) else file_extent(path)
+    return extent.changed_at if extent else 0
+
+
+def primary(desk: Desk, project: Project) -> Session | None:
+    """The project's latest session of its own that has a transcript, in this worktree if there is one."""
+    sessions = desk.store.sessions_of_project(project.project_id, 0, SESSIONS_SEARCHED)
+    found = [session for session in sessions if session.transcript and is_primary(desk, session)]
+    here = [session for session in found if session.project.worktree_id == project.worktree_id]
+    return next(iter(here or found), None)
+
+
+def is_primary(desk: Desk, session: Session) -> bool:
+    """Whether a session is nobody's fork."""
+    lineage = desk.store.lineage(session.key)
+    return lineage is None or lineage.kind != "fork"
+
+
+def trusted(
+    desk: Desk,
+    project: Project,
+    scope: Scope,
+    markers: Iterable[Marker],
+    log: Iterable[AuditEntry],
+    environment: Mapping[str, str] = NO_VARIABLES,
+) -> Source:
+    """Where the continuity that is there came from, by what is noted of exactly these layers."""
+    pending = [marker for marker in markers if marker.entry.scope is scope]
+    if pending:
+        newest = max(pending, key=lambda marker: marker.entry.at)
+        return _noted(Choice.MARKER, newest.entry)
+    entry = latest(log, scope)
+    return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project, environment)
+
+
+def read(desk: Desk, source: Source, project: Project) -> Session:
+    """The session that the source tells of, as work in this project.
+
+    Of the project's latest session, what was kept of it stands in for a transcript that is gone.
+    """
+    harness = harnesses.reader(source.harness)
+    try:
+        folded = preview(harness, source.transcript, source.session).told.session
+    except TranscriptUnreadable as error:
+        if source.choice in (Choice.MARKER, Choice.AUDIT):
+            raise TranscriptUnreadable(
+                f"{error.message}; the {source.choice} names it",
+                "name another transcript with --transcript FILE",
+            ) from error
+        kept = desk.store.session(source.session) if source.choice is Choice.PRIMARY else None
+        if kept is None or kept.trail.is_empty():
+            raise
+        folded = kept
+    return replace(folded, project=project)
+
+
+def events(desk: Desk, source: Source) -> tuple[Event, ...]:
+    """The events of the session that the source tells of, oldest first; kept ones as `read` has it."""
+    try:
+        return recounted(harnesses.reader(source.harness), source.transcript, source.session)[1]
+    except TranscriptUnreadable:
+        if source.choice is not Choice.PRIMARY:
+            raise
+        return tuple(desk.store.events(source.session, EVERY))
+
+
+def _noted(choice: Choice, entry: AuditEntry) -> Source:
+    return Source(choice, entry.harness, Path(entry.transcript), entry.session)
+
+
+def markers(folder: Path) -> list[Marker]:
+    """What could not be accounted for so far, one for each source and layers."""
+    found: list[Marker] = []
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        told = json.loads(atomic.read(path) or b"{}")
+        entry = entry_of(told.get("entry", {}))
+        if entry is not None:
+            found.append(Marker(path, entry, str(told.get("reason", ""))))
+    return found
+
+
+def mark(folder: Path, entry: AuditEntry, reason: str) -> Marker:
+    """Note what could not be accounted for; the same source again replaces it."""
+    path = folder / f"{hashlib.sha256('|'.join(entry.source).encode()).hexdigest()[:16]}.json"
+    atomic.write(path, json.dumps({"reason": reason, "entry": entry.as_json()}).encode())
+    return Marker(path, entry, reason)
+
+
+def unmark(folder: Path, entry: AuditEntry) -> None:
+    """Take the marks away that this generation has made good; those of other sources stay."""
+    for marker in markers(folder):
+        if marker.entry.source == entry.source:
+            atomic.remove(marker.path)

@@ -1,0 +1,208 @@
+"""Dream: a sidecar of JSON beside the continuity, in which candidates for promotion are put up and reviewed.
+
+It adds, and never rewrites continuity, memory files or instructions. Every step of a person's is noted in a
+log. What cannot be read stops a command; it is never guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from holdfast import harnesses
+from holdfast.core.documents.continuity import Part
+from holdfast.core.documents.continuity_summary import generated
+from holdfast.core.documents.promotion import (
+    Candidate,
+    Lane,
+    Proposal,
+    Refused,
+    Standing,
+    Step,
+    candidates,
+    is_applied,
+    layer_source,
+    moved,
+    proposal,
+    rebuilt,
+)
+from holdfast.engine.documents import continuity_source
+from holdfast.engine.documents.continuity import Room, layered, layers
+from holdfast.engine.documents.continuity_source import Source
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory.remember import Wish, remember
+from holdfast.errors import HoldfastError, NotThere
+from holdfast.files import atomic, audit_log, worktree
+from holdfast.files.together import locked
+from holdfast.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The sidecar: when it was built, from which files, and the candidates."""
+
+    built_at: int
+    sources: dict[str, str]
+    """The continuity files, each with a print of what it held."""
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """The sidecar, and what is to be said of it: why it is missing, or what changed since it was built."""
+
+    snapshot: Snapshot | None
+    diagnostics: tuple[str, ...]
+
+
+def build(desk: Desk, here: Room, subagent: Source | None = None) -> Snapshot:
+    """Put up what the continuity holds, or, blocked at first, what a subagent's transcript does."""
+    at = desk.clock()
+    with locked(_folder(here)):
+        found = layers(here)
+        fresh = [
+            one
+            for layer in layered(found)
+            for one in candidates(layer.summary, layer_source(layer.name), blocked=False, at=at)
+        ]
+        if subagent is not None:
+            fresh += _of_subagent(desk, here, subagent, at)
+        prints = {str(layer.target.whole): _print(layer.target.read()) for layer in found}
+        before = _read(here)
+        snapshot = Snapshot(at, prints, tuple(rebuilt(before.candidates if before else (), fresh)))
+        _write(here, snapshot)
+    return snapshot
+
+
+def inspect(here: Room) -> Inspected:
+    """The sidecar as it is; looking builds nothing."""
+    snapshot = _read(here)
+    if snapshot is None:
+        return Inspected(None, ("there is no dream snapshot; `holdfast dream build` makes one",))
+    now = {str(layer.target.whole): _print(layer.target.read()) for layer in layers(here)}
+    changed = [path for path in {**snapshot.sources, **now} if snapshot.sources.get(path) != now.get(path)]
+    return Inspected(
+        snapshot, tuple(f"`{path}` has changed since the snapshot was built" for path in changed)
+    )
+
+
+def take(desk: Desk, here: Room, id: str, step: Step, file: str = "") -> Candidate:
+    """One step of a person's with a candidate; noted in the log before it counts."""
+    with locked(_folder(here)):
+        snapshot = _known(here)
+        before = find(snapshot.candidates, id)
+        after = moved(before, step)
+        if isinstance(after, Refused):
+            raise HoldfastError(after.reason, after.hint)
+        if step is Step.VERIFY and not is_applied(before, _content(here, before.became)):
+            raise HoldfastError(
+                f"`{before.became}` does not say it yet: {before.text}", "apply the proposal by hand first"
+            )
+        if step is Step.PROMOTE:
+            after = replace(after, became=_promoted(desk, here, before, file))
+        audit_log.append(_log(here), {"at": desk.clock(), "step": step.value, **as_json(after)})
+        others = tuple(after if one.id == before.id else one for one in snapshot.candidates)
+        _write(here, replace(snapshot, candidates=others))
+    return after
+
+
+def prepared(here: Room, candidate: Candidate, file: str = "") -> Proposal:
+    """What a person would change in an instruction file for this candidate; nothing is written."""
+    target = file or candidate.became or _instruction_file(here)
+    return proposal(candidate, target, _content(here, target))
+
+
+def find(rows: Sequence[Candidate], id: str) -> Candidate:
+    """The candidate of that id, or of the only one that begins so."""
+    found = [one for one in rows if one.id.startswith(id)] if id else []
+    if len(found) != 1:
+        hint = "`holdfast dream candidates` lists them"
+        if found:
+            raise HoldfastError(f"several candidates begin with `{id}`", hint)
+        raise NotThere(f"there is no candidate `{id}`", hint)
+    return found[0]
+
+
+def as_json(candidate: Candidate) -> dict[str, Any]:
+    """A candidate in words."""
+    return {**asdict(candidate), "lane": candidate.lane.value, "standing": candidate.standing.value}
+
+
+def _of_subagent(desk: Desk, here: Room, source: Source, at: int) -> list[Candidate]:
+    session = continuity_source.read(desk, source, here.project)
+    redact = desk.redactor(here.project).of_session(source.session)
+    summaries = generated(session).layers.values()
+    found = (
+        one for said in summaries for one in candidates(said, str(source.transcript), blocked=True, at=at)
+    )
+    return [replace(one, text=redact(one.text)) for one in found]
+
+
+def _promoted(desk: Desk, here: Room, candidate: Candidate, file: str) -> str:
+    """What became of a candidate: the id of a memory, or the file that a proposal is for."""
+    if candidate.lane is Lane.DURABLE:
+        return remember(desk, here.project, Wish(candidate.text), source="dream").memory.id
+    target = file or _instruction_file(here)
+    shown = proposal(candidate, target, _content(here, target))
+    atomic.write(_folder(here) / "proposals" / f"{candidate.id}.json", json.dumps(asdict(shown)).encode())
+    return target
+
+
+def _instruction_file(here: Room) -> str:
+    root = Path(here.project.root)
+    known = harnesses.instruction_files()
+    return next((name for name in known if (root / name).is_file()), known[0])
+
+
+def _content(here: Room, file: str) -> str:
+    raw = worktree.read(Path(here.project.root), file)
+    return (raw or b"").decode("utf-8", "replace")
+
+
+def _known(here: Room) -> Snapshot:
+    snapshot = _read(here)
+    if snapshot is None:
+        raise NotThere("there is no dream snapshot", "`holdfast dream build` makes one")
+    return snapshot
+
+
+def _read(here: Room) -> Snapshot | None:
+    path = _folder(here) / "snapshot.json"
+    raw = atomic.read(path)
+    if raw is None:
+        return None
+    try:
+        told = json.loads(raw)
+        rows = tuple(_candidate(row) for row in told["candidates"])
+        return Snapshot(int(told["built_at"]), dict(told["sources"]), rows)
+    except (ValueError, KeyError, TypeError) as error:
+        raise HoldfastError(
+            f"`{path}` cannot be read: {error}", "put it aside and run `holdfast dream build`"
+        ) from error
+
+
+def _candidate(row: dict[str, Any]) -> Candidate:
+    kinds: dict[str, Callable[[str], Any]] = {"lane": Lane, "standing": Standing, "part": Part}
+    return Candidate(**{name: kinds[name](value) if name in kinds else value for name, value in row.items()})
+
+
+def _write(here: Room, snapshot: Snapshot) -> None:
+    rows = [as_json(one) for one in snapshot.candidates]
+    told = {"built_at": snapshot.built_at, "sources": snapshot.sources, "candidates": rows}
+    atomic.write(_folder(here) / "snapshot.json", json.dumps(told, ensure_ascii=False, indent=1).encode())
+
+
+def _folder(here: Room) -> Path:
+    return here.places.folder.parent / "dream"
+
+
+def _log(here: Room) -> Path:
+    return here.log.with_name("dream-log.jsonl")
+
+
+def _print(raw: bytes | None) -> str:
+    return hashlib.sha256(raw or b"").hexdigest()[:16]

@@ -1,0 +1,59 @@
+"""Extract: have what a session says to the continuity written, by a model where the settings want that.
+
+The rules go first whatever is set: a model is asked with what they found, its answer is held against it, and
+where it gives nothing of use they stand in, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from holdfast.core.agent_log.summary import Failed
+from holdfast.core.documents.continuity_model import answer, answer_schema, question
+from holdfast.core.documents.continuity_summary import Author, Generated, confidence, generated
+from holdfast.core.session.session import Session
+from holdfast.engine.documents import continuity_source
+from holdfast.engine.documents.continuity_source import Source
+from holdfast.engine.engine import Desk
+from holdfast.engine.models.rewrite_checkpoints import turns_told
+from holdfast.engine.models.summarize import Means, Question, ask
+from holdfast.lazy_dataclass import dataclass
+
+HEURISTIC: Final = "heuristic"
+MODEL: Final = "model"
+NOTHING_TO_ASK: Final = "there is too little in the session to ask a model about"
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What a session says to the layers, which way was set and taken, and why that was another one."""
+
+    generated: Generated
+    configured: str
+    preferred: str
+    actual: str
+    fallback: str = ""
+
+
+def extract(desk: Desk, session: Session, source: Source, means: Means) -> Extracted:
+    """What a session has to say, by the way that the settings prefer or by the rules."""
+    configured = desk.config(session.project).continuity.extractor
+    rules = generated(session)
+    if configured != MODEL:
+        return Extracted(rules, configured, HEURISTIC, HEURISTIC)
+    written = _by_model(desk, session, source, rules, means)
+    if not isinstance(written, Failed):
+        return Extracted(written, configured, MODEL, MODEL)
+    doubtful = confidence(Author.STAND_IN, rules.counts, rules.warnings)
+    return Extracted(replace(rules, confidence=doubtful), configured, MODEL, HEURISTIC, written.reason)
+
+
+def _by_model(
+    desk: Desk, session: Session, source: Source, rules: Generated, means: Means
+) -> Generated | Failed:
+    if not rules.counts.total:
+        return Failed(NOTHING_TO_ASK)
+    events = continuity_source.events(desk, source)
+    asked = Question(question(session, tuple(turns_told(events))), session.model, answer_schema())
+    return ask(desk, session.project, asked, lambda text, _: answer(text, session, rules), means)

@@ -1,0 +1,72 @@
+"""Excluded: git is told to leave a file alone that is ours, or has ours in it, in all worktrees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from holdfast.core.events.world import Project
+from holdfast.engine.engine import Desk
+from holdfast.engine.repository import git
+from holdfast.errors import HoldfastError
+from holdfast.files import exclude
+from holdfast.files.exclude import Exclusion
+from holdfast.files.manifest import Manifest
+
+
+def keep_out_of_git(desk: Desk, project: Project, path: str) -> None:
+    """Have git leave a file or folder of ours alone, unless the user tracks it."""
+    place = git.find(project.root)
+    if desk.home is None or place is None or place.repository is None or git.tracks(place.repository, path):
+        return
+    exclude.add(desk.home, _exclude_of(place.repository), _pattern(path))
+
+
+def settings_exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:
+    """What git is to leave alone so that settings with paths of this machine are not committed.
+
+    Refuses a file that is committed already, and one that a link would lead to another place.
+    """
+    place = git.find(str(root))
+    repository = place.repository if place else None
+    for file in files:
+        name = file.relative_to(root).as_posix()
+        if file.resolve() != file:
+            raise HoldfastError(f"a link leads from `{name}` to another place", "put it aside and try again")
+        if repository and git.tracks(repository, name) is not False:
+            raise HoldfastError(
+                f"`{name}` is tracked by git, and what setup writes there holds paths of this machine",
+                "leave our tools out with `--no-mcp` if they alone would go there, or leave out `--project`",
+            )
+    return _exclusions(root, files)
+
+
+def spare_exclusions(manifest: Manifest, root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:
+    """The exclusions that nobody needs once these files of a project are without us.
+
+    The worktrees of one repository have them in common.
+    """
+    going = frozenset(files)
+    others = [record for record in manifest.edited if record.project and record.path not in going]
+    needed = {
+        one for record in others if record.project for one in _exclusions(record.project, [record.path])
+    }
+    return tuple(one for one in _exclusions(root, going) if one not in needed)
+
+
+def _exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:
+    place = git.find(str(root))
+    if place is None or place.repository is None:
+        return ()
+    exclude_file = _exclude_of(place.repository)
+    names = (file.relative_to(root).as_posix() for file in files)
+    return tuple(Exclusion(exclude_file, _pattern(name)) for name in names)
+
+
+def _exclude_of(repository: git.Repository) -> Path:
+    return repository.common_dir / "info" / "exclude"
+
+
+def _pattern(name: str) -> str:
+    return re.sub(r"([*?\[])", r"\\\1", f"/{name}")

@@ -1,0 +1,297 @@
+"""Handoff: pass a session's work on in a document, and pick it up again with a look at what is still so.
+
+Documents stand in the main worktree, so that every worktree finds them. Of one that came with a clone a
+stranger may be the author, and whoever picks it up is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.brief.compose import Reason, Told
+from holdfast.core.documents.handoff import (
+    Check,
+    Doubt,
+    Handoff,
+    Head,
+    checks_in,
+    consumed,
+    doubts_in,
+    head_of,
+    render,
+)
+from holdfast.core.documents.handoff_names import file_name, matching
+from holdfast.core.documents.ledger import conflict
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import GitState, Project
+from holdfast.core.session.session import Session
+from holdfast.core.work.handoff_content import Words, filled
+from holdfast.engine.documents.ledger import words_of
+from holdfast.engine.engine import Desk
+from holdfast.engine.repository import git
+from holdfast.engine.repository.git import Repository
+from holdfast.engine.repository.projects import root_now
+from holdfast.engine.repository.verify import checked
+from holdfast.engine.repository.world import git_position
+from holdfast.errors import HoldfastError, NotThere, PathRefused
+from holdfast.files import worktree
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Lineage
+
+FOLDER: Final = ".agents/handoffs"
+EVENTS_READ: Final = 100_000
+MOVES_SHOWN: Final = 5
+NAMES_SHOWN: Final = 5
+
+
+class Verdict(StrEnum):
+    """What came of holding something against the world as it is."""
+
+    VERIFIED = "Verified"
+    DRIFT = "Drift"
+    UNKNOWN = "Unable to verify"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a handoff says, and whether it is still so."""
+
+    what: str
+    verdict: Verdict
+    detail: str = ""
+
+    @property
+    def line(self) -> str:
+        """The finding as it is read."""
+        return f"{self.verdict}: {self.what}{f' ({self.detail})' if self.detail else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A handoff where it stands."""
+
+    root: Path
+    name: str
+    text: str
+    head: Head
+    is_tracked: bool
+
+    @property
+    def path(self) -> Path:
+        """The whole path of the document."""
+        return self.root / FOLDER / self.name
+
+
+def create(
+    desk: Desk, project: Project, session: Session, events: Sequence[Event], purpose: str, words: Words
+) -> Found:
+    """Write the handoff of a session into the main worktree."""
+    if not purpose.strip():
+        raise HoldfastError("a handoff needs a purpose", "say what the next session is to do with it")
+    redact = desk.redactor(project).of_session(session.key)
+    told = Told(Reason.STARTUP, session, desk.clock(), words=words_of(desk, session))
+    told = checked(told, redact, root_now(desk.store, session.project))
+    now = git_position(project) or GitState("", "", (), ())
+    head = Head(
+        purpose=purpose,
+        created=iso(desk.clock()),
+        session=session.key,
+        harness=session.harness,
+        branch=now.branch,
+        commit=now.head,
+    )
+    made = _verifiable(filled(told, events, head, words), Path(project.root))
+    return _written(project, redact(render(made)), now, redact(purpose), desk.clock())
+
+
+def every(project: Project) -> list[Found]:
+    """The handoffs of all worktrees of a project, the newest first."""
+    found = [one for root in roots(project) for one in _in(root)]
+    return sorted(found, key=lambda one: (one.head.created, one.name), reverse=True)
+
+
+def find(project: Project, name: str) -> Found:
+    """The handoff that is meant by a name; without one, the newest that nobody has picked up."""
+    known = every(project)
+    if not name:
+        waiting = [one for one in known if one.head.is_open]
+        if not waiting:
+            raise HoldfastError("no handoff is open", _there_are(known))
+        return waiting[0]
+    names = matching((one.name for one in known), name)
+    meant = [one for one in known if one.name in names]
+    if len({one.path for one in meant}) == 1:
+        return meant[0]
+    if not meant:
+        raise NotThere(f"there is no handoff `{name}`", _there_are(known))
+    raise HoldfastError(
+        f"several handoffs are named like `{name}`: {', '.join(sorted(names)[:5])}", "say more of the name"
+    )
+
+
+def _there_are(known: Sequence[Found]) -> str:
+    """What somebody can do who named none of these."""
+    if not known:
+        return "there are none yet; `holdfast handoff create PURPOSE` writes one"
+    names = ", ".join(f"`{one.name.removesuffix('.md')}`" for one in known[:NAMES_SHOWN])
+    return f"name one: {names}; `holdfast handoff list` shows all"
+
+
+def verified(project: Project, found: Found) -> list[Finding]:
+    """What a handoff says, held against the worktree in which it is picked up."""
+    place = git.find(project.root)
+    findings = [
+        _conflict(found.text),
+        _branch(project, found.head),
+        _commits(place.repository if place else None, found.head),
+    ]
+    findings += [_check(Path(project.root), check) for check in checks_in(found.text)]
+    findings += map(_doubt, doubts_in(found.text))
+    return [finding for finding in findings if finding is not None]
+
+
+def verdict(findings: Sequence[Finding]) -> Verdict:
+    """What the findings come to together; where nothing could be looked at, nobody can tell."""
+    said = {finding.verdict for finding in findings} or {Verdict.UNKNOWN}
+    return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in said), Verdict.VERIFIED)
+
+
+def pick_up(desk: Desk, found: Found, session: Session | None) -> Found:
+    """Mark a handoff as consumed, and remember which session goes on from which."""
+    by = f"session {session.key}" if session else "a person"
+    text = consumed(found.text, iso(desk.clock()), by)
+    worktree.write(found.root, f"{FOLDER}/{found.name}", text.encode(errors="replace"))
+    before = found.head.session
+    if session and before and before != session.key and desk.store.lineage(session.key) is None:
+        with desk.store.writing():
+            desk.store.add_lineage(Lineage(session.key, before, "handoff", desk.clock()))
+    return replace(found, text=text, head=head_of(text) or found.head)
+
+
+def handed_off(project: Project, session: Session) -> bool:
+    """Whether a session has passed its work on already."""
+    return any(one.head.session == session.key for one in every(project))
+
+
+def roots(project: Project) -> list[Path]:
+    """Where handoffs may stand: where they are written first, then the other worktrees."""
+    place = git.find(project.root)
+    if place is None or place.repository is None:
+        return [Path(project.root)]
+    known = git.worktrees(place.repository)
+    main = _main(known, place.repository)
+    return list(dict.fromkeys((main, *(one.root for one in known), Path(project.root))))
+
+
+def _main(known: Sequence[Repository], here: Repository) -> Path:
+    """The main worktree; of a bare repository the one with its branch, else the one we are in, if any."""
+    main = [one.root for one in known if one.git_dir == one.common_dir]
+    if main:
+        return main[0]
+    usual = git.head(Repository(here.common_dir, here.common_dir, here.common_dir))[0]
+    of_branch = [one.root for one in known if usual and git.head(one)[0] == usual]
+    ours = [one.root for one in known if one.root == here.root]
+    return (of_branch or ours or [one.root for one in known] or [here.root])[0]
+
+
+def _in(root: Path) -> list[Found]:
+    place = git.find(str(root))
+    found: list[Found] = []
+    for name in worktree.listed(root, FOLDER):
+        try:
+            text = (worktree.read(root, f"{FOLDER}/{name}") or b"").decode("utf-8", "replace")
+        except PathRefused:
+            continue
+        head = head_of(text)
+        if head is not None:
+            repository = place.repository if place else None
+            tracked = git.tracks(repository, f"{FOLDER}/{name}") is not False if repository else False
+            found.append(Found(root, name, text, head, tracked))
+    return found
+
+
+def _written(project: Project, text: str, now: GitState, purpose: str, at: int) -> Found:
+    root = roots(project)[0]
+    place = git.find(str(root))
+    if place and place.repository and place.repository.git_dir == root:
+        raise HoldfastError(
+            f"`{root}` is a bare repository without a worktree", "make one, or hand over from there"
+        )
+    day = datetime.fromtimestamp(at / 1000).astimezone().date().isoformat()
+    name = file_name(day, now.branch, now.head, purpose, worktree.listed(root, FOLDER))
+    worktree.write(root, f"{FOLDER}/{name}", text.encode(errors="replace"))
+    head = head_of(text)
+    return Found(root, name, text, head or Head(purpose), is_tracked=False)
+
+
+def _verifiable(made: Handoff, root: Path) -> Handoff:
+    """With only those checks that hold now: what is not so today cannot drift."""
+    kept = [check for check in made.checks if _holds(root, check) is Verdict.VERIFIED]
+    files = [Check(check.path) for check in made.checks if check not in kept]
+    there = [check for check in files if _holds(root, check) is Verdict.VERIFIED]
+    return replace(made, checks=(*kept, *there))
+
+
+def _holds(root: Path, check: Check) -> Verdict:
+    """Whether the file is there, inside the worktree, and the line in it."""
+    try:
+        text = worktree.look_into(root, check.path)
+    except PathRefused:
+        return Verdict.UNKNOWN
+    if text is None:
+        return Verdict.DRIFT
+    return Verdict.VERIFIED if check.pattern.encode() in text else Verdict.DRIFT
+
+
+def _check(root: Path, check: Check) -> Finding:
+    is_there = _holds(root, Check(check.path))
+    if is_there is not Verdict.VERIFIED or not check.pattern:
+        details = {Verdict.DRIFT: "it is gone", Verdict.UNKNOWN: "it cannot be read"}
+        return Finding(f"`{check.path}` exists", is_there, details.get(is_there, ""))
+    holds = _holds(root, check)
+    detail = "" if holds is Verdict.VERIFIED else "the line is not there any more"
+    return Finding(f"`{check.path}` holds `{check.pattern}`", holds, detail)
+
+
+def _doubt(doubt: Doubt) -> Finding:
+    """What was in doubt already when the document was written: nothing here can settle it."""
+    detail = f"UNCONFIRMED in the document{f': {doubt.why}' if doubt.why else ''}"
+    return Finding(doubt.what, Verdict.UNKNOWN, detail)
+
+
+def _conflict(text: str) -> Finding | None:
+    line = conflict(text)
+    detail = f"a merge conflict begins in its line {line}"
+    return Finding("the document", Verdict.DRIFT, detail) if line else None
+
+
+def _branch(project: Project, head: Head) -> Finding | None:
+    now = git_position(project)
+    if now is None or not head.branch:
+        return None
+    if now.branch == head.branch:
+        return Finding(f"branch `{head.branch}`", Verdict.VERIFIED)
+    return Finding(f"branch `{head.branch}`", Verdict.DRIFT, f"now it is `{now.branch or 'detached'}`")
+
+
+def _commits(repository: Repository | None, head: Head) -> Finding | None:
+    if not head.commit:
+        return None
+    what = f"commit {head.commit[:10]}"
+    moves = git.moves_since(repository, head.commit) if repository else None
+    if moves is None:
+        return Finding(what, Verdict.UNKNOWN, "this worktree's log does not reach back to it")
+    if not moves:
+        return Finding(what, Verdict.VERIFIED)
+    more = f" and {len(moves) - MOVES_SHOWN} more" if len(moves) > MOVES_SHOWN else ""
+    return Finding(what, Verdict.DRIFT, f"since then: {'; '.join(moves[:MOVES_SHOWN])}{more}")
+
+
+def iso(at: int) -> str:
+    """A time as documents have it; such times compare as texts."""
+    return datetime.fromtimestamp(at // 1000, UTC).isoformat().replace("+00:00", "Z")

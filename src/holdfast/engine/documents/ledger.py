@@ -1,0 +1,329 @@
+"""Ledger: save a worktree's state to the file that people edit, look at it, and let it lead a brief.
+
+Saving merges what the session's evidence and its agent say with what stands there. What came with a clone is
+a stranger's: it may be looked at and added to, and never leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from holdfast.core.brief.compose import Reason, Told
+from holdfast.core.brief.named_things import relative
+from holdfast.core.documents.ledger import (
+    Document,
+    Entry,
+    Ledger,
+    Part,
+    conflict,
+    key_of,
+    parse,
+    read,
+    render,
+    updated,
+)
+from holdfast.core.documents.ledger_edit import confirmed
+from holdfast.core.documents.ledger_merge import Known, merged
+from holdfast.core.documents.ledger_sentences import Lead
+from holdfast.core.documents.ledger_when import calls_for_saving, not_worth_it, staleness
+from holdfast.core.documents.repository_ledger import StrangeLedger
+from holdfast.core.documents.unconfirmed import doubted, file_doubts, is_settled
+from holdfast.core.events.event import Event
+from holdfast.core.events.world import Project
+from holdfast.core.evidence.trail import Said
+from holdfast.core.session.session import Session, Trigger
+from holdfast.core.work.ledger_content import filled
+from holdfast.engine.documents.git_exclude import keep_out_of_git
+from holdfast.engine.engine import Desk
+from holdfast.engine.liveness.sessions import Life, life_of
+from holdfast.engine.repository import git
+from holdfast.engine.repository.projects import root_now
+from holdfast.engine.repository.verify import checked
+from holdfast.engine.repository.world import file_states, git_position
+from holdfast.errors import HoldfastError
+from holdfast.files import agents_yml
+from holdfast.files import ledger as files
+from holdfast.files.ledger import Place
+from holdfast.lazy_dataclass import dataclass
+from holdfast.settings import Session as Settings
+
+DEFAULT_PATH: Final = ".agents/session_ledger.md"
+SETTING: Final = "session.ledger"
+OFF: Final = "Checkpoint skipped - session.ledger not enabled in .agents.yml"
+CHECKPOINTS_LOOKED_AT: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the user's settings and the project's own files say: whether the commands may act, and where."""
+
+    allowed: bool
+    path: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A ledger that was just written, and what it says now."""
+
+    path: str
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A ledger as it is, held against the files and the branch as they are now."""
+
+    text: str
+    ledger: Ledger
+    """With marks on the files that are not as they were left."""
+    saved_at: int
+    notices: tuple[str, ...]
+    came_with_the_clone: bool
+    conflict: int
+    """The line in which a merge conflict begins; 0 if there is none."""
+
+
+def rules(own: Settings, *, decided: bool, root: Path, environment: Mapping[str, str]) -> Rules:
+    """The rules that hold for a worktree; `decided` if the user's own settings turn the ledger on or off."""
+    found = agents_yml.read(root, environment)
+    allowed = own.ledger if decided else bool(found.asked.ledger)
+    return Rules(allowed, own.ledger_path or found.asked.ledger_path or DEFAULT_PATH, found.warnings)
+
+
+def place_of(home: Path, project: Project, path: str) -> Place:
+    """Where the ledger of a project's worktree stands."""
+    # As git would name it, so that nobody can make a tracked file look like another.
+    plain = PurePosixPath(path).as_posix()
+    return files.place(home, project.project_id, project.worktree_id, Path(project.root), plain)
+
+
+def save(desk: Desk, place: Place, project: Project, session: Session | None, given: Ledger) -> Saved:
+    """Write what is known of the session, and what is given in explicit words, into the ledger."""
+    at = desk.clock()
+    redact = desk.redactor(project).of_session(session.key if session else "")
+    with place.alone():
+        text = files.read_to_change(place) or ""
+        ours = _ours(place, session)
+        known = _known(desk, project, session, read(parse(text)), _saved_at(place, parse(text)))
+        known = replace(
+            known, given=_redacted(given, redact), ours=ours, found=_redacted(known.found, redact)
+        )
+        after = merged(parse(text), known, _iso(at))
+        keep_out_of_git(desk, project, place.path)
+        files.write(place, render(after.document), after.ours, at, session.key if session else "", redact)
+    return Saved(place.path, read(after.document))
+
+
+def confirm(desk: Desk, place: Place, project: Project, texts: tuple[str, ...]) -> Saved:
+    """Take the mark off every entry that says one of these."""
+    with place.alone():
+        before = parse(files.read_to_change(place) or "")
+        document = before
+        for text in texts:
+            document = confirmed(document, text)
+        if document == before:
+            hint = "`holdfast ledger check` lists what is unconfirmed"
+            raise HoldfastError("nothing that is unconfirmed says that", hint)
+        rewrite(desk, place, project, render(document))
+    return Saved(place.path, read(document))
+
+
+def rewrite(desk: Desk, place: Place, project: Project, text: str) -> None:
+    """Put a text that someone edited in place; what was there becomes a past version. Only when alone."""
+    redact = desk.redactor(project).of_session("")
+    files.write(place, text, files.ours(place), desk.clock(), "", redact)
+
+
+def look(desk: Desk, place: Place, project: Project) -> Looked | None:
+    """The ledger, checked; None if there is none."""
+    text = files.read(place)
+    if text is None:
+        return None
+    document = parse(text)
+    ledger, saved_at = read(document), _saved_at(place, document)
+    states = file_states(project.root, map(_path, ledger.files))
+    doubts = file_doubts(ledger.files, {}, states, 0, saved_at)
+    marked = tuple(_doubted(entry, doubts.get(key_of(entry.text), "")) for entry in ledger.files)
+    redact = desk.redactor_to_show(project).of_session("")
+    return Looked(
+        text=text,
+        ledger=ledger.having(Part.FILES, marked),
+        saved_at=saved_at,
+        notices=tuple(_moves(project, ledger, redact)),
+        came_with_the_clone=_came_with_the_clone(place, project, redact(text)),
+        conflict=conflict(text),
+    )
+
+
+def keep_up(
+    desk: Desk, session: Session, events: tuple[Event, ...], *, handed_off: Callable[[], bool]
+) -> None:
+    """Save the ledger by itself where the window is about to go, if the user's own settings want that."""
+    if not calls_for_saving(events):
+        return
+    place = _automatic(desk, session.project)
+    if place is None:
+        return
+    try:
+        again = any(version.writer == files.writer(session.key) for version in files.versions(place))
+        if (again or not not_worth_it(session, desk.clock())) and not handed_off():
+            save(desk, place, session.project, session, Ledger())
+    except HoldfastError as error:
+        # The harness waits for its answer, and its user for nothing: `doctor` tells what was refused.
+        with desk.store.writing():
+            desk.store.count_skipped(f"ledger: {error.message}", 1)
+
+
+def is_enabled(desk: Desk, project: Project) -> bool:
+    """Whether the user's settings or, where they leave that open, the project's files enable the ledger."""
+    return _rules(desk, project).allowed
+
+
+def leading(desk: Desk, project: Project, own: str, before: Session | None) -> Lead | StrangeLedger | None:
+    """The ledger that leads the brief of a starting session, which goes on from `before` if that is known."""
+    enabled = _rules(desk, project)
+    if not enabled.allowed or desk.home is None:
+        return None
+    place = place_of(desk.home, project, enabled.path)
+    try:
+        looked = look(desk, place, project)
+    except HoldfastError:
+        return None
+    if looked is None or looked.conflict or looked.ledger == Ledger():
+        return None
+    if looked.came_with_the_clone:
+        redact = desk.redactor(project).of_session(own)
+        return StrangeLedger(place.path, _redacted(looked.ledger, redact))
+    if _is_anothers(desk, place, {own, before.key if before else ""}):
+        return None
+    here = before is not None and before.project.worktree_id == project.worktree_id
+    worked_until = before.changed_at if before and here else 0
+    stale = staleness(looked.saved_at, worked_until, desk.clock())
+    return Lead(place.path, looked.ledger, looked.saved_at, stale, looked.notices)
+
+
+def _automatic(desk: Desk, project: Project) -> Place | None:
+    """The place of a ledger that the user's own settings want to be saved without asking."""
+    if not desk.config(project).session.ledger or desk.home is None:
+        return None
+    return place_of(desk.home, project, _rules(desk, project).path)
+
+
+def _rules(desk: Desk, project: Project) -> Rules:
+    """The rules of a worktree as far as a daemon can know them: not the `$AGENTS_CONFIG` of a shell."""
+    config = desk.config(project)
+    decided = config.session.ledger or SETTING in config.explicit
+    return rules(config.session, decided=decided, root=Path(project.root), environment={})
+
+
+def _known(desk: Desk, project: Project, session: Session | None, there: Ledger, saved_at: int) -> Known:
+    """What is known of a session, and of the files that a ledger names."""
+    if session is None:
+        states = file_states(project.root, map(_path, there.files))
+        return Known(file_doubts=file_doubts(there.files, {}, states, 0, saved_at))
+    told = Told(Reason.CLEAR, session, desk.clock(), words=words_of(desk, session))
+    redact = desk.redactor(project).of_session(session.key)
+    told = checked(told, redact, root_now(desk.store, session.project))
+    found = filled(told)
+    touched = {key_of(relative(touch.path, told)): touch.at for touch in session.trail.files}
+    paths = dict.fromkeys(map(_path, (*there.files, *found.files)))
+    states = file_states(project.root, paths)
+    return Known(
+        found=found,
+        file_doubts=file_doubts(there.files, touched, states, session.changed_at, saved_at),
+        is_settled=lambda text: is_settled(text, session.trail),
+    )
+
+
+def by_agent(given: Ledger, session: Session) -> Ledger:
+    """What an agent gives in its own words, with marks on what its user has not confirmed."""
+    return doubted(given, session.trail)
+
+
+def words_of(desk: Desk, session: Session) -> tuple[Said, ...]:
+    """The last digest of the session's agent, or of a person."""
+    taken = desk.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    own = (Trigger.AGENT, Trigger.EXPLICIT)
+    return tuple(
+        Said(one.words, one.created_at, one.id) for one in taken if one.words and one.trigger in own
+    )[:1]
+
+
+def _ours(place: Place, session: Session | None) -> Ledger:
+    """What of the file is ours; the questions of another session are nobody's to answer but a person's."""
+    ours = files.ours(place)
+    last = next((version.writer for version in files.versions(place) if version.writer != files.BY_HAND), "")
+    same = session is not None and files.writer(session.key) == last
+    return ours if same else replace(ours, questions=())
+
+
+def _is_anothers(desk: Desk, place: Place, own: set[str]) -> bool:
+    """Whether the ledger is that of a session which is still at work beside this one."""
+    last = next((version.writer for version in files.versions(place)), "")
+    others = (other for other in desk.store.live_sessions() if other.key not in own)
+    return any(files.writer(other.key) == last and life_of(desk, other) is Life.OWN for other in others)
+
+
+def _came_with_the_clone(place: Place, project: Project, redacted: str) -> bool:
+    """Whether a stranger may have written the file: git tracks it, or nobody can tell, and we did not."""
+    kept = files.versions(place)
+    if kept and kept[0].text() == redacted:
+        return False
+    found = git.find(project.root)
+    if found is None or found.repository is None:
+        return not kept
+    return git.tracks(found.repository, place.path) is not False
+
+
+def _moves(project: Project, ledger: Ledger, redact: Callable[[str], str]) -> list[str]:
+    """Which branch and commit are checked out now, where a ledger says others."""
+    now = git_position(project)
+    said = {words[0]: words[1].strip("`") for entry in ledger.ids if len(words := entry.text.split()) == 2}
+    moves: list[str] = []
+    if now is None:
+        return moves
+    branch, commit = said.get("branch", ""), said.get("commit", "")
+    if branch and branch != now.branch and redact(now.branch) == now.branch:
+        moves.append(f"the branch was `{branch}`, now it is `{now.branch or 'detached'}`.")
+    if commit and now.head and not now.head.startswith(commit):
+        moves.append(f"HEAD was {commit} when the ledger was saved, now it is {now.head[:10]}.")
+    return moves
+
+
+def _doubted(entry: Entry, why: str) -> Entry:
+    return Entry(entry.text, unconfirmed=True, why=why) if why and not entry.unconfirmed else entry
+
+
+def _path(entry: Entry) -> str:
+    return entry.text.strip("`")
+
+
+def _redacted(ledger: Ledger, redact: Callable[[str], str]) -> Ledger:
+    for part in Part:
+        entries = ledger.of(part)
+        if entries:
+            ledger = ledger.having(part, (replace(entry, text=redact(entry.text)) for entry in entries))
+    return ledger
+
+
+def _saved_at(place: Place, document: Document) -> int:
+    """When the ledger was last written: by us, as it says itself, or by hand since then, as its file does."""
+    try:
+        by_hand = place.target.whole.lstat().st_mtime_ns // 1_000_000
+    except OSError:
+        return 0
+    try:
+        moment = datetime.fromisoformat(updated(document))
+    except ValueError:
+        return by_hand
+    said = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return max(round(said * 1000), by_hand)
+
+
+def _iso(at: int) -> str:
+    return datetime.fromtimestamp(at // 1000, UTC).isoformat().replace("+00:00", "Z")

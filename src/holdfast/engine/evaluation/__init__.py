@@ -1,0 +1,1 @@
+"""Evaluation: briefs, recall and redaction measured on transcripts and labelled data."""

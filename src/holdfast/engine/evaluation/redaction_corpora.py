@@ -1,0 +1,331 @@
+"""Corpora for redaction: secrets that somebody labelled, transcripts, and text that is made here to be clean.
+
+Reads, and makes; what is measured on it is `engine.evaluation.redaction`'s work. Two formats of labels are
+known: a list in JSON of findings with their lines, and rules in YAML with a pattern and examples.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast.core.events.event import Event, map_text
+from holdfast.engine.evaluation.survival import read, transcripts
+from holdfast.lazy_dataclass import dataclass
+
+
+class Family(StrEnum):
+    """What sort of secret a label means."""
+
+    PROVIDER_KEYS = "provider_keys"
+    PRIVATE_KEYS = "private_keys"
+    URLS = "urls"
+    KEY_VALUES = "key_values"
+    PASSWORD_HASHES = "password_hashes"  # noqa: S105 - the name of a family
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A secret, and a text that holds it."""
+
+    family: Family
+    rule: str
+    value: str
+    text: str
+
+
+# How the rules of the corpora are named, by family; what none of these names is a provider's key.
+_FAMILIES: Final = (
+    (Family.PASSWORD_HASHES, re.compile(r"Password Hash")),
+    (Family.PRIVATE_KEYS, re.compile(r"PEM|Private Key|Age Secret|NKEY|JWK|JSON Web Key")),
+    (Family.URLS, re.compile(r"\bUR[LI]|Webhook|MongoDB|JDBC")),
+    (
+        Family.KEY_VALUES,
+        re.compile(
+            r"\A(?:Password|Secret|Token|Key|API|Auth|Credential|Salt)\Z|CMD |CURL|Generic|netrc|HTTP"
+            r"|Hardcoded|Basic |Bearer |PHPMailer|React App|ODBC|\.NET|Credentials in|WireGuard"
+        ),
+    ),
+)
+# What the corpora label too, and is open to anyone: identifiers, domains, numbers used once.
+_NO_SECRETS: Final = re.compile(r"(?:UUID|Nonce|AWS S3 Bucket|Firebase Domain|Tencent WeChat API App ID)\Z")
+# Values that stand for a secret which is elsewhere, or for none: a variable, a template, filler.
+_NO_VALUE: Final = re.compile(r'"?\$\w+"?\Z|%\w+%\Z|#?\{|"kty"|(?P<same>.)(?P=same){5}|.*xxxxxx')
+_USER_BEFORE: Final = re.compile(r"(?:user ?id|uid|user ?name|user)[ =:\"']{1,6}\Z", re.IGNORECASE)
+
+
+def labelled(data: Path) -> list[Labelled]:
+    """Every labelled secret below the folders that are named `secrets`, each once for each rule."""
+    found: dict[tuple[str, str], Labelled] = {}
+    for path in sorted(data.rglob("*")):
+        if "secrets" not in (data.resolve().name, *path.relative_to(data).parts):
+            continue
+        for one in _in_file(path):
+            if one.value and not _NO_SECRETS.match(one.rule) and not _NO_VALUE.match(one.value):
+                found.setdefault((one.rule, one.value), one)
+    return list(found.values())
+
+
+def family_of(rule: str) -> Family:
+    """The family of the secrets that a rule of this name finds."""
+    return next((family for family, name in _FAMILIES if name.search(rule)), Family.PROVIDER_KEYS)
+
+
+def _in_file(path: Path) -> Iterator[Labelled]:
+    if path.suffix == ".json" and path.name.startswith("labels"):
+        yield from _findings(path.read_text("utf-8"))
+    elif path.suffix in {".yml", ".yaml"}:
+        for rule in rules_in(path.read_text("utf-8", "replace")):
+            yield from _examples(rule)
+
+
+class _Line(msgspec.Struct):
+    line: str
+    value: str | None = None
+
+
+class _Finding(msgspec.Struct):
+    rule: str
+    line_data_list: list[_Line]
+
+
+def _findings(text: str) -> Iterator[Labelled]:
+    """Findings with the lines that they stand in; all lines of one are its text."""
+    for finding in msgspec.json.decode(text, type=list[_Finding]):
+        whole = "\n".join(line.line for line in finding.line_data_list)
+        for line in finding.line_data_list:
+            yield Labelled(family_of(finding.rule), finding.rule, line.value or "", whole)
+
+
+def _examples(rule: Mapping[str, Sequence[str]]) -> Iterator[Labelled]:
+    """The examples of a rule that its pattern finds a secret in."""
+    name = rule.get("name", ("",))[0]
+    if not any("secret" in category for category in rule.get("categories", ())):
+        return
+    try:
+        pattern = _pattern(rule.get("pattern", ("",))[0])
+    except re.error:  # written for another engine
+        return
+    for example in rule.get("examples", ()):
+        found = pattern.search(example)
+        value = _secret_of(found, family_of(name)) if found else ""
+        if value and not _USER_BEFORE.search(example, 0, example.find(value)):
+            yield Labelled(family_of(name), name, value, example)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """The pattern, with the flags at its beginning gathered as this engine wants them."""
+    flags, rest = "", text.strip()
+    while found := re.match(r"\(\?([imsx]+)\)", rest):
+        flags, rest = flags + found[1], rest[found.end() :].strip()
+    return re.compile(f"(?{''.join(sorted(set(flags)))}){rest}" if flags else rest)
+
+
+def _secret_of(found: re.Match[str], family: Family) -> str:
+    """The last group that a pattern caught, or the second where a host follows user and password."""
+    groups = [number for number in range(1, found.re.groups + 1) if found[number]]
+    if family is Family.URLS and len(groups) == 3:
+        # A password may hold an @: then it reaches to the last one before the path.
+        more = _MORE_PASSWORD.match(found.string, found.end(groups[1]))
+        return found[groups[1]] + (more[1] if more else "")
+    return found[groups[-1]] if groups else found[0]
+
+
+_MORE_PASSWORD: Final = re.compile(r"(@[^\s/]*)@")
+
+
+_KEY: Final = re.compile(r"(?:- |  )(\w+):[ ]*(.*)")
+_ITEM: Final = re.compile(r"[ ]*- (.*)")
+
+
+def rules_in(text: str) -> Iterator[dict[str, list[str]]]:
+    """The rules of a file: names, and the scalars under each. Of YAML this reads what such files use."""
+    rule: dict[str, list[str]] = {}
+    lines, number, key = text.split("\n"), 0, ""
+    while number < len(lines):
+        line, number = lines[number], number + 1
+        if line.lstrip().startswith("#"):
+            continue
+        if named := _KEY.fullmatch(line):
+            if line.startswith("-"):
+                yield rule
+                rule = {}
+            key = named[1]
+        found = named or _ITEM.fullmatch(line)
+        if found and found[found.lastindex or 0]:
+            scalar, number = _scalar(found[found.lastindex or 0], lines, number)
+            rule.setdefault(key, []).append(scalar)
+    yield rule
+
+
+def _scalar(written: str, lines: Sequence[str], number: int) -> tuple[str, int]:
+    """The text that is written here, or in the block that begins with the next line; and where that ends."""
+    if written.startswith("|"):
+        indent = len(lines[number - 1]) - len(lines[number - 1].lstrip(" "))
+        end = number
+        while end < len(lines) and (not lines[end].strip() or lines[end].startswith(" " * (indent + 1))):
+            end += 1
+        return textwrap.dedent("\n".join(lines[number:end])).strip("\n") + "\n", end
+    if written.startswith("'"):
+        return written.strip().strip("'").replace("''", "'"), number
+    if written.startswith('"'):
+        with contextlib.suppress(ValueError):
+            return str(json.loads(written)), number
+    return written, number
+
+
+def clean_texts(data: Path) -> Iterator[str]:
+    """What the transcripts below this directory say, text for text as it would be recorded."""
+    for transcript in transcripts(data):
+        events, _ = read(transcript.harness, transcript.path)
+        for event in events:
+            yield from _texts(event)
+
+
+def _texts(event: Event) -> list[str]:
+    found: list[str] = []
+
+    def take(text: str) -> str:
+        found.append(text)
+        return text
+
+    map_text(event, take)
+    return found
+
+
+HEX: Final = "0123456789abcdef"
+ALNUM: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def made_clean(lines: int = 2_000) -> dict[str, str]:
+    """Text of each sort that must be left alone, the same on every run."""
+    draw = random.Random(1)  # noqa: S311 - no secret depends on it
+    makers = {"paths": _path, "commit_ids": _commit, "uuids": _uuid, "lock_files": _locked, "prose": _prose}
+    return {name: "\n".join(make(draw) for _ in range(lines)) + "\n" for name, make in makers.items()}
+
+
+def _word(draw: random.Random) -> str:
+    return draw.choice(_WORDS)
+
+
+def _path(draw: random.Random) -> str:
+    parts = [_word(draw) for _ in range(draw.randint(2, 6))]
+    name = draw.choice(["{}.py", "{}.test.ts", "{}_v2.json", "{}-4f1c2b3a.js", "2024-05-01_{}.log"])
+    root = draw.choice(["", "/", "./", "../", "~/", "/tmp/pytest-of-you/pytest-12/", "C:\\Users\\you\\"])  # noqa: S108
+    return root + "/".join([*parts, name.format(_word(draw))]) + draw.choice(["", ":12", ":12:4", "#L20-L31"])
+
+
+def _commit(draw: random.Random) -> str:
+    full = _drawn(draw, HEX, 40)
+    lines = ["commit {0}", "{1} Fix the {2}", "index {1}..{3} 100644", "HEAD is now at {1} {2}", "ref: {0}"]
+    return draw.choice(lines).format(full, full[:7], _word(draw), _drawn(draw, HEX, 7))
+
+
+def _uuid(draw: random.Random) -> str:
+    uuid = "-".join(_drawn(draw, HEX, size) for size in (8, 4, 4, 4, 12))
+    lines = ["id: {}", '"sessionId": "{}"', "session {} ended", "/projects/{}.jsonl", "key={}"]
+    return draw.choice(lines).format(draw.choice([uuid, uuid.upper()]))
+
+
+def _locked(draw: random.Random) -> str:
+    base64 = _drawn(draw, ALNUM + "+/", 86) + "=="
+    lines = [
+        '      "integrity": "sha512-{0}",',
+        "    resolution: {{integrity: sha512-{0}}}",
+        "    --hash=sha256:{1} \\",
+        'checksum = "{1}"',
+        "{3} v1.2.3 h1:{2}=",
+        '{{file = "{3}-1.2.3.tar.gz", hash = "sha256:{1}"}},',
+        '      "resolved": "https://r.example/{3}/-/{3}-1.2.3.tgz#{4}",',
+        '  "narHash": "sha256-{2}=",',
+    ]
+    hashes = _drawn(draw, HEX, 64), base64[:43], _word(draw), _drawn(draw, HEX, 40)
+    return draw.choice(lines).format(base64, *hashes)
+
+
+def _prose(draw: random.Random) -> str:
+    return draw.choice(_SENTENCES).format(_word(draw), draw.randint(2, 90), _word(draw))
+
+
+def _drawn(draw: random.Random, alphabet: str, length: int) -> str:
+    return "".join(draw.choices(alphabet, k=length))
+
+
+_WORDS: Final = (
+    *(
+        "auth",
+        "token",
+        "tokens",
+        "secret",
+        "secrets",
+        "password",
+        "passwords",
+        "key",
+        "keys",
+        "login",
+        "session",
+    ),
+    *(
+        "account",
+        "reset",
+        "service",
+        "config",
+        "index",
+        "client",
+        "server",
+        "store",
+        "cache",
+        "queue",
+        "worker",
+    ),
+    *(
+        "model",
+        "view",
+        "router",
+        "schema",
+        "migration",
+        "test",
+        "fixture",
+        "parser",
+        "buffer",
+        "stream",
+        "socket",
+    ),
+    *(
+        "canvas",
+        "widget",
+        "button",
+        "dialog",
+        "menu",
+        "layout",
+        "theme",
+        "locale",
+        "invoice",
+        "order",
+        "cart",
+    ),
+    *("product", "customer", "payment", "refund", "report", "export", "backup", "deploy", "release", "build"),
+)
+_SENTENCES: Final = (
+    "The password must have at least {1} characters and is checked against the {0}.",
+    "A token expires after {1} minutes; ask the {0} for a new one, and never log it.",
+    "Pass the API key as a header, not in the {0}, and rotate it every {1} days.",
+    "If the secret is missing, the {0} refuses to start and says which key it wanted.",
+    "We count {1}k input tokens and {1}k output tokens per {0}, so max_tokens is too low.",
+    "def test_{0}_token_is_rejected_after_{1}_attempts(client, password): ...",
+    "The {0} reads `API_KEY` from the environment: `os.environ['API_KEY']` or `process.env.API_KEY`.",
+    "Set PASSWORD=<your-password> in `.env`, GITHUB_TOKEN: ${{{{ secrets.GITHUB_TOKEN }}}} in the workflow.",
+    "The primary key of {0} is (id, {2}_id); the foreign key points to {2}.id, see section {1}.",
+    "TODO({0}): the credentials of the {2} are hard-coded in {1} places, move them to the vault.",
+    "- [ ] reset the password of the {0} user, then sign in with the new password and check the {2} token",
+    "Authentication failed: invalid token for {0} (attempt {1} of 99), please check your credentials.",
+)

@@ -1,0 +1,210 @@
+"""Retrieval: whether recall finds what a question asks for, measured on conversations with known answers.
+
+Mechanical: no model judges. Every finder is asked the same questions about the same memories, in stores of
+their own that are gone afterwards; ours is `engine.memory.recall` itself. How the sets are laid out in files
+is `engine.evaluation.retrieval_sets`'s knowledge.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from holdfast import harnesses
+from holdfast.config import Config
+from holdfast.core.evaluation.survival import Mean, mean
+from holdfast.core.events.world import Project
+from holdfast.core.memory.ranking import query_words
+from holdfast.core.text.strings import content_words, query_terms
+from holdfast.engine.engine import Desk
+from holdfast.engine.index.vectors import MODEL
+from holdfast.engine.memory.recall import RECORD, Query, look_up
+from holdfast.lazy_dataclass import dataclass
+from holdfast.models.base import Embedder
+from holdfast.stores.base import EVERYWHERE, Document
+from holdfast.stores.sqlite import open_store
+
+PROJECT: Final = Project("", "", "evaluation", "", "")
+DEPTH: Final = 50
+"""So many memories are looked at for the first that is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One memory: something that was said in a session, and what finding it counts as."""
+
+    id: str
+    text: str
+    session: str
+    place: int
+    counts_as: str
+    """What a question names as its evidence: the turn itself, or the session that it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something asked, and where the answer stands."""
+
+    text: str
+    category: str
+    evidence: frozenset[str]
+    answer: str = ""
+    """The answer in words, where the turns can be expected to hold them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Memories that are searched together, and the questions about them."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How one finder did with one question."""
+
+    finder: str
+    collection: str
+    category: str
+    measures: Mapping[str, float | None]
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A collection that can be searched: its turns by id, as the records of their sessions and each alone."""
+
+    turns: Mapping[str, Turn]
+    desk: Desk
+    alone: Desk
+    embedder: Embedder
+
+    def by_words(self, question: str, limit: int) -> dict[str, float]:
+        """Ids and scores of a keyword search, the best first."""
+        return {hit.id: hit.score for hit in self.desk.store.search(query_words(question), EVERYWHERE, limit)}
+
+    def by_meaning(self, question: str, limit: int) -> dict[str, float]:
+        """Ids and cosines of the nearest vectors, the nearest first."""
+        (vector,) = self.embedder.embed([question])
+        return {hit.id: hit.score for hit in self.desk.store.nearest(vector, EVERYWHERE, limit)}
+
+
+Finder: TypeAlias = Callable[[Library, str], list[str]]
+"""The ids of at most `DEPTH` memories for a question, the best first."""
+
+
+@contextmanager
+def shelved(collection: Collection, embedder: Embedder) -> Generator[Library]:
+    """The collection in stores of its own, gone afterwards."""
+    vectors = embedder.embed([turn.text for turn in collection.turns])
+    documents = [
+        Document(turn.id, RECORD, PROJECT.project_id, turn.text, vector, turn.session, place=turn.place)
+        for turn, vector in zip(collection.turns, vectors, strict=True)
+    ]
+    alone = [replace(document, session="") for document in documents]
+    with _desk(documents, embedder) as desk, _desk(alone, embedder) as desk_alone:
+        yield Library({turn.id: turn for turn in collection.turns}, desk, desk_alone, embedder)
+
+
+@contextmanager
+def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Desk]:
+    """A desk over these documents and nothing else, at a time when all of them are new."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        store = open_store(Path(folder, "store.db"), Path(folder, "backups"), 0)
+        try:
+            with store.writing():
+                for document in documents:
+                    store.add_document(document)
+                store.put_fact(MODEL, embedder.name)
+            yield Desk(
+                store=store,
+                harness=harnesses.get,
+                config=lambda _: Config(),
+                user_home=Path(folder),
+                clock=lambda: 0,
+                new_id=lambda: "",
+                embedder=lambda: embedder,
+            )
+        finally:
+            store.close()
+
+
+def answered(collection: str, question: Question, library: Library) -> list[Answered]:
+    """How every finder does with one question."""
+    rows: list[Answered] = []
+    for name, finder in FINDERS.items():
+        began = time.perf_counter()
+        found = finder(library, question.text)
+        milliseconds = (time.perf_counter() - began) * 1000
+        measures = scores(question, [library.turns[id] for id in found])
+        rows.append(Answered(name, collection, question.category, measures, milliseconds))
+    return rows
+
+
+def scores(question: Question, found: Sequence[Turn]) -> dict[str, float | None]:
+    """Every measure of what was found for a question, the best first."""
+    right = [turn.counts_as in question.evidence for turn in found]
+    return {
+        **{f"r{k}": _share(question.evidence, {turn.counts_as for turn in found[:k]}) for k in (5, 10)},
+        "hit1": float(any(right[:1])),
+        "mrr": 1 / (right.index(True) + 1) if any(right) else 0.0,
+        **{f"answer{k}": _told(question.answer, found[:k]) for k in (5, 10)},
+    }
+
+
+MEASURES: Final = ("r5", "r10", "hit1", "mrr", "answer5", "answer10")
+
+
+def means(rows: Iterable[Answered]) -> dict[str, Mean]:
+    """The mean of every measure over these questions."""
+    rows = tuple(rows)
+    return {name: mean(row.measures[name] for row in rows) for name in MEASURES}
+
+
+def _told(answer: str, found: Iterable[Turn]) -> float | None:
+    """The share of an answer's content words that the turns hold; None where none are expected."""
+    words = content_words(answer)
+    return _share(words, content_words("\n".join(turn.text for turn in found))) if words else None
+
+
+def _share(wanted: frozenset[str], found: Iterable[str]) -> float:
+    return len(wanted.intersection(found)) / len(wanted)
+
+
+def _ours(library: Library, question: str) -> list[str]:
+    return _recalled(library.desk, question)
+
+
+def _each_alone(library: Library, question: str) -> list[str]:
+    """As if no memory stood in a session: what sessions are worth is the difference."""
+    return _recalled(library.alone, question)
+
+
+def _recalled(desk: Desk, question: str) -> list[str]:
+    found = look_up(desk, PROJECT, Query(question, limit=DEPTH, kinds=(RECORD,)))
+    return [finding.id for finding in found]
+
+
+def _grep(library: Library, question: str) -> list[str]:
+    """What a person would do: every word in any case, the lines with most of them first."""
+    words = query_terms(question, len(question)).lower().split()
+    counts = {id: sum(word in turn.text.lower() for word in words) for id, turn in library.turns.items()}
+    return sorted((id for id, count in counts.items() if count), key=lambda id: -counts[id])[:DEPTH]
+
+
+OURS: Final = "holdfast"
+FINDERS: Final[Mapping[str, Finder]] = {
+    OURS: _ours,
+    "holdfast_alone": _each_alone,
+    "keywords": lambda library, question: list(library.by_words(question, DEPTH)),
+    "meaning": lambda library, question: list(library.by_meaning(question, DEPTH)),
+    "grep": _grep,
+    "empty": lambda _library, _question: [],
+}

@@ -1,0 +1,110 @@
+"""Scoring: how sessions went on from what was there before them, worked out when somebody asks, and kept.
+
+What is counted, `core.evaluation.scores` says. It takes a look at every event, so it is nothing for a hook to
+wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from holdfast.core.brief.brief_input import Reason
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.evaluation.facts import Fact
+from holdfast.core.evaluation.scores import Beginning, Told, counted, named_in, recalls
+from holdfast.core.evaluation.survival import compactions, is_by_agent, is_conversation
+from holdfast.core.events.event import Event
+from holdfast.core.session.score import SessionScore, Start
+from holdfast.core.session.session import Session, is_imported
+from holdfast.engine.engine import Desk
+from holdfast.stores.base import EVERYWHERE
+
+EVENTS_MOST: Final = 20_000
+EARLIER_EVENTS: Final = 400
+"""So much of an earlier session is what a new one could have known of it."""
+EARLIER_SESSIONS: Final = 20
+AGENT_EVENTS_LEAST: Final = 5
+"""With fewer, nothing can be said of a session."""
+RECEIPTS_MOST: Final = 200
+_GIVEN: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.CLEAR})
+"""Why a brief is given that the agent goes on from."""
+
+
+def scored(desk: Desk, sessions: Iterable[Session]) -> Iterator[SessionScore]:
+    """The scores of these sessions, as far as they can be scored; worked out where they are not yet known."""
+    known = {score.session: score for score in desk.store.scores(EVENTS_MOST)}
+    for session in sessions:
+        score = known.get(session.key)
+        if score is None or score.scored_at <= session.last_event_at:
+            score = _worked_out(desk, session)
+        if score is not None:
+            yield score
+
+
+def _worked_out(desk: Desk, session: Session) -> SessionScore | None:
+    if is_imported(session):
+        return None
+    events = desk.store.events_from(session.key, "", EVENTS_MOST)
+    if sum(is_by_agent(event) for event in events if is_conversation(event)) < AGENT_EVENTS_LEAST:
+        return None
+    score = _score(desk, session, events)
+    with desk.store.writing():
+        if desk.store.session(session.key) is not None:
+            desk.store.put_score(score)
+    return score
+
+
+def _score(desk: Desk, session: Session, events: Sequence[Event]) -> SessionScore:
+    beginnings = list(_beginnings(desk, session, events))
+    counts, (recalled, used) = counted(events, beginnings), recalls(events, _told(desk, session))
+    return SessionScore(
+        session=session.key,
+        harness=session.harness,
+        project_id=session.project.project_id,
+        scored_at=desk.clock(),
+        start=Start.RECOVERED if any(one.items for one in beginnings) else Start.COLD,
+        agent_events=counts.agent_events,
+        brief_items=counts.brief_items,
+        brief_items_used=counts.brief_items_used,
+        needed=counts.needed,
+        rediscovered=counts.rediscovered,
+        novel_context_count=counts.novel,
+        memories_recalled=recalled,
+        memories_used=used,
+    )
+
+
+def _told(desk: Desk, session: Session) -> list[Told]:
+    """What the agent was told when it asked, as far as that is still kept."""
+    told: list[Told] = []
+    for id, at in desk.store.recalls(session.key):
+        found = desk.store.documents_beginning(id, EVERYWHERE, 1)
+        told += [Told(at, document.text) for document in found]
+    return told
+
+
+def _beginnings(desk: Desk, session: Session, events: Sequence[Event]) -> Iterator[Beginning]:
+    """Where the session began, and where it went on after each compaction."""
+    receipts = [one for one in desk.store.receipts(session.key, RECEIPTS_MOST) if one.reason in _GIVEN]
+    first = [one for one in receipts if one.predecessor != session.key]
+    before = first[-1].predecessor if first else _earlier(desk, session)
+    yield Beginning(0, _known(desk, before), _items(first[-1:]))
+    for window, (at, resumed, _) in enumerate(compactions(events), 1):
+        own = [one for one in receipts if one.predecessor == session.key and one.window == window]
+        yield Beginning(resumed, named_in(events[:at]), _items(own[:1]))
+
+
+def _earlier(desk: Desk, session: Session) -> str:
+    """The session of the same project that a cold one could have gone on from, had it been told; or none."""
+    others = desk.store.sessions_of_project(session.project.project_id, 0, EARLIER_SESSIONS)
+    before = (other.key for other in others if other.last_event_at < session.started_at)
+    return next(before, "")
+
+
+def _known(desk: Desk, session: str) -> frozenset[Fact]:
+    return named_in(desk.store.events(session, EARLIER_EVENTS)) if session else frozenset()
+
+
+def _items(receipts: Sequence[Receipt]) -> tuple[str, ...]:
+    return tuple(item.text for receipt in receipts for item in receipt.items if item.rendered)

@@ -1,0 +1,150 @@
+"""Tuning: the weights by which a brief is chosen, fitted to sessions.
+
+A search along one weight at a time, with a fixed order and fixed steps, so that the same sessions give the
+same table. Half of the sessions are fitted, the other half only measured: what was learned by heart shows
+there. Nothing is written; a person decides whether the table becomes the product's.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from holdfast.core.brief.compose import Brief, Reason, Told, compose
+from holdfast.core.brief.weights import SENTENCES, THINGS, WEIGHTS, Weights
+from holdfast.core.evaluation.facts import form_of
+from holdfast.core.evaluation.survival import CutKind, Need, Rarity, cuts, mean, need, score
+from holdfast.core.session.session import Session
+from holdfast.engine.evaluation.survival import BUDGET, Recording, folded
+from holdfast.lazy_dataclass import dataclass
+
+STEPS = (0.6, 0.3)
+"""How far a weight is moved: one round over all of them for each."""
+COST_SHARE = 0.15
+"""The power of a length is moved by less."""
+BETTER = 0.0002
+"""A smaller gain is no gain: it would not be there in other sessions."""
+PRECISION_WANTED, CONSTRAINTS_WANTED = 0.36, 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One cut of a session: what is known before it, and what was needed after it."""
+
+    name: str
+    session: Session
+    need: Need
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """How good the briefs are that a table gives, each as a mean over the examples."""
+
+    survival: float
+    survival_old: float
+    survival_without_names: float
+    precision: float
+    constraints: float
+    form: float
+    state: float
+    """The share of briefs that say what was done last and what comes next, where that is known."""
+
+    @property
+    def total(self) -> float:
+        """One number: what agents need weighs most, but no brief may become unreadable for it."""
+        return (
+            0.8 * self.survival
+            + 0.5 * self.survival_without_names
+            + 0.4 * self.survival_old
+            + 0.5 * min(self.constraints, CONSTRAINTS_WANTED)
+            + 0.24 * self.state
+            - 3 * max(0.0, PRECISION_WANTED - self.precision)
+            - (1 - self.form)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """A fitted table, and what it is worth: before and after, where it was fitted and where it was not."""
+
+    weights: Weights
+    fitted: tuple[Worth, Worth]
+    held_out: tuple[Worth, Worth] | None
+
+
+def examples(recordings: Iterable[Recording]) -> Iterator[Example]:
+    """The virtual cuts of the sessions: what the agent did there is not shaped by a summary."""
+    for recording in recordings:
+        for cut in cuts(recording.events):
+            needs = need(recording.events, recording.mentions, cut) if cut.kind is CutKind.VIRTUAL else None
+            harness = recording.transcript.harness.name
+            session = folded(recording.before(cut), harness, recording.cwd) if needs else None
+            if needs and session:
+                yield Example(recording.transcript.path.name, session, needs)
+
+
+def tuned(
+    found: Sequence[Example], rarity: Rarity, said: Callable[[str], None], start: Weights = WEIGHTS
+) -> Tuned:
+    """The table fitted to half of the sessions, from another one on; `said` is told each gain."""
+    fitting = [one for one in found if _is_fitted(one.name)] or list(found)
+    held_out = [one for one in found if one not in fitting]
+    weights = start
+    before = best = worth(fitting, rarity, weights)
+    for step in STEPS:
+        for names, by in _moves(step):
+            moved = _moved(weights, names, by)
+            after = worth(fitting, rarity, moved)
+            if after.total > best.total + BETTER:
+                weights, best = moved, after
+                said(f"survival {best.survival:.3f}, in all {best.total:.4f}")
+    kept = (worth(held_out, rarity, start), worth(held_out, rarity, weights)) if held_out else None
+    return Tuned(weights, (before, best), kept)
+
+
+def _is_fitted(name: str) -> bool:
+    """Every second session by its name, so that all cuts of one session stand on the same side."""
+    return zlib.crc32(name.encode("utf-8", "surrogateescape")) % 2 == 0
+
+
+def _moves(step: float) -> Iterator[tuple[frozenset[str], float]]:
+    """All sentences together, all things together, then every weight alone; each up and down."""
+    for names in (frozenset(SENTENCES), frozenset(THINGS), *(frozenset({name}) for name in WEIGHTS)):
+        size = step * COST_SHARE if "cost" in names else step
+        yield from ((names, size), (names, -size))
+
+
+def _moved(weights: Weights, names: frozenset[str], by: float) -> Weights:
+    return {name: value + by if name in names else value for name, value in weights.items()}
+
+
+def worth(found: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
+    """What the briefs of these examples are worth if they are chosen by that table."""
+    briefs = [
+        (one, compose(Told(Reason.COMPACT, one.session, one.session.last_event_at), BUDGET, weights))
+        for one in found
+    ]
+    scores = [score(brief.text, one.need, rarity) for one, brief in briefs]
+    return Worth(
+        survival=mean(each.survival for each in scores).value or 0.0,
+        survival_old=mean(each.survival_old for each in scores).value or 0.0,
+        survival_without_names=mean(each.survival_without_names for each in scores).value or 0.0,
+        precision=mean(each.precision for each in scores).value or 0.0,
+        constraints=mean(each.constraints for each in scores).value or 0.0,
+        form=mean(float(form_of(brief.text).kept) for _, brief in briefs).value or 0.0,
+        state=mean(_state(brief) for _, brief in briefs).value or 0.0,
+    )
+
+
+_STATE = (
+    ("last_failure", "failed_command"),
+    ("latest_file",),
+    ("last_said", "next", "statement", "todo", "decision"),
+)
+
+
+def _state(brief: Brief) -> float | None:
+    """How much of the last state is told: a failure, a changed file, a word on where things stand."""
+    known = [kinds for kinds in _STATE if any(item.kind in kinds for item in brief.items)]
+    told = [any(item.kind in kinds and item.rendered for item in brief.items) for kinds in known]
+    return sum(told) / len(told) if told else None

@@ -1,0 +1,55 @@
+"""Activity: what was last captured and told back for each harness, and what still waits to be read.
+
+Part of what a doctor asks; for knowing, since a harness that nobody used has nothing to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.session.session import Session
+from holdfast.core.text.strings import elapsed
+from holdfast.engine.health.doctor import Finding, fine
+from holdfast.engine.recording.transcripts import Readable, find
+from holdfast.harnesses.base import Harness
+from holdfast.stores.base import Store
+
+SESSIONS: Final = 500
+"""How far back is looked."""
+LOOKED_INTO: Final = 50
+"""Of how many live sessions it is looked how far their transcripts were read."""
+READ_BYTES: Final = 1 << 16
+
+
+def check_activity(store: Store, harness: Harness, now: int) -> Finding:
+    """When a session of this harness was last heard of, and when one was last given a brief."""
+    check = f"activity of {harness.name}"
+    own = {session.key: session for session in store.sessions(SESSIONS) if session.harness == harness.name}
+    if not own:
+        return fine(check, "no session was heard of yet")
+    heard = max(session.last_event_at for session in own.values())
+    briefed = [receipt.created_at for receipt in store.receipts("", SESSIONS) if receipt.session in own]
+    told = f"last brief {elapsed(now - max(briefed))} ago" if briefed else "no brief yet"
+    return fine(check, f"last capture {elapsed(now - heard)} ago, {told}; {len(own):,} sessions")
+
+
+def check_cursors(store: Store, every: Iterable[Harness], user_home: Path) -> Finding:
+    """Whether the transcripts of live sessions were read to their end."""
+    by_name = {harness.name: harness for harness in every}
+    live = [session for session in store.live_sessions() if session.harness in by_name][:LOOKED_INTO]
+    behind = [session for session in live if _waits(store, session, by_name[session.harness], user_home)]
+    if not behind:
+        return fine("cursors", f"the transcripts of all {len(live)} live sessions were read to their end")
+    named = ", ".join(session.key for session in behind[:3])
+    told = f"{len(behind)} of {len(live)} live sessions have more to read: {named}"
+    return fine("cursors", f"{told}; the next letter, or `holdfast brief`, has it read")
+
+
+def _waits(store: Store, session: Session, harness: Harness, user_home: Path) -> bool:
+    found = find(session.transcript, harness.transcript_roots(user_home, {}))
+    if not isinstance(found, Readable):
+        return False
+    batch = harness.read_transcript(found.path, session.key, store.cursor(str(found.path)), READ_BYTES)
+    return bool(batch.events)

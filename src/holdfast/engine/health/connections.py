@@ -1,0 +1,215 @@
+"""Connections: whether each harness is here, known, and connected as setup left it.
+
+Part of what a doctor asks. Nothing is mended here, and nothing in a harness's files is changed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from holdfast.core.events.install_request import Wanted, WantedCopy
+from holdfast.core.text import json_spans
+from holdfast.engine.health.doctor import Finding, Mend, fine, wrong
+from holdfast.engine.health.round_trip import trial_reason
+from holdfast.errors import HoldfastError, ManifestUnreadable
+from holdfast.files import install, memory_files
+from holdfast.files.install import Verb
+from holdfast.files.manifest import EditedFile, read_manifest
+from holdfast.harnesses.base import Harness, Searching
+
+VERSION_TIME = 10.0
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+def check_setup(home: Path) -> Finding:
+    """Setup was run, and what it did is on record."""
+    try:
+        edited = read_manifest(home).edited
+    except ManifestUnreadable as error:
+        return wrong("setup", error.message, error.hint)
+    if not edited:
+        return wrong("setup", "setup was never run", "run `holdfast setup`")
+    return fine("setup", "done for " + ", ".join(str(record.path) for record in edited))
+
+
+def check_version(harness: Harness, search_path: str) -> Finding:
+    """Which version of the harness is here, beside the one that what we know of it was recorded with."""
+    check, recorded = f"version of {harness.name}", f"recorded with {harness.recorded_with}"
+    program = shutil.which(harness.program, path=search_path)
+    if program is None:
+        return fine(check, f"`{harness.program}` is not on the search path; {recorded}")
+    version = _version_of(program)
+    if not version:
+        return fine(check, f"`{program}` does not tell it; {recorded}")
+    if _numbers(version) > _numbers(harness.recorded_with):
+        return fine(check, f"{version}, later than what it was {recorded}: news in it may be passed over")
+    return fine(check, f"{version}, {recorded}")
+
+
+def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Finding:
+    """What setup wrote for this harness is still in its files, and is what it would write today."""
+    records = _records(home, harness)
+    scope = "--project " if records and all(record.project for record in records) else ""
+    check, fix = f"hooks of {harness.name}", f"run `holdfast setup {scope}{harness.name}`"
+    if not records:
+        return wrong(check, f"{harness.title} is here, but setup was not run for it", fix)
+    files = {Path(one.file): _texts_in(Path(one.file)) for one in wanted}
+    for file, texts in files.items():
+        missing = [one for one in wanted if Path(one.file) == file and one.identity not in texts]
+        if missing and any(installed(home, harness) == text for text in texts):
+            return wrong(check, f"{file} has the command line of another installation", fix, Mend.SETUP)
+        if missing:
+            return wrong(check, f"{len(missing)} of our entries are gone from {file}", fix, Mend.SETUP)
+    return fine(check, "in " + ", ".join(map(str, files)))
+
+
+def check_files(home: Path, of: str, wanted: Sequence[WantedCopy], fix: str) -> Finding:
+    """The whole files that setup put there are those that it would put there today.
+
+    One that somebody changed is theirs, and only named; but they are told once we ship another.
+    """
+    check = f"files of {of}"
+    try:
+        copies = install.plan_copies(wanted, home)
+    except HoldfastError as error:
+        return wrong(check, error.message, error.hint)
+    old = [one.file.path for one in copies if one.file.verb is not Verb.UNCHANGED]
+    if old:
+        more = f" and {len(old) - 1} more" if len(old) > 1 else ""
+        return wrong(check, f"gone, or not of this version: {old[0]}{more}", fix, Mend.SETUP)
+    changed = [one for one in copies if one.left and one.record]
+    behind = [one.file.path for one in changed if one.behind]
+    if behind:
+        detail = f"{behind[0]} is as somebody changed it, and we ship another by now"
+        return wrong(check, detail, f"move it away, {fix}, and put in again what you need")
+    if changed:
+        return fine(check, f"{changed[0].file.path} is as somebody changed it, and left alone")
+    return fine(check, "as this version has them")
+
+
+def check_hurdle(harness: Harness, user_home: Path, command: str) -> Finding:
+    """Nothing keeps the harness from calling the hooks that are in its files."""
+    check = f"trust of {harness.name}"
+    hurdle = harness.hurdle(user_home, command)
+    return wrong(check, hurdle.reason, hurdle.remedy) if hurdle else fine(check, "its hooks may run")
+
+
+def check_search(harness: Harness, user_home: Path, root: Path) -> Finding | None:
+    """Whether the harness makes the memory files of this project findable too; None if it never does."""
+    if not isinstance(harness, Searching):
+        return None
+    theirs = harness.searched(user_home)
+    both = [
+        str(root / state.path) for state in memory_files.found(root) if _is_below(root / state.path, theirs)
+    ]
+    if not both:
+        return fine(
+            f"memory of {harness.name}", "its own search and `holdfast recall` look at different files"
+        )
+    more = f" and {len(both) - 1} more" if len(both) > 1 else ""
+    detail = f"its own search looks at {both[0]}{more}, as `holdfast recall` does: agents may be told twice"
+    return fine(f"memory of {harness.name}", detail)
+
+
+def _is_below(file: Path, places: Iterable[Path]) -> bool:
+    return any(file == place or place in file.parents for place in places)
+
+
+def check_interpreters(home: Path, harness: Harness) -> Finding:
+    """The Python that runs the hook is there, and so is the one that runs the daemon."""
+    check = f"interpreter for {harness.name}"
+    hooks, note = shlex.split(installed(home, harness))[0], home / "bin" / "interpreter"
+    daemons = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
+    gone = [path for path in (hooks, daemons or str(note)) if not _is_program(Path(path))]
+    if gone:
+        return wrong(check, f"no Python at `{gone[0]}`", "run `holdfast setup` again", Mend.SETUP)
+    return fine(check, f"the hook runs with {hooks}, the daemon with {daemons}")
+
+
+def check_skipped(skipped: Mapping[str, int], every: Iterable[Harness]) -> Finding:
+    """What could not be read, by reason: for knowing, since a harness may always write something new."""
+    ours = {trial_reason(harness) for harness in every}
+    listed = [f"{reason} ({times})" for reason, times in sorted(skipped.items()) if reason not in ours]
+    return fine("skipped", "could not be read: " + ", ".join(listed) if listed else "everything was read")
+
+
+def installed(home: Path, harness: Harness) -> str:
+    """The command line that setup gave to this harness; empty if it gave none."""
+    identities = [placed.identity for record in _records(home, harness) for placed in record.placed]
+    return identities[0] if identities else ""
+
+
+def is_for_user(home: Path, harness: Harness) -> bool:
+    """Whether setup was run for this harness in all projects."""
+    return any(record.project is None for record in _records(home, harness))
+
+
+def projects(home: Path, harness: Harness) -> tuple[Path, ...]:
+    """The tops of the projects in whose settings for this harness setup put us."""
+    return tuple(
+        dict.fromkeys(record.project for record in _records(home, harness) if record.project is not None)
+    )
+
+
+def _records(home: Path, harness: Harness) -> list[EditedFile]:
+    """The settings files in which our command for this harness stands, as far as that is on record."""
+    try:
+        edited = read_manifest(home).edited
+    except ManifestUnreadable:
+        return []
+    return [record for record in edited if any(f" {harness.name} " in one.identity for one in record.placed)]
+
+
+def _texts_in(file: Path) -> set[str]:
+    """Every text that stands somewhere in a settings file; none if it is gone or cannot be read."""
+    decode = tomllib.loads if file.suffix == ".toml" else json_spans.read
+    try:
+        return set(_texts(decode(file.read_text(encoding="utf-8-sig"))))
+    except (OSError, ValueError, RecursionError):
+        return set()
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for each in cast("list[object]", value):
+                yield from _texts(each)
+        case dict():
+            for each in cast("dict[str, object]", value).values():
+                yield from _texts(each)
+        case _:
+            pass
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _version_of(program: str) -> str:
+    """What a program says its version is; empty if it does not say."""
+    try:
+        told = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=VERSION_TIME,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = _VERSION.search(told.stdout.decode(errors="replace"))
+    return found[0] if found else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

@@ -1,0 +1,258 @@
+"""Doctor: is everything as it should be? Each check gives a finding, with what to do where it is not.
+
+Nothing is mended by looking. Whether the daemon answers is asked by the caller, who alone can speak to it;
+how the harnesses are connected is for `connections` to say.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+
+from holdfast import config
+from holdfast.engine.liveness.home import (
+    PROC,
+    count,
+    is_plain_file,
+    lock_holder,
+    rejected,
+    runs_daemon,
+    spooled,
+)
+from holdfast.engine.redaction.redactor import lists_of, mark_of
+from holdfast.errors import HoldfastError, ModelError
+from holdfast.lazy_dataclass import dataclass
+from holdfast.models.base import Count
+from holdfast.stores.base import Store
+from holdfast.stores.codec import to_iso
+from holdfast.stores.held import emptied
+from holdfast.stores.set_aside import RECOVER, set_aside_stores
+
+LEAST_FREE = 1 << 20
+
+
+class Mend(StrEnum):
+    """What `doctor --fix` can do by itself: it takes nothing from anybody, and can be done again."""
+
+    CLOSE = "close the home to others"
+    SETUP = "write what setup wrote once more"
+    RESTART = "restart the daemon"
+    END = "end the daemons that do not answer"
+    COUNT = "begin to count anew"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found; `fix` says what to do, and is empty where nothing has to be done."""
+
+    check: str
+    ok: bool
+    detail: str
+    fix: str
+    mend: Mend | None = None
+    """How it can be mended without a person."""
+
+
+def fine(check: str, detail: str) -> Finding:
+    """All is well."""
+    return Finding(check, ok=True, detail=detail, fix="")
+
+
+def wrong(check: str, detail: str, fix: str, mend: Mend | None = None) -> Finding:
+    """Something has to be done."""
+    return Finding(check, ok=False, detail=detail, fix=fix, mend=mend)
+
+
+# ---------------------------------------------------------------- the home and what is in it
+
+
+def check_home(home: Path) -> Finding:
+    """The home is there, can be written, and is for its owner's eyes only."""
+    if not home.is_dir():
+        return wrong("home", f"there is no home at {home}", "run `holdfast setup`")
+    wrong_modes = [path for path in _inside(home) if _wrong_mode(path)] if os.name != "nt" else []
+    if wrong_modes:
+        exposed = [path for path in wrong_modes if path.lstat().st_mode & 0o077]
+        what = "others may look into" if exposed else "the mode is wrong of"
+        detail = f"{what} {(exposed or wrong_modes)[0]}, one of {len(wrong_modes)}"
+        fix = f"run `chmod -R u=rwX,go= {shlex.quote(str(home))}`"
+        return wrong("home", detail, fix, Mend.CLOSE)
+    if not os.access(home, os.W_OK):
+        return wrong(
+            "home", f"{home} cannot be written", "make it writable, or name another in HOLDFAST_HOME"
+        )
+    if shutil.disk_usage(home).free < LEAST_FREE:
+        return wrong("home", f"the disk that holds {home} is full", "make room on it")
+    return fine("home", f"{home}, for its owner only")
+
+
+def check_settings(
+    home: Path, root: Path | None, project_id: str | None, environment: Mapping[str, str]
+) -> Finding:
+    """The settings can be used, and every key in them counts."""
+    loaded = config.load(home, root, project_id, environment)
+    try:
+        config.require_protection(loaded.config)
+    except HoldfastError as error:
+        return wrong("config", error.message, error.hint)
+    if loaded.warnings:
+        return wrong("config", "; ".join(loaded.warnings), "correct or remove what is named")
+    return fine("config", "the settings can be used; `holdfast config` shows them")
+
+
+def check_store(store: Store, path: Path) -> Finding:
+    """The store is sound all through."""
+    if reason := emptied(path):
+        return wrong("store", f"{path}: {reason}", "run `holdfast restart`, then " + RECOVER)
+    if not path.exists():
+        return fine("store", "there is none yet; it is made with the first letter")
+    problem = store.check()
+    if problem:
+        fix = "run `holdfast restart`: the store is set aside as it is, and a new one begun; then " + RECOVER
+        return wrong("store", f"{path}: {problem}", fix)
+    return fine("store", f"{path}, {path.stat().st_size // 1024} KiB, sound")
+
+
+def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
+    """How far all that is kept went through the redactor of today; the daemon does the rest when idle."""
+    try:
+        redactor = mark_of(lists_of(config.load(home, None, None, environment).config))
+    except HoldfastError:
+        return fine("redactor", "cannot be told before the settings can be used")
+    state = store.redaction(redactor)
+    if state.stale:
+        return fine("redactor", f"{state.stale:,} of {state.rows:,} rows still to be rewritten")
+    return fine("redactor", f"all {state.rows:,} rows redacted by version {redactor}")
+
+
+def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
+    """How much of what sessions said is kept, and how much may be."""
+    settings = config.load(home, None, None, environment).config
+    if settings.unreadable is not None:
+        return fine("records", "cannot be told before the settings can be used")
+    records = settings.records
+    kept = store.records_kept()
+    room = f"of at most {records.max_mb:,} MB and {records.retention_days:,} days"
+    since = f", since {to_iso(kept.since)[:10]}" if kept.passages else ""
+    return fine("records", f"{kept.passages:,} passages, {kept.bytes / 1e6:.1f} MB{since}; {room}")
+
+
+def check_tokens(counter: Callable[[], Count | None]) -> Finding:
+    """Tokens are counted by the ranks that they should be counted by."""
+    try:
+        count = counter()
+    except ModelError as error:
+        return wrong("tokens", error.message, error.hint)
+    if count is None:
+        return wrong("tokens", "what is about to be sent cannot be counted", "`holdfast logs` says why")
+    return fine("tokens", "what is about to be sent can be counted")
+
+
+def check_set_aside(home: Path) -> Finding:
+    """No damaged store was set aside that its owner has not yet dealt with."""
+    aside = set_aside_stores(home / "store.db")
+    if aside:
+        return wrong("set aside", "; ".join(map(str, aside)), aside[0].advice)
+    return fine("set aside", "no damaged store")
+
+
+def check_spool(home: Path) -> Finding:
+    """No letter was lost."""
+    dropped, unreadable = count(home, "dropped"), rejected(home)
+    detail = f"{spooled(home)} letters wait, {dropped} were dropped, {unreadable} could not be read"
+    if dropped or unreadable:
+        reasons = ", ".join(f"{reason} ({times})" for reason, times in _reasons(home).most_common(3))
+        fix = f"once seen, remove `dropped`, `unreadable` and `rejected` from {home / 'spool'}"
+        return wrong("spool", f"{detail}: {reasons}" if reasons else detail, fix, Mend.COUNT)
+    return fine("spool", detail)
+
+
+# ---------------------------------------------------------------- processes
+
+
+def check_leftovers(home: Path, daemon_pid: int) -> Finding:
+    """No process of ours lives that nobody can reach."""
+    left = leftovers(home, daemon_pid)
+    if left:
+        pids = " ".join(map(str, left))
+        return wrong("leftovers", f"daemons that do not answer: {pids}", f"end them: `kill {pids}`", Mend.END)
+    return fine("leftovers", "no process left behind")
+
+
+def leftovers(home: Path, daemon_pid: int) -> list[int]:
+    """The daemons of this home but the one that answers."""
+    return sorted({*_daemons_of(home), lock_holder(home)} - {daemon_pid, 0})
+
+
+def _daemons_of(home: Path) -> Iterator[int]:
+    """The daemons of this home, where the system shows them."""
+    own = b"HOLDFAST_HOME=" + os.fsencode(home)
+    for entry in PROC.glob("[0-9]*"):
+        try:
+            if runs_daemon(int(entry.name)) and own in (entry / "environ").read_bytes().split(b"\0"):
+                yield int(entry.name)
+        except OSError:
+            continue
+
+
+# ---------------------------------------------------------------- files
+
+
+def close(home: Path) -> None:
+    """Give everything in the home the mode that it should have: for its owner, and for nobody else."""
+    for path in _inside(home):
+        if mode := _wrong_mode(path):
+            with suppress(PermissionError):  # It is somebody else's, and is found again.
+                path.chmod(mode)
+
+
+def count_anew(home: Path) -> None:
+    """Forget how many letters were lost, and why."""
+    for path in (home / "spool" / "dropped", home / "spool" / "unreadable", *_reports(home)):
+        path.unlink(missing_ok=True)
+
+
+def _inside(home: Path) -> Iterator[Path]:
+    """The home and all that lies in it, but what Python keeps compiled: that is as public as its source.
+
+    A folder comes before what is in it, so that one which cannot be read is looked into once it was mended.
+    """
+    yield home
+    for folder, folders, files in os.walk(home):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        yield from (Path(folder, name) for name in (*folders, *files))
+
+
+def _wrong_mode(path: Path) -> int:
+    """The mode that a file should have where it has another one; 0 where all is well."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return 0
+    if stat.S_ISLNK(found.st_mode):
+        return 0
+    # A file that its owner may execute stays so.
+    wanted = 0o700 if stat.S_ISDIR(found.st_mode) else 0o600 | found.st_mode & stat.S_IXUSR
+    return 0 if stat.S_IMODE(found.st_mode) == wanted else wanted
+
+
+def _reports(home: Path) -> list[Path]:
+    """What the daemon says of the letters that it rejected, one file for each of the last ones."""
+    return [path for path in (home / "spool" / "rejected").glob("*.json") if is_plain_file(path)]
+
+
+def _reasons(home: Path) -> Counter[str]:
+    """Why the last letters were rejected, and how many for each reason."""
+    found = Counter[str]()
+    for path in _reports(home):
+        with suppress(OSError, ValueError):
+            found[str(json.loads(path.read_bytes())["reason"])] += 1
+    return found

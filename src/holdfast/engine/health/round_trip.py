@@ -1,0 +1,119 @@
+"""The round trip: letters of our own, through the command line that setup installed, into the store and back.
+
+Part of what a doctor asks. A session is told to the hook as its harness would tell it, in a folder that is
+gone afterwards, and what was kept of it is dropped again.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Final
+
+from holdfast.core.events.event import Skipped
+from holdfast.engine.health.doctor import Finding, Mend, fine, wrong
+from holdfast.harnesses.base import Envelope, Harness, Rehearsed
+from holdfast.stores.base import Store
+
+LETTER_TIME: Final = 10.0
+ATTEMPTS: Final = 3
+"""A hook waits a moment for its answer, and on a busy machine that may be too short."""
+UNREADABLE: Final = b'"holdfast doctor"'
+"""No harness writes a letter like this: it is taken in, counted as unreadable, and changes nothing else."""
+
+OpenStore = Callable[[], AbstractContextManager[Store]]
+
+
+def check_round_trip(harness: Harness, command: str, stored: OpenStore, now: Callable[[], int]) -> Finding:
+    """Whether a letter through this command line comes back as a brief, or at least reaches the store."""
+    check = f"round trip of {harness.name}"
+    if os.environ.get("HOLDFAST_DISABLE") == "1":
+        return wrong(check, "HOLDFAST_DISABLE=1 turns the hook off", "unset HOLDFAST_DISABLE")
+    began = time.monotonic()
+    try:
+        problem = (
+            _told_back(harness, harness, command, stored, now)
+            if isinstance(harness, Rehearsed)
+            else _taken_in(harness, command, stored)
+        )
+    except _NotSilent as error:
+        return wrong(check, str(error), "run `holdfast setup` again", Mend.SETUP)
+    took = round((time.monotonic() - began) * 1000)
+    if problem:
+        return wrong(check, f"{problem} in {took} ms", "look at `holdfast logs`")
+    way = "letter to brief" if isinstance(harness, Rehearsed) else "letter to store"
+    return fine(check, f"from {way}, through hook and daemon, in {took} ms")
+
+
+def trial_reason(harness: Harness) -> str:
+    """Under which reason a letter that no harness writes is counted."""
+    skipped = harness.parse_hook(UNREADABLE, Envelope(id="doctor", harness=harness.name, at=0))
+    return f"letter: {skipped.reason}" if isinstance(skipped, Skipped) else ""
+
+
+class _NotSilent(Exception):
+    """What the hook did that it never should."""
+
+
+def _told_back(
+    harness: Harness, voice: Rehearsed, command: str, stored: OpenStore, now: Callable[[], int]
+) -> str:
+    """What went wrong on the way from a prompt to the brief that holds it; empty if nothing did."""
+    # The same names each time: a store notes of each session that it was forgotten.
+    keys = [f"holdfast-doctor-{harness.name}-{number}" for number in range(ATTEMPTS + 1)]
+    words = f"holdfast doctor looks whether this comes back ({now()})"
+    try:
+        with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+            for second in keys[1:]:
+                answers = [
+                    _carried(harness, command, letter)
+                    for letter in voice.rehearsal(keys[0], second, folder, words)
+                ]
+                if words.encode() in answers[-1]:
+                    return ""
+    finally:
+        with stored() as store, store.writing():
+            store.forget(keys, now())
+    return "a letter did not come back as a brief"
+
+
+def _taken_in(harness: Harness, command: str, stored: OpenStore) -> str:
+    """What kept a letter from the store; empty if it is there."""
+    before = _counted(harness, stored)
+    if _carried(harness, command, UNREADABLE):
+        raise _NotSilent("the hook answered a letter that says nothing")
+    return "" if _counted(harness, stored) > before else "a letter did not reach the store"
+
+
+def _counted(harness: Harness, stored: OpenStore) -> int:
+    with stored() as store:
+        return store.skipped().get(trial_reason(harness), 0)
+
+
+def _carried(harness: Harness, command: str, letter: bytes) -> bytes:
+    """What the hook prints for a letter."""
+    try:
+        done = subprocess.run(
+            shlex.split(command),
+            input=letter,
+            capture_output=True,
+            timeout=LETTER_TIME,
+            check=False,
+            env=_environment(harness.carried),
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _NotSilent(f"the hook could not be run: {error}") from error
+    if done.returncode or done.stderr:
+        raise _NotSilent(f"the hook was not silent (exit {done.returncode})")
+    return done.stdout
+
+
+def _environment(carried: Sequence[str]) -> dict[str, str]:
+    """Ours, without what would tell of the session that the doctor may have been called in."""
+    own = {"HOLDFAST_PREVIOUS_SESSION", "HOLDFAST_INTERNAL", *carried}
+    return {name: value for name, value in os.environ.items() if name not in own}

@@ -1,0 +1,1 @@
+"""Hook events: what a harness sends is recorded, and answered."""

@@ -1,0 +1,176 @@
+"""Receive: a letter comes in, what it says is kept, and the harness gets its answer.
+
+The transcript is the log and a hook is a bell: first the transcript is read on, then what only the letter
+knows is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from holdfast.config import excluded
+from holdfast.core.events.event import CompactionImminent, Event, Prompt, SessionEnded, Skipped, Source
+from holdfast.core.events.world import GitState, Project
+from holdfast.core.session.session import Session
+from holdfast.engine.briefing import pressure_warning, prompt_memories, resume
+from holdfast.engine.documents import handoff, ledger
+from holdfast.engine.engine import Desk
+from holdfast.engine.recording.record import Arrival, record
+from holdfast.engine.recording.transcripts import Found, Missing, Readable, Refused, find, read_on
+from holdfast.engine.repository import projects
+from holdfast.engine.repository.world import git_position, git_state
+from holdfast.harnesses.base import Ask, Envelope, Harness, Heard
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Lineage
+
+
+@dataclass(frozen=True, slots=True)
+class Listened:
+    """A letter that was understood and kept."""
+
+    heard: Heard
+    session: Session
+
+
+def receive(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> bytes:
+    """Keep what a letter says and give the harness its answer, empty if there is none."""
+    return receive_if_settled(desk, envelope, letter, in_time) or b""
+
+
+def receive_if_settled(
+    desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]
+) -> bytes | None:
+    """The same; None if the answer depends on a record that the transcript will show in a moment."""
+    listened = listen(desk, envelope, letter, in_time)
+    if listened is None or listened.heard.ask is Ask.NOTHING:
+        return b""
+    heard, session, harness = listened.heard, listened.session, desk.harness(envelope.harness)
+    if pressure_warning.is_behind(desk, heard, session):
+        return None
+    brief = resume.answer(desk, heard, session, harness) if _takes_brief(heard, harness) else ""
+    brief = brief or prompt_memories.fitting(
+        desk, heard, session, lambda text: harness.answer_size(text) <= harness.answer_limit
+    )
+    room = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
+    warning = pressure_warning.warn(
+        desk, heard, session, envelope.at, lambda text: harness.answer_size(text) <= room
+    )
+    return harness.render_reply(heard, "\n\n".join(filter(None, (brief, warning))))
+
+
+def _takes_brief(heard: Heard, harness: Harness) -> bool:
+    """Whether a brief may be given now; at any other moment none that is owed counts as given."""
+    if harness.stores_injected_text:
+        return heard.ask is not Ask.STOP
+    return heard.ask in (Ask.START, Ask.REQUEST, Ask.COMPACTION)
+
+
+def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> Listened | None:
+    """Keep what a letter says; None if it says nothing that is ours to keep.
+
+    Raises ProtectionUnreadable where it cannot be known what may be kept.
+    """
+    harness = desk.harness(envelope.harness)
+    heard = harness.parse_hook(letter, envelope)
+    if isinstance(heard, Skipped):
+        with desk.store.writing():
+            desk.store.count_skipped(f"letter: {heard.reason}", 1)
+        return None
+    found = projects.resolve(desk.store, heard.cwd)
+    project = found.project
+    config = desk.config(project)
+    if desk.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
+        return None
+    projects.keep_up(desk.store, found, desk.clock())
+    transcript = find(heard.transcript, harness.transcript_roots(desk.user_home, envelope.environment))
+    known = None
+    if isinstance(transcript, Readable):
+        known = read_on(desk, heard.session, harness.name, project, transcript.path, in_time)
+    told = _told(heard, transcript, known or desk.store.session(heard.session))
+    arrival = Arrival(
+        session=heard.session,
+        harness=harness.name,
+        project=project,
+        events=told.events,
+        waiting=told.waiting,
+        process=envelope.process,
+        transcript="" if isinstance(transcript, Refused) else heard.transcript,
+        git=_seen(project, heard),
+        auto=harness.auto_compact(desk.user_home, envelope.environment),
+    )
+    session = _related(desk, record(desk, arrival), heard)
+    ledger.keep_up(desk, session, heard.events, handed_off=lambda: handoff.handed_off(project, session))
+    return Listened(heard, session)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    events: tuple[Event, ...]
+    waiting: tuple[Prompt, ...]
+
+
+def _told(heard: Heard, transcript: Found, known: Session | None) -> _Told:
+    """What to take from the letter itself, given what the transcript can and cannot show.
+
+    A harness may create its transcript only after the first prompt's hook has returned, so a missing one is
+    given until the next letter to show a prompt; where there is none to open, the letter's word is taken at
+    once.
+    """
+    waiting = tuple(event for event in heard.stand_ins if isinstance(event, Prompt))
+    others = tuple(event for event in heard.stand_ins if not isinstance(event, Prompt))
+    overdue = known.waiting if known else ()
+    over = any(isinstance(event, SessionEnded) for event in heard.events)
+    match transcript:
+        case Readable():
+            return _Told((*(overdue if over else ()), *heard.events), waiting)
+        case Missing():
+            return _Told((*overdue, *others, *heard.events), waiting)
+        case Refused():
+            return _Told((*overdue, *heard.stand_ins, *heard.events), ())
+
+
+def _seen(project: Project, heard: Heard) -> GitState | None:
+    """Git as the session leaves it: looked at when a turn or a window ends, not while someone waits to begin.
+
+    At a start it is not the session's doing yet, and must hide no difference. Which files are dirty takes a
+    look at each of them, so that is asked only when a checkpoint is about to be taken.
+    """
+    if heard.ask in (Ask.START, Ask.PROMPT, Ask.REQUEST, Ask.TOOLS):
+        return None
+    closing = any(isinstance(event, CompactionImminent | SessionEnded) for event in heard.events)
+    return git_state(project) if closing else git_position(project)
+
+
+def _related(desk: Desk, session: Session, heard: Heard) -> Session:
+    """The session, with its lineage kept where a letter or shared records tell it."""
+    forked = session.unanswered is Source.FORK
+    # A harness that does not tell a fork from a resumed session may still say so in its transcript.
+    if not (heard.previous or forked or heard.source is Source.RESUME):
+        return session
+    if desk.store.lineage(session.key) is not None:
+        return session
+    parent = heard.previous or _pointed_to(desk, session) or (_sharing(desk, session) if forked else "")
+    if parent in ("", session.key):
+        return session
+    kind = "previous" if heard.previous else "fork"
+    with desk.store.writing():
+        desk.store.add_lineage(Lineage(session.key, parent, kind, session.last_event_at))
+        if forked and kind == "fork":
+            session = replace(session, unanswered=None)
+            desk.store.put_session(session)
+    return session
+
+
+def _pointed_to(desk: Desk, session: Session) -> str:
+    """The session in whose transcript the beginning of this one stands, as its own transcript says."""
+    harness = desk.harness(session.harness)
+    earlier = harness.earlier_transcripts(Path(session.transcript)) if session.transcript else ()
+    return harness.session_of(earlier[-1]) if earlier else ""
+
+
+def _sharing(desk: Desk, session: Session) -> str:
+    """The session that holds records of this one."""
+    shared = desk.store.sessions_sharing_records(session.key)
+    return shared[0] if shared else ""

@@ -1,0 +1,32 @@
+"""Remote: what a letter that came over HTTP may say.
+
+Whoever sends it may be anybody with the token, on another machine perhaps: a session is named by its id, and
+the path of a transcript counts only if it is that which a hook on this machine told of the same session.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from holdfast.engine.engine import Desk
+
+_EVENT: Final = ("hook_event_name", "hookEventName")
+_KEYS: Final = ("session_id", "sessionId", "session_key", "sessionKey")
+_PATHS: Final = ("transcript_path", "transcriptPath", "agent_transcript_path")
+
+
+def as_from_afar(desk: Desk, event: str, raw: bytes) -> bytes | None:
+    """The letter with its event named and no path that is not known; None if it is no JSON object."""
+    try:
+        fields = msgspec.json.decode(raw, type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if not any(fields.get(name) for name in _EVENT):
+        fields[_EVENT[0]] = event
+    key = next((str(fields[name]) for name in _KEYS if fields.get(name)), "")
+    session = desk.store.session(key) if key else None
+    told = session.transcript if session else ""
+    kept = {name: value for name, value in fields.items() if name not in _PATHS or (told and value == told)}
+    return msgspec.json.encode(kept)

@@ -1,0 +1,1 @@
+"""Index: documents and vectors by which sessions, memories and files are found."""

@@ -1,0 +1,165 @@
+"""Index: what sessions said and what was written down of them, made findable.
+
+A checkpoint is findable from the moment it is taken. What a live session says is indexed in the background
+from the events that are kept, or from the log where that is ours, some time after it was said, at the latest
+when somebody recalls; what an old one said, by `engine.recording.importing`. What
+a passage is, `core.memory.passages` says, and how it is found, `engine.memory.recall`.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2s
+from typing import Final
+
+import msgspec
+
+from holdfast import harnesses
+from holdfast.core.agent_log.records import OWN
+from holdfast.core.events.event import Event, map_text
+from holdfast.core.events.world import Project
+from holdfast.core.memory.passages import Passage, PassageKind, passages, trimmed
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Session, Trigger
+from holdfast.engine.engine import Desk
+from holdfast.engine.index.vectors import catch_up
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Document
+
+SETTLED_MS: Final = 30_000
+"""How long a session's words wait for more of them: a passage that grows is written anew each time."""
+LOOKED_AT: Final = 200
+EVENTS_AT_ONCE: Final = 300
+VECTORS_AT_ONCE: Final = 64
+"""What one step takes on at most: a letter that comes meanwhile waits for some tens of milliseconds."""
+BACKLOG: Final = 256
+
+
+def index(desk: Desk) -> bool:
+    """Take one step: index what one session said since; whether there may be another to take at once."""
+    waiting = desk.store.unindexed(desk.clock() - SETTLED_MS, LOOKED_AT)
+    key = next((key for key in waiting if not _is_stopped(desk, key)), None)
+    if key is not None:
+        _index(desk, key)
+    return key is not None
+
+
+def _is_stopped(desk: Desk, key: str) -> bool:
+    session = desk.store.session(key)
+    return session is not None and desk.is_stopped(session.project)
+
+
+def embed_backlog(desk: Desk) -> bool:
+    """Take one step: give documents their vectors, if more wait for one than a recall would see to by itself.
+
+    Whether there may be another to take at once. Where few wait, the embedder need not be loaded.
+    """
+    if len(desk.store.without_vector(BACKLOG + 1)) <= BACKLOG:
+        return False
+    embedder = desk.embedder()
+    return embedder is not None and catch_up(desk, embedder, VECTORS_AT_ONCE) > 0
+
+
+def findable(checkpoint: Checkpoint) -> Document:
+    """A checkpoint as it is found; somebody's own words are kept for longer than what was seen by rule."""
+    words = checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT) and bool(checkpoint.words)
+    return Document(
+        id=checkpoint.id,
+        kind=PassageKind.DIGEST.value if words else "checkpoint",
+        project_id=checkpoint.project_id,
+        text=checkpoint.digest,
+        session=checkpoint.session if words else "",
+        at=checkpoint.created_at,
+        source=_source(checkpoint.session),
+    )
+
+
+def document_of(passage: Passage, session: str, project: Project, place: int) -> Document:
+    """A passage as it is found: the same words in one project are one document, whoever repeats them.
+
+    A fork begins with a copy of what its parent said.
+    """
+    print_of = blake2s(f"{project.project_id}\0{passage.text}".encode("utf-8", "replace"), digest_size=16)
+    return Document(
+        id=print_of.hexdigest(),
+        kind=passage.kind.value,
+        project_id=project.project_id,
+        text=passage.text,
+        session=session,
+        at=passage.at,
+        place=place,
+        source=_source(session),
+    )
+
+
+def _source(session: str) -> str:
+    return f"session {session[:8]}"
+
+
+class _Reached(msgspec.Struct, frozen=True, array_like=True):
+    """From where on a session is to be indexed: the record to begin with, and the place of its passage."""
+
+    record: str = ""
+    place: int = 0
+
+
+def _index(desk: Desk, key: str) -> None:
+    """The session's last passage may have grown: it is written anew, with those that follow it."""
+    store, source = desk.store, f"index/{key}"
+    with store.writing():
+        session = store.session(key)
+        reached = _reached(store.cursor(source))
+        since = _since(desk, session, reached.record) if session else _Since([], "", full=False)
+        if session is not None:
+            told = _passages(desk, session, since.events)
+            store.drop_records(key, reached.place)
+            mark = desk.redactor(session.project).mark
+            for place, passage in enumerate(told, reached.place):
+                store.add_document(document_of(passage, key, session.project, place), mark)
+            reached = _after(reached, since, told)
+            store.put_cursor(source, msgspec.json.encode(reached).decode())
+        if not since.full:
+            store.mark_indexed(key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """What a session told from a record on, the last record of it, and whether there may be more."""
+
+    events: list[Event]
+    last: str
+    full: bool
+
+
+def _since(desk: Desk, session: Session, record: str) -> _Since:
+    """From the events that are kept of it, or where its log is kept here, from what its records tell."""
+    if session.harness != OWN:
+        events = desk.store.events_from(session.key, record, EVENTS_AT_ONCE)
+        return _Since(events, events[-1].record if events else "", len(events) == EVENTS_AT_ONCE)
+    # A record may tell several things, each under its own name: the record's, and the place in it.
+    kept = desk.store.log_from(session.key, record.partition("/")[0], EVENTS_AT_ONCE)
+    reader = harnesses.log_reader()
+    told = [event for each in kept for event in reader.events_of(session.key, each)]
+    return _Since(told, kept[-1].id if kept else "", len(kept) == EVENTS_AT_ONCE)
+
+
+def _passages(desk: Desk, session: Session, events: list[Event]) -> list[Passage]:
+    """What was said, redacted as it would be now; a digest is findable as its checkpoint is."""
+    redact = desk.redactor(session.project).of_session(session.key)
+    told = [map_text(event, redact) for event in trimmed(events)]
+    return [each for each in passages(told, session.project.root) if each.kind is PassageKind.RECORD]
+
+
+def _after(reached: _Reached, since: _Since, told: list[Passage]) -> _Reached:
+    """Where to begin the next time: with the last passage at whose beginning somebody speaks."""
+    begins = [place for place, passage in enumerate(told) if passage.begins]
+    if begins and (begins[-1] or not since.full):
+        return _Reached(told[begins[-1]].begins, reached.place + begins[-1])
+    # Nobody spoke among so many events; some of them would otherwise be read again for ever.
+    return _Reached(since.last, reached.place + len(told)) if since.full else reached
+
+
+def _reached(cursor: str) -> _Reached:
+    try:
+        return msgspec.json.decode(cursor, type=_Reached)
+    except ValueError:
+        return _Reached()

@@ -1,0 +1,37 @@
+"""Scope: where a project's texts are looked for, and which of them an id names.
+
+A project sees its own texts, those of the worktree at hand, and those of the user; all others only if asked.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holdfast.core.events.world import Project
+from holdfast.engine.engine import Desk
+from holdfast.errors import HoldfastError
+from holdfast.stores.base import EVERYWHERE, Document, Within
+
+USER: Final = ""
+"""The project id of what holds in every project."""
+SHORTEST_PREFIX: Final = 6
+
+
+def within(project: Project, *, all_projects: bool = False) -> Within:
+    """All that can be seen from this project."""
+    return EVERYWHERE if all_projects else Within((project.project_id, USER), project.worktree_id)
+
+
+def named(desk: Desk, id: str, where: Within) -> Document | None:
+    """The document of that id, or the only one whose id begins so; None if there is none.
+
+    Raises HoldfastError where it could be any of several.
+    """
+    found = desk.store.documents_beginning(id, where, 2) if id else []
+    if any(document.id == id for document in found):
+        return next(document for document in found if document.id == id)
+    if not found or len(id) < SHORTEST_PREFIX:
+        return None
+    if len(found) > 1:
+        raise HoldfastError(f"several ids begin with `{id}`", "write a few more of its characters")
+    return found[0]

@@ -1,0 +1,1 @@
+"""Liveness: whether processes, sessions' harnesses and the daemon of a home are still there."""

@@ -1,0 +1,68 @@
+"""Presence: who holds a home, and what waits there. For commands that must be quick, so it imports little."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Final
+
+from holdfast.engine.liveness.processes import alive
+
+PROC: Final = Path("/proc")
+CHECK_STORE: Final = Path("run", "check-store")
+"""This file in the home has the next daemon read the whole store before it uses it."""
+
+
+def lock_holder(home: Path) -> int:
+    """The daemon that holds the home's lock, as its file says; 0 if there is none."""
+    try:
+        lock = home / "run" / "lock"
+        pid = int(lock.read_text(encoding="ascii")) if is_plain_file(lock) else 0
+    except (OSError, ValueError):
+        return 0
+    # The file outlives its daemon, and a pid is used again.
+    return pid if alive(pid, 0) and runs_daemon(pid) else 0
+
+
+def runs_daemon(pid: int) -> bool:
+    """Whether the process is one of our daemons; taken for one where its command line cannot be seen."""
+    if not PROC.is_dir():
+        return True
+    try:
+        return b"holdfast.daemon" in (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def spooled(home: Path) -> int:
+    """How many letters wait in the spool."""
+    return sum(1 for _ in (home / "spool").glob("*.letter"))
+
+
+def rejected(home: Path) -> int:
+    """How many letters could not be read or taken in since somebody began to count."""
+    return count(home, "unreadable")
+
+
+def count(home: Path, name: str) -> int:
+    """A number that hooks keep beside their letters."""
+    path = home / "spool" / name
+    try:
+        return int(path.read_text(encoding="ascii")) if is_plain_file(path) else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def is_plain_file(path: Path) -> bool:
+    """Whether it is a regular file and no link; opening a FIFO would wait for ever."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def have_store_checked(home: Path) -> None:
+    """Have the next daemon read the whole store before it uses it, and set it aside if it is damaged."""
+    mark = home / CHECK_STORE
+    mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mark.touch(0o600)

@@ -1,0 +1,35 @@
+"""Lives: whether the harness of a session is still there, and what that says about the session.
+
+Most sessions have a process of their own, which ends with them. Some harnesses keep one for all sessions: it
+outlives each of them, and says nothing about whether anybody is still at work in one.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from holdfast.core.session.session import Session
+from holdfast.engine.engine import Desk
+from holdfast.engine.liveness.processes import alive, command_of
+
+
+class Life(Enum):
+    """What is known of a session's process."""
+
+    UNKNOWN = auto()
+    GONE = auto()
+    OWN = auto()
+    """It lives, and is this session's own."""
+    SHARED = auto()
+    """It lives, and is at home to other sessions as well."""
+
+
+def life_of(desk: Desk, session: Session) -> Life:
+    """What the session's process is up to."""
+    process = session.process
+    if process is None:
+        return Life.UNKNOWN
+    if not alive(process.pid, process.start):
+        return Life.GONE
+    shared = desk.harness(session.harness).is_shared(command_of(process.pid))
+    return Life.SHARED if shared else Life.OWN

@@ -1,0 +1,1 @@
+"""Memory: remember, recall and review."""

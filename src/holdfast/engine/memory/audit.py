@@ -1,0 +1,48 @@
+"""Audit of memories: those that a person may want to look at again, held against the project's files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from holdfast.core.events.world import Project
+from holdfast.core.memory.audit import Doubt, doubts, files_named
+from holdfast.core.memory.memory import Memory
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory.remember import memories
+from holdfast.engine.repository import git
+from holdfast.engine.repository.world import file_states
+from holdfast.lazy_dataclass import dataclass
+
+READ_MOST: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """How many memories were looked at, and those in doubt, each beside its doubt."""
+
+    looked_at: int
+    found: tuple[tuple[Doubt, Memory], ...]
+
+
+def audit(desk: Desk, project: Project, *, all_projects: bool = False) -> Audited:
+    """What is doubtful about the memories that can be seen from the project."""
+    known = memories(desk, project, all_projects=all_projects, limit=READ_MOST)
+    by_id = {memory.id: memory for memory in known}
+    # Of another project's files nothing is known here.
+    own = (memory for memory in known if memory.project_id == project.project_id)
+    gone = _gone(project, {path for memory in own for path in files_named(memory.text)})
+    found = doubts(known, gone, desk.clock())
+    return Audited(len(known), tuple((doubt, by_id[doubt.id]) for doubt in found))
+
+
+def _gone(project: Project, paths: Iterable[str]) -> frozenset[str]:
+    """Those that are no file below the project's root, nor the end of the path of one that git knows."""
+    missing = {state.path for state in file_states(project.root, paths) if not state.exists}
+    place = git.find(project.root) if missing else None
+    if place is None or place.repository is None:
+        return frozenset(missing)
+    ends = tuple(f"/{path}" for path in missing)
+    known = git.tracked(place.repository, lambda file: f"/{file.name}".endswith(ends), READ_MOST)
+    there = {path for path in missing if any(f"/{name}".endswith(f"/{path}") for name in known)}
+    return frozenset(missing - there)

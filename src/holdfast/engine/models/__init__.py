@@ -1,0 +1,1 @@
+"""Models: asking a configured model, within what it may cost."""

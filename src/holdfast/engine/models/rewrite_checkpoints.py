@@ -1,0 +1,164 @@
+"""Write better: have a model write once more what a checkpoint on the way says by rule.
+
+The checkpoint itself stays as it was taken; what the model writes is one more beside it. Each is tried once,
+the newest first, after the turn in which it was taken: while the agent is at work, calls are still without
+their results. It takes as long as a model does: never where somebody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from holdfast.core.agent_log.context import NO_OUTPUT, Answered, Asked, Call, Result, Text, Turn
+from holdfast.core.agent_log.records import OWN
+from holdfast.core.agent_log.summary import Failed, Material, Written
+from holdfast.core.events.event import MAIN, AssistantText, Event, Prompt, Replied, ToolCalled, ToolReturned
+from holdfast.core.session.checkpoint import Checkpoint, record_id
+from holdfast.core.session.session import Phase, Session, Trigger
+from holdfast.engine.engine import Desk
+from holdfast.engine.index.index import findable
+from holdfast.engine.models.summarize import Means, is_configured, summarize
+from holdfast.lazy_dataclass import dataclass
+
+LOOKED_AT: Final = 20
+EVENTS: Final = 600
+QUIET_MS: Final = 120_000
+NOT_RECORDED: Final = "No result of this call is recorded."
+NEWS_MS: Final = 900_000
+"""How long nothing may have happened in a session for its checkpoint to be worth a model's while."""
+UNTIL: Final = "written_until"
+"""Under this name the store notes which checkpoints a model was asked for."""
+
+
+def due(desk: Desk) -> Checkpoint | None:
+    """The newest checkpoint that a model is to write better now, if there is one."""
+    progress = _progress(desk)
+    wanted = list(_wanted(desk, progress))
+    ready = next((one for one in wanted if _is_between_turns(desk, one.session)), None)
+    waiting = tuple(one.id for one in wanted)
+    if ready is None and waiting != progress.waiting:
+        with desk.store.writing():
+            _put_progress(desk, replace(progress, waiting=waiting))
+    return ready
+
+
+def write(desk: Desk, checkpoint: Checkpoint, means: Means) -> Written | Failed:
+    """Ask a model, and keep what it writes as one more checkpoint; why not, if it does not."""
+    with desk.store.writing():
+        _note_asked(desk, checkpoint, checkpoint.created_at)
+    session = desk.store.session(checkpoint.session)
+    if session is None:
+        return Failed("the session is gone")
+    answer = summarize(desk, session.project, _material(desk, session), means)
+    if isinstance(answer, Written):
+        _keep(desk, checkpoint, session, answer)
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """Up to which time checkpoints were looked after, and which earlier ones wait for their turn to end."""
+
+    until: int = 0
+    waiting: tuple[str, ...] = ()
+
+
+def _progress(desk: Desk) -> _Progress:
+    noted = desk.store.fact(UNTIL)
+    try:
+        return msgspec.json.decode(noted, type=_Progress) if noted else _Progress()
+    except msgspec.ValidationError:
+        return _Progress(int(noted))  # as earlier versions wrote it
+
+
+def _put_progress(desk: Desk, progress: _Progress) -> None:
+    desk.store.put_fact(UNTIL, msgspec.json.encode(progress).decode())
+
+
+def _wanted(desk: Desk, progress: _Progress) -> Iterator[Checkpoint]:
+    """The checkpoints that no model was asked for yet, the newest first."""
+    news_since = desk.clock() - NEWS_MS
+    for checkpoint in desk.store.checkpoints(LOOKED_AT):
+        # A session whose log is ours has whoever holds it do this.
+        if checkpoint.trigger is not Trigger.THRESHOLD or checkpoint.harness == OWN:
+            continue
+        waits = checkpoint.id in progress.waiting
+        if not waits and checkpoint.created_at <= max(progress.until, news_since):
+            continue
+        session = desk.store.session(checkpoint.session)
+        if session is None or desk.is_stopped(session.project):
+            continue
+        if not is_configured(desk.config(session.project)):
+            continue
+        if max(checkpoint.created_at, session.last_event_at) > news_since:
+            yield checkpoint
+
+
+def _is_between_turns(desk: Desk, key: str) -> bool:
+    """Whether the agent is not at work; where no end of its turn is told, it has been quiet for long."""
+    session = desk.store.session(key)
+    if session is None or session.phase is not Phase.LIVE or not session.turn_open:
+        return True
+    return not session.trail.open_calls and desk.clock() - session.last_event_at >= QUIET_MS
+
+
+def _note_asked(desk: Desk, asked: Checkpoint, until: int) -> None:
+    """Have nobody ask for this one again, or for an older one of its session; others wait on."""
+    progress = _progress(desk)
+    waiting = tuple(
+        one.id
+        for one in _wanted(desk, progress)
+        if one.created_at <= until and (one.session != asked.session or one.created_at > asked.created_at)
+    )
+    _put_progress(desk, _Progress(max(progress.until, until), waiting))
+
+
+def _material(desk: Desk, session: Session) -> Material:
+    turns = tuple(turns_told(desk.store.events(session.key, EVENTS)))
+    return Material("", turns, session.trail, session.model)
+
+
+def turns_told(events: Sequence[Event]) -> Iterator[Turn]:
+    """What events tell of a conversation, every call with its result; subagents talk among themselves."""
+    returned = {event.call: event for event in events if isinstance(event, ToolReturned)}
+    for event in events:
+        match event:
+            case Prompt(agent=agent, text=text) | Replied(agent=agent, text=text) if agent == MAIN:
+                yield Asked((Text(text),))
+            case AssistantText(agent=agent, text=text) if agent == MAIN:
+                yield Answered((Text(text),))
+            case ToolCalled(agent=agent) if agent == MAIN:
+                yield _called(event, returned.get(event.call))
+            case _:
+                pass
+
+
+def _called(called: ToolCalled, returned: ToolReturned | None) -> Answered:
+    given = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
+    text = (returned.text or NO_OUTPUT) if returned else NOT_RECORDED
+    result = Result(called.call, (Text(text),), ok=returned is not None and returned.ok)
+    return Answered((Call(called.call, called.tool, given),), (result,))
+
+
+def _keep(desk: Desk, checkpoint: Checkpoint, session: Session, answer: Written) -> None:
+    redactor = desk.redactor(session.project)
+    redact = redactor.of_session(session.key)
+    outline = replace(
+        checkpoint.outline,
+        summary=answer.text,
+        topics=answer.topics,
+        open_questions=answer.open_questions,
+        key_decisions=answer.key_decisions,
+    ).mapped(redact)
+    at = desk.clock()
+    own = record_id(at, desk.new_id())
+    written = replace(checkpoint, id=own, digest=outline.summary, outline=outline, created_at=at)
+    with desk.store.writing():
+        # Ours is not one that a model has to write better.
+        _note_asked(desk, checkpoint, at)
+        desk.store.add_checkpoint(written, redactor.mark)
+        desk.store.add_document(findable(written), redactor.mark)

@@ -1,0 +1,164 @@
+"""Summarize: have a model sum up a part of a session, within what it may cost.
+
+The small model that the settings name is asked first, then the session's own, each as often as is worth it.
+What they are sent is redacted; what they answer is checked. If none is of use, the reasons are the answer,
+and whoever asked does with what is known by rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2s
+from pathlib import Path
+from typing import Final, TypeVar
+
+from holdfast import models
+from holdfast.core.agent_log.summary import Failed, Material, Written, answer, answer_schema, question
+from holdfast.core.events.world import Project
+from holdfast.engine.engine import Desk
+from holdfast.engine.models import meter
+from holdfast.errors import ModelBusy, ModelError
+from holdfast.files import atomic
+from holdfast.lazy_dataclass import dataclass
+from holdfast.models.base import Address, Writer
+from holdfast.models.command import CommandWriter
+from holdfast.settings import Config
+
+COMMAND: Final = "command"
+FOLDER: Final = "models"
+"""Where in our home commands run: what they start there is never captured."""
+SCHEMA_WORD: Final = "{schema}"
+"""The word of a command in whose place the path of the answer's schema is put."""
+LONGEST_PAUSE: Final = 30.0
+CHARS_PER_TOKEN: Final = 3
+"""Fewer than usual: a limit is better kept too early."""
+_Read = TypeVar("_Read")
+_PASSED_ON: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "SHELL")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What asking takes beside a desk: the environment that may hold a key, and a way to wait."""
+
+    environment: Mapping[str, str]
+    pause: Callable[[float], None]
+    report: Callable[[str], object] = str
+    """Is told of each answer that was rejected, and why; whoever asked may still get another one."""
+
+
+def is_configured(config: Config) -> bool:
+    """Whether the settings name a model that is to be asked."""
+    return bool(config.checkpoint.model)
+
+
+def summarize(desk: Desk, project: Project, material: Material, means: Means) -> Written | Failed:
+    """A summary that a model wrote, or why there is none."""
+    return ask(
+        desk,
+        project,
+        Question(question(material), material.main_model, answer_schema()),
+        lambda text, model: answer(text, material, model),
+        means,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, the model that the session itself works with, and the answer's shape as JSON Schema."""
+
+    text: str
+    main_model: str = ""
+    schema: str = ""
+
+
+def ask(
+    desk: Desk,
+    project: Project,
+    question: Question,
+    read: Callable[[str, str], _Read | Failed],
+    means: Means,
+) -> _Read | Failed:
+    """The first answer of which `read` can make something, or why there is none; it is told the model too."""
+    config = desk.config(project)
+    # What was said may hold a secret that only its own session may know.
+    asked = desk.redactor(project).redacted("", question.text)
+    reasons: list[str] = []
+    for name in _names(config, question.main_model):
+        try:
+            writer = _writer(desk, config, name, question.schema, means.environment)
+            found = _asked(desk, config, writer, asked, means.pause)
+        except ModelError as error:
+            reasons.append(f"{name}: {error.message}")
+            continue
+        written = read(found, writer.name)
+        if not isinstance(written, Failed):
+            return written
+        meter.note_rejected(desk.store, desk.clock(), writer.name)
+        means.report(f"the answer of {name} was rejected: {written.reason}")
+        reasons.append(f"{name}: {written.reason}")
+    return Failed("; ".join(reasons) or "no model is set")
+
+
+def _names(config: Config, main_model: str) -> Iterator[str]:
+    """The models to ask, the small one first; the session's own is behind the same API."""
+    chosen = config.checkpoint.model
+    if chosen:
+        yield chosen
+    kind, _, model = chosen.partition("/")
+    if config.checkpoint.fallback_to_main and kind in models.APIS and main_model not in ("", model):
+        yield f"{kind}/{main_model}"
+
+
+def _writer(desk: Desk, config: Config, name: str, schema: str, environment: Mapping[str, str]) -> Writer:
+    settings = config.models
+    if name == COMMAND:
+        return _command(desk, config, schema, environment)
+    kind, _, model = name.partition("/")
+    key = settings.key or environment.get(settings.key_variable, "")
+    if not key and not settings.base_url:
+        hint = f"set `models.key`, or the variable {settings.key_variable}"
+        raise ModelError("there is no key to it", hint)
+    return models.writer(kind, model, Address(key, settings.base_url, float(settings.timeout_seconds)))
+
+
+def _command(desk: Desk, config: Config, schema: str, environment: Mapping[str, str]) -> CommandWriter:
+    settings = config.models
+    if not settings.command:
+        raise ModelError("there is no command", "set `models.command`")
+    if desk.home is None:
+        raise ModelError("there is no directory to run a command in")
+    directory = Path(desk.home) / FOLDER
+    atomic.make_folder(directory)
+    # Each in a file of its own: two sessions may be asked about at once.
+    shape = directory / f"schema-{blake2s(schema.encode(), digest_size=4).hexdigest()}.json"
+    if SCHEMA_WORD in settings.command:
+        atomic.write(shape, schema.encode())
+    words = [str(shape) if word == SCHEMA_WORD else word for word in settings.command]
+    names = (*_PASSED_ON, settings.key_variable)
+    passed_on = {name: environment[name] for name in names if name in environment}
+    # Our own hooks in what it starts say nothing at all.
+    passed_on["HOLDFAST_INTERNAL"] = "1"
+    return CommandWriter(words, directory, passed_on, float(settings.timeout_seconds))
+
+
+def _asked(desk: Desk, config: Config, writer: Writer, asked: str, pause: Callable[[float], None]) -> str:
+    """What a model answers, asked again while it is busy; ModelError if it gives nothing of use."""
+    settings = config.models
+    wanted = len(asked) // CHARS_PER_TOKEN + settings.answer_tokens
+    tries = 0
+    while True:
+        if limit := meter.reached(meter.day_of(desk.store, desk.clock()), settings, wanted):
+            raise ModelError(limit)
+        try:
+            found = writer.write(asked, settings.answer_tokens)
+        except ModelError as error:
+            meter.note(desk.store, desk.clock(), writer.name, None, settings)
+            if not isinstance(error, ModelBusy) or tries == settings.retries:
+                raise
+            pause(min(error.after or 2.0**tries, LONGEST_PAUSE))
+            tries += 1
+            continue
+        meter.note(desk.store, desk.clock(), writer.name, found, settings)
+        if found.trouble:
+            raise ModelError(found.trouble)
+        return found.text

@@ -1,0 +1,1 @@
+"""Privacy: forgetting, auditing, and redacting anew what an older redactor wrote."""

@@ -1,0 +1,446 @@
+"""Forget: what a person chose goes everywhere: store, index, vectors, spool, logs, copies of the store.
+
+What is only in files that others own stays: the harness's transcripts, and what setup keeps of its settings.
+The store notes what is to be forgotten before anything goes, and then that files are still to be cleared:
+whoever is killed half-way is finished for by whoever opens the store next. What stays known of it, so that it
+does not come back, is in `engine.redaction.forgotten`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from holdfast import config
+from holdfast.engine.liveness.home import lock_holder
+from holdfast.engine.privacy.erase_files import erase_files
+from holdfast.engine.redaction import forgotten
+from holdfast.engine.redaction.forgotten import BEGUN
+from holdfast.engine.redaction.redactor import lists_of
+from holdfast.engine.repository.projects import resolve
+from holdfast.engine.upkeep import recover_store
+from holdfast.errors import StoreError, StoreLocked
+from holdfast.files import forgotten_record, ledger, project_files
+from holdfast.files.forgotten_record import ForgottenRecord
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Dropped, Store
+from holdfast.stores.held import drop_note
+from holdfast.stores.set_aside import set_aside_stores
+from holdfast.stores.sqlite import copies, damaged, rewriting
+
+OWED: Final = "owed"
+"""The fact that says what is still to be cleared away: `AFTER_FORGETTING` or `AFTER_REWRITING`."""
+AFTER_FORGETTING: Final = "forgotten"
+AFTER_REWRITING: Final = "rewritten"
+DEAD_AFTER_MS: Final = 60_000
+"""A hook lives for seconds: what an older one left half-written stays so."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneSession:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneProject:
+    project_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Sessions whose last event is from before then."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class OneMemory:
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    pass
+
+
+Choice: TypeAlias = OneSession | OneProject | OneMemory | Before | Everything
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How much went, by kind; `logs` are files that were emptied."""
+
+    sessions: int = 0
+    events: int = 0
+    checkpoints: int = 0
+    receipts: int = 0
+    documents: int = 0
+    memories: int = 0
+    mentions: int = 0
+    """Rows that said what a forgotten memory says, and are kept without it."""
+    letters: int = 0
+    copies: int = 0
+    """Copies of the store that were removed, because they are damaged or could not be rewritten."""
+    rewritten: int = 0
+    """Copies of the store from which it was taken out."""
+    logs: int = 0
+    ledgers: int = 0
+    """Past versions of ledgers; the files in the worktrees are the user's."""
+    continuities: int = 0
+    """Projects whose shared continuity went, with its past versions and the account of it."""
+    left: Sequence[str] = ()
+    """Files outside the home that say what was forgotten, and are a person's own."""
+
+
+def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
+    """Have everything of the choice gone when this returns; how much it was."""
+    path = home / "store.db"
+    if choice != Everything() and path.exists() and set_aside_stores(path):
+        _recover_first(home, at)
+    # Where all goes, a store without a row is no damage.
+    drop_note(path)
+    with store.writing_durably():
+        store.put_fact(BEGUN, json.dumps(words_of(choice)))
+    letters = _letters(store, home, choice)
+    for letter in letters:
+        letter.unlink(missing_ok=True)
+    folders = _ledgers(store, home, choice)
+    versions = _versions(folders)
+    projects = _continuities(store, home, choice)
+    for folder in (*folders, *chain.from_iterable(map(project_files.continuity_folders, projects))):
+        shutil.rmtree(folder, ignore_errors=True)
+    with store.writing_durably():
+        dropped = _dropped(store, choice, at)
+        found = _counted(dropped, letters, home, choice)
+        found = replace(found, ledgers=versions, continuities=len(projects))
+        store.put_fact(BEGUN, "")
+        if _forget_places(store, home, choice) or found != Forgotten():
+            store.put_fact(OWED, AFTER_FORGETTING)
+            forgotten.publish(store, home)
+    try:
+        cleared = clear(store, home, at)
+    except StoreLocked as error:
+        hint = "all of it is gone from the store; the daemon clears the files as soon as it can"
+        raise StoreLocked(error.message, hint) from error
+    if found == Forgotten():
+        return found
+    lost = cleared.copies_lost
+    return replace(found, copies=found.copies + lost, rewritten=found.rewritten - lost, left=cleared.left)
+
+
+def settle(store: Store, home: Path, at: int) -> None:
+    """Have a store that was just opened hold nothing that was forgotten, if it was restored, say."""
+    dropped = forgotten.agree(store, home, at)
+    if dropped != Dropped() and not store.fact(OWED):
+        with store.writing():
+            store.put_fact(OWED, AFTER_FORGETTING)
+    begun = store.fact(BEGUN)
+    choice = choice_of(msgspec.json.decode(begun, type=dict[str, object])) if begun else None
+    if choice is not None:
+        forget(store, home, choice, at)
+    elif dropped != Dropped():
+        clear(store, home, at)
+
+
+def settle_if_alone(store: Store, home: Path, at: int) -> None:
+    """The same, unless a daemon runs: it did so when it opened the store, and may be forgetting right now."""
+    if not forgotten.is_settled(store, home) and not lock_holder(home):
+        settle(store, home, at)
+
+
+def _recover_first(home: Path, at: int) -> None:
+    """Bring what a damaged store holds into the one in use: it cannot be edited, and goes as a whole."""
+    lists = lists_of(config.load(home, None, None, os.environ).config)
+    recover_store.recover_new(home, lists, at)
+
+
+def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
+    """How much `forget` would have go, by the same rules; nothing is changed."""
+    dropped = Dropped()
+    with contextlib.suppress(_Undo), store.writing():
+        dropped = _dropped(store, choice, at)
+        raise _Undo
+    found = _counted(dropped, _letters(store, home, choice), home, choice)
+    versions = _versions(_ledgers(store, home, choice))
+    return replace(found, ledgers=versions, continuities=len(_continuities(store, home, choice)))
+
+
+def living_on(store: Store, session: str) -> list[str]:
+    """Other sessions that hold what was said in this one as their own: its forks, and theirs.
+
+    Some share its records; others were given copies under new names, and only their lineage tells.
+    """
+    keys = [session, *store.sessions_sharing_records(session)]
+    for key in keys:
+        forks = [each.child for each in store.continued_by(key) if each.kind == "fork"]
+        keys += [fork for fork in forks if fork not in keys]
+    return keys[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What became of the files."""
+
+    copies_lost: int = 0
+    """Copies of the store that had to be removed, because they could not be rewritten."""
+    left: tuple[str, ...] = ()
+    """Files of a person that still say what was forgotten."""
+
+
+def clear(store: Store, home: Path, at: int) -> Cleared:
+    """Remove from the files what the store has let go of, if anything is still owed."""
+    owed = store.fact(OWED)
+    if not owed:
+        return Cleared()
+    left: tuple[str, ...] = ()
+    path = home / "store.db"
+    every = copies(path, home / "backups")
+    if owed == AFTER_FORGETTING:
+        wordings = forgotten.forgotten_wordings(store)
+        # What it needs is heavy, and wanted only here.
+        from holdfast.engine.privacy.erase_worktrees import erase_worktrees  # noqa: PLC0415
+
+        # First, because what is kept in the home tells what of them Holdfast wrote.
+        left = erase_worktrees(store, home, wordings)
+        erase_files(home, wordings)
+        record = forgotten_record.read(home)
+        gone = [copy for copy in every if not _rewritten(copy, record, at)]
+        for log in logs(home):
+            # The line of a log does not say whose it is. Who has the file open goes on at its new end.
+            log.write_bytes(b"")
+        others = [*damaged(path), *_doubtful(home, at)]
+    else:
+        # A copy holds what its store held: an older one could hold any of it.
+        gone, others = every, []
+    lost = sum(map(_is_whole, gone))
+    for file in (*gone, *others):
+        file.unlink(missing_ok=True)
+    store.scrub()
+    with store.writing():
+        store.put_fact(OWED, "")
+    return Cleared(lost, left)
+
+
+def _rewritten(copy: Path, record: ForgottenRecord, at: int) -> bool:
+    """Take what was forgotten out of a copy of the store; whether it could be rewritten."""
+    if not _is_whole(copy):
+        return False
+    try:
+        with rewriting(copy) as store, store.writing():
+            forgotten.learn(store, record, at)
+            for fact in (OWED, BEGUN, forgotten.GENERATION):
+                store.put_fact(fact, "")
+    except StoreError:
+        return False
+    return True
+
+
+def _is_whole(copy: Path) -> bool:
+    """Whether it may be a copy, and not what a killed process left of one."""
+    return copy.suffix == ".db" and copy.stat().st_size > 0
+
+
+def logs(home: Path) -> list[Path]:
+    """The home's logs that hold anything."""
+    return sorted(log for log in (home / "logs").glob("*") if log.is_file() and log.stat().st_size)
+
+
+def words_of(choice: Choice) -> dict[str, object]:
+    """The choice as it is told to another process."""
+    match choice:
+        case OneSession(key=key):
+            return {"session": key}
+        case OneProject(project_id=project_id):
+            return {"project": project_id}
+        case OneMemory(id=id):
+            return {"memory": id}
+        case Before(at=at):
+            return {"before": at}
+        case Everything():
+            return {"all": True}
+
+
+def choice_of(words: Mapping[str, object]) -> Choice | None:
+    """The choice that was told; None if it is not clear what to forget."""
+    match dict(words):
+        case {"session": str(key), **rest} if key and not rest:
+            return OneSession(key)
+        case {"project": str(project_id), **rest} if project_id and not rest:
+            return OneProject(project_id)
+        case {"memory": str(id), **rest} if id and not rest:
+            return OneMemory(id)
+        case {"before": int(at), **rest} if not rest:
+            return Before(at)
+        case {"all": True, **rest} if not rest:
+            return Everything()
+        case _:
+            return None
+
+
+def _forget_places(store: Store, home: Path, choice: Choice) -> int:
+    """Where a project is and was is forgotten with it, unless its user has settings for it in the home."""
+    if not isinstance(choice, OneProject) or (home / "projects" / choice.project_id / "config.toml").exists():
+        return 0
+    return store.forget_sites(choice.project_id)
+
+
+class _Undo(Exception):
+    """The way out of a transaction that is not to be kept."""
+
+
+def _keys(store: Store, choice: Choice) -> list[str]:
+    match choice:
+        case OneSession(key=key):
+            return [key]
+        case OneProject(project_id=project_id):
+            return store.keys_of_project(project_id)
+        case OneMemory():
+            return []
+        case Before(at=at):
+            return store.keys_before(at)
+        case Everything():
+            return store.keys()
+
+
+def _dropped(store: Store, choice: Choice, at: int) -> Dropped:
+    if isinstance(choice, Everything):
+        return forgotten.forget_everything(store, at)
+    if isinstance(choice, OneMemory):
+        return forgotten.forget_memory(store, choice.id, at)
+    dropped = store.forget(_keys(store, choice), at)
+    if isinstance(choice, OneProject):
+        dropped += store.forget_project(choice.project_id, at)
+    return dropped
+
+
+def _counted(dropped: Dropped, letters: list[Path], home: Path, choice: Choice) -> Forgotten:
+    """Where nothing was found, copies and logs are left alone."""
+    if dropped == Dropped() and not letters and choice != Everything():
+        return Forgotten()
+    path = home / "store.db"
+    whole = [_is_whole(copy) for copy in copies(path, home / "backups")]
+    return Forgotten(
+        dropped.sessions,
+        dropped.events,
+        dropped.checkpoints,
+        dropped.receipts,
+        dropped.documents,
+        dropped.memories,
+        dropped.mentions,
+        letters=len(letters),
+        copies=whole.count(False) + len(damaged(path)),
+        rewritten=whole.count(True),
+        logs=len(logs(home)),
+    )
+
+
+# ---------------------------------------------------------------- past versions of ledgers
+
+
+def _ledgers(store: Store, home: Path, choice: Choice) -> list[Path]:
+    """Our folders of the ledgers that hold any of it: what one session wrote, the next one has kept."""
+    writers = {ledger.writer(key) for key in _keys(store, choice)}
+    return [folder for folder in ledger.folders(home) if _holds(folder, choice, writers)]
+
+
+def _holds(folder: Path, choice: Choice, writers: set[str]) -> bool:
+    match choice:
+        case OneProject(project_id=project_id):
+            return ledger.project_of(folder) == project_id
+        case Everything():
+            return True
+        case _:
+            return any(version.writer in writers for version in ledger.kept(folder))
+
+
+def _versions(folders: list[Path]) -> int:
+    return sum(len(ledger.kept(folder)) for folder in folders)
+
+
+def _continuities(store: Store, home: Path, choice: Choice) -> list[Path]:
+    """Our folders of the projects whose continuity holds any of it."""
+    there = project_files.projects(home)
+    match choice:
+        case OneProject(project_id=project_id):
+            return [project for project in there if project.name == project_id]
+        case Everything():
+            return there
+        case _:
+            keys = frozenset(_keys(store, choice))
+            return [project for project in there if project_files.made_from(project, keys)]
+
+
+# ---------------------------------------------------------------- letters that wait in the spool
+
+
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """What is to be known of a letter to tell whose it is."""
+
+    at: int
+    cwd: str
+    names: frozenset[str]
+
+
+def _letters(store: Store, home: Path, choice: Choice) -> list[Path]:
+    keys = frozenset(_keys(store, choice))
+    found = [(file, letter) for file, letter in _spooled(home) if letter is not None]
+    return [file for file, letter in found if _is_of(store, letter, choice, keys)]
+
+
+def _doubtful(home: Path, now: int) -> list[Path]:
+    """Letters that nobody can read, and what dead hooks left half-written."""
+    halves = (home / "spool").glob("*.part")
+    left = [half for half in halves if half.stat().st_mtime * 1000 < now - DEAD_AFTER_MS]
+    return [*left, *(file for file, letter in _spooled(home) if letter is None)]
+
+
+def _is_of(store: Store, letter: _Letter, choice: Choice, keys: frozenset[str]) -> bool:
+    match choice:
+        case OneSession():
+            return not keys.isdisjoint(letter.names)
+        case OneProject(project_id=project_id):
+            return not keys.isdisjoint(letter.names) or _is_in(store, letter, project_id)
+        case OneMemory():
+            return False
+        case Before(at=at):
+            return letter.at < at
+        case Everything():
+            return True
+
+
+def _is_in(store: Store, letter: _Letter, project_id: str) -> bool:
+    return resolve(store, letter.cwd).project.project_id == project_id
+
+
+def _spooled(home: Path) -> Iterator[tuple[Path, _Letter | None]]:
+    for file in sorted((home / "spool").glob("*.letter")):
+        with contextlib.suppress(FileNotFoundError):  # the daemon has taken it in
+            # Opening a FIFO would wait for ever, and a link may lead anywhere.
+            yield file, _read(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
+
+
+def _read(content: bytes) -> _Letter | None:
+    head, _, body = content.partition(b"\n\n")
+    at = _AT.search(head)
+    try:
+        fields = msgspec.json.decode(body, type=dict[str, object])
+    except (ValueError, RecursionError):
+        return None
+    names = frozenset(value for value in fields.values() if isinstance(value, str))
+    cwd = fields.get("cwd")
+    return _Letter(int(at[1]) if at else 0, cwd if isinstance(cwd, str) else "", names)
+
+
+_AT = re.compile(rb"^at: (\d{1,15})$", re.MULTILINE)

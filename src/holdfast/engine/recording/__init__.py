@@ -1,0 +1,1 @@
+"""Recording: transcripts and events become sessions, checkpoints and memories, in one transaction."""

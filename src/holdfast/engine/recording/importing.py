@@ -1,0 +1,302 @@
+"""Importing: sessions that harnesses kept before Holdfast came, made findable; only if a person asks for it.
+
+An imported session is known by what was said in it: it has passages and no state, it is over, and nothing
+continues it. Should it be resumed, a letter will say so, and it is read from its start like any other. What
+was read shares a transaction with the place reached, so that an import which was cut off goes on where it
+was. Transcripts are only read, and those that letters told of are left to the daemon.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from holdfast.config import Config, excluded
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import IMPORTED, Phase, Session, begin, is_imported
+from holdfast.engine.engine import Desk
+from holdfast.engine.recording.import_reading import Found, Job, Piece, Reading, in_turn, reached_by
+from holdfast.engine.redaction.redactor import Redactor
+from holdfast.engine.repository import projects
+from holdfast.engine.repository.former_projects import Owner, owner
+from holdfast.engine.repository.projects import Resolution
+from holdfast.harnesses.base import KeptInRows, Reader, file_extent
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import EVERYWHERE, Document, Lineage, Store
+
+HEAD_BYTES: Final = 1 << 16
+"""So much of a file is looked at to say whose session it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which sessions a person wants: changed since when, and of which project; empty for all."""
+
+    since: int = 0
+    project_id: str = ""
+
+
+class LeftOut(StrEnum):
+    """Why a session is not imported."""
+
+    DONE = "imported before"
+    KEPT = "recorded live"
+    EXCLUDED = "excluded by the settings"
+    OLD = "older than records are kept"
+    STOPPED = "of a project with settings that cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What there is to import, the newest first, and how many sessions are left out, by reason."""
+
+    found: tuple[Found, ...]
+    left_out: dict[LeftOut, int]
+
+    @property
+    def size(self) -> int:
+        """How many bytes are to be read."""
+        return sum(one.size for one in self.found)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an import came to."""
+
+    sessions: int = 0
+    passages: int = 0
+    characters: int = 0
+    size: int = 0
+    no_room: int = 0
+    """How many sessions were not read, because there was no room left for what they say."""
+
+
+def survey(desk: Desk, candidates: Iterable[tuple[Reader, Path]], choice: Choice) -> Survey:
+    """What of these files there is to import, each given with the harness whose transcript it may be."""
+    found: dict[str, Found] = {}
+    left_out = Counter[LeftOut]()
+    look = _Look(desk, choice)
+    for harness, path in candidates:
+        seen = look.at(harness, path)
+        if isinstance(seen, LeftOut):
+            left_out[seen] += 1
+        elif seen is not None:
+            known = found.get(seen.session)
+            # A copy of a transcript is the same session; the longer one tells more.
+            found[seen.session] = known if known is not None and known.size >= seen.size else seen
+    return Survey(tuple(sorted(found.values(), key=lambda one: -one.changed_at)), dict(left_out))
+
+
+def take_in(
+    desk: Desk, found: Sequence[Found], room: int, done: Callable[[int], None], reading: Reading = in_turn
+) -> Taken:
+    """Import these sessions while there is room, in characters; `done` is told of the bytes that are kept."""
+    keeping = _Keeping(desk, room)
+    with closing(reading(keeping.jobs(found))) as pieces:
+        for job, piece in pieces:
+            keeping.keep(job, keeping.without_old(job, piece))
+            done(piece.size)
+    return replace(keeping.taken, no_room=len(found) - keeping.begun)
+
+
+class _Keeping:
+    """Hands out one job after the other while there is room, and keeps what comes of them."""
+
+    def __init__(self, desk: Desk, room: int) -> None:
+        self._desk = desk
+        self._room = room
+        self._known: dict[str, _Terms] = {}
+        self._told: set[str] = set()
+        self.begun = 0
+        self.taken = Taken()
+
+    def jobs(self, found: Iterable[Found]) -> Iterator[Job]:
+        for one in found:
+            if self.taken.characters >= self._room:
+                return
+            self.begun += 1
+            cursor = self._desk.store.cursor(_source(one.harness, one.session))
+            yield Job(one, cursor, self._terms(one.project).redactor)
+
+    def without_old(self, job: Job, piece: Piece) -> Piece:
+        """The piece without what is too old to be kept: it would be gone within the hour."""
+        since = self._terms(job.found.project).since
+        return replace(piece, documents=tuple(one for one in piece.documents if not 0 < one.at < since))
+
+    def keep(self, job: Job, piece: Piece) -> None:
+        _keep(self._desk.store, job.found, piece, job.redactor.mark)
+        if piece.documents and not piece.before:
+            _keep_lineage(self._desk.store, job.found)
+        if piece.documents:
+            self._told.add(job.found.session)
+        self.taken = replace(
+            self.taken,
+            sessions=len(self._told),
+            passages=self.taken.passages + len(piece.documents),
+            characters=self.taken.characters + sum(len(document.text) for document in piece.documents),
+            size=self.taken.size + piece.size,
+        )
+
+    def _terms(self, project: Project) -> _Terms:
+        """How a project's sessions are kept; its settings are read but once."""
+        if project.root not in self._known:
+            days = self._desk.config(project).records.retention_days
+            since = self._desk.clock() - days * DAY_MS
+            self._known[project.root] = _Terms(self._desk.redactor(project), since)
+        return self._known[project.root]
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """How what a project's sessions said is redacted, and since when it is kept."""
+
+    redactor: Redactor
+    since: int
+
+
+# ---------------------------------------------------------------- looking
+
+
+class _Look:
+    """Looks at files one after the other, and at each project's settings but once."""
+
+    def __init__(self, desk: Desk, choice: Choice) -> None:
+        self._desk = desk
+        self._choice = choice
+        self._places: dict[str, Resolution] = {}
+        self._configs: dict[Project, Config] = {}
+
+    def at(self, harness: Reader, path: Path) -> Found | LeftOut | None:
+        """The session of this file; None if it is none, or none that was asked for."""
+        extent = harness.extent(path) if isinstance(harness, KeptInRows) else file_extent(path)
+        if extent is None or extent.changed_at < self._choice.since:
+            return None
+        key = harness.session_of(path)
+        if not key:
+            return None
+        known = self._desk.store.session(key)
+        if self._is_kept(path, known):
+            return LeftOut.KEPT
+        reached = reached_by(self._desk.store.cursor(_source(harness, key)))
+        if reached.through and reached.size >= extent.size:
+            return LeftOut.DONE
+        head = harness.read_transcript(path, key, "", HEAD_BYTES)
+        times = [event.at for event in head.events if event.at] or [extent.changed_at]
+        ended_at = max(times) if head.done else extent.changed_at
+        whose = self._owner(known.project.path if known else head.cwd, min(times), ended_at)
+        if self._choice.project_id not in ("", whose.project.project_id):
+            return None
+        left = max(0, extent.size - reached.size)
+        found = Found(harness, path, key, whose.project, min(times), extent.changed_at, left, whose.left)
+        return self._unwanted(found, self._config(whose.project)) or found
+
+    def _unwanted(self, found: Found, config: Config) -> LeftOut | None:
+        """Why the settings leave a session out, if they do.
+
+        Raises ProtectionUnreadable where the settings for all projects cannot be read.
+        """
+        if config.unreadable is not None and not config.unreadable.everywhere:
+            return LeftOut.STOPPED
+        left_out = excluded(config, found.project.normalized) or self._desk.owns(found.project)
+        if not config.continuity.enabled or left_out:
+            return LeftOut.EXCLUDED
+        kept_since = self._desk.clock() - config.records.retention_days * DAY_MS
+        return LeftOut.OLD if found.changed_at < kept_since else None
+
+    def _is_kept(self, path: Path, known: Session | None) -> bool:
+        """Whether letters told of the session, or it was forgotten: it is not for us to bring it back."""
+        return bool(self._desk.store.cursor(str(path))) or (known is not None and not is_imported(known))
+
+    def _owner(self, cwd: str, started_at: int, ended_at: int) -> Owner:
+        """Whose session it is that was at work in a directory then."""
+        if cwd not in self._places:
+            self._places[cwd] = projects.resolve(self._desk.store, cwd)
+        return owner(self._desk.store, self._places[cwd], started_at, ended_at)
+
+    def _config(self, project: Project) -> Config:
+        if project not in self._configs:
+            self._configs[project] = self._desk.config(project)
+        return self._configs[project]
+
+
+# ---------------------------------------------------------------- keeping
+
+
+def _keep(store: Store, one: Found, piece: Piece, redactor: str) -> None:
+    """Keep a piece, unless someone else did or the session became the daemon's since it was looked at."""
+    with store.writing():
+        known, source = store.session(one.session), _source(one.harness, one.session)
+        if store.cursor(source) != piece.before or (known is not None and not is_imported(known)):
+            return
+        forgotten_at = store.forgotten_at(one.session)
+        news = [document for document in piece.documents if not forgotten_at or document.at > forgotten_at]
+        for document in _said_last(store, news):
+            store.add_document(document, redactor)
+        if known is not None or news:
+            store.put_session(_after(known or _begun(one, piece), piece), redactor)
+            if one.left is not None and not store.sites_of(one.project.project_id):
+                store.put_site(one.left)
+        store.put_cursor(source, piece.after)
+        for reason, times in Counter(piece.skipped).items():
+            store.count_skipped(reason, times)
+
+
+def _said_last(store: Store, news: Sequence[Document]) -> list[Document]:
+    """Those that nobody has said since.
+
+    What is said in several sessions is found in one of them, and processes that read at once bring them in
+    any order.
+    """
+    last = {one.id: one for one in store.around([one.id for one in news], 0, EVERYWHERE)}
+    for one in news:
+        last[one.id] = max(one, last.get(one.id, one), key=_moment)
+    return [one for one in news if last[one.id] is one]
+
+
+def _moment(document: Document) -> tuple[int, str, int]:
+    """When it was said; a fork's copy has the time of the original."""
+    return document.at, document.session, document.place
+
+
+def _keep_lineage(store: Store, one: Found) -> None:
+    """Keep which session it was forked from, if its harness says so: what is forgotten there is here too."""
+    earlier = one.harness.earlier_transcripts(one.path)
+    parent = one.harness.session_of(earlier[-1]) if earlier else ""
+    if parent in ("", one.session):
+        return
+    with store.writing():
+        if store.session(one.session) is not None and store.lineage(one.session) is None:
+            store.add_lineage(Lineage(one.session, parent, "fork", one.started_at))
+
+
+def _source(harness: Reader, session: str) -> str:
+    """Under which name it is kept how far a session was imported, wherever its file was moved to.
+
+    The key is a part of it, by which it is known when the session is forgotten. The daemon's own place in the
+    file is kept under the file's path.
+    """
+    return f"import/{harness.name}/{session}"
+
+
+def _begun(one: Found, piece: Piece) -> Session:
+    session = begin(one.session, one.harness.name, one.project, piece.first_at or one.started_at)
+    return replace(session, phase=Phase.ENDED, end_reason=IMPORTED, transcript=str(one.path))
+
+
+def _after(session: Session, piece: Piece) -> Session:
+    at = max(session.last_event_at, piece.last_at)
+    return replace(
+        session,
+        last_event_at=at,
+        changed_at=at,
+        ended_at=at,
+        model=piece.model or session.model,
+        prompt_count=session.prompt_count + piece.prompts,
+        window=session.window + piece.compactions,
+    )

@@ -1,0 +1,165 @@
+"""Memorize: how what someone wants remembered becomes a memory, as part of a transaction that is open.
+
+Kept word for word but for secrets. The rules of `core.memory.memory` only label it; what it contradicts is
+marked as superseded and stays. Who may ask for this, and what else follows from it, is decided by the
+callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from holdfast.core.events.fence import without_ours
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import (
+    Label,
+    Memory,
+    Scope,
+    Wording,
+    contradicts,
+    following,
+    kind_of,
+    labels_of,
+    read,
+    restored,
+    said_again,
+    superseded,
+    tidied,
+)
+from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS
+from holdfast.core.text.defang import printable
+from holdfast.engine.engine import Desk
+from holdfast.engine.redaction.forgotten import known_by, publish
+from holdfast.engine.redaction.redactor import Redactor
+from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Document, Store
+
+KIND: Final = "memory"
+"""The kind of a memory's document."""
+LONGEST: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What someone wants remembered, as typed: its prefixes are still to be read."""
+
+    text: str
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+    """From 0 to 1; None for what its prefixes say."""
+    pinned: bool = False
+    scope: Scope = Scope.PROJECT
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a wish."""
+
+    memory: Memory
+    again: bool
+    """The same text was known: one memory, seen once more."""
+    supersedes: tuple[str, ...]
+    """The ids of older memories that it contradicts."""
+
+
+def worded(wish: Wish) -> Wording:
+    """What is to be remembered; raises HoldfastError where that is nothing, or more than a memory."""
+    # What we gave back ourselves is no news, whoever says it.
+    wording = read(without_ours(wish.text))
+    if not printable(wording.text).strip():
+        raise HoldfastError("there is nothing to remember: the text is empty", "say it after `remember`")
+    if len(wording.text) > LONGEST:
+        raise HoldfastError(
+            f"the text has {len(wording.text):,} characters, and a memory at most {LONGEST:,}",
+            "say what matters in it, or keep it in a file",
+        )
+    return replace(
+        wording,
+        tags=tidied((*wording.tags, *wish.tags)),
+        importance=wording.importance if wish.importance is None else min(1.0, max(0.0, wish.importance)),
+        pinned=wording.pinned or wish.pinned,
+    )
+
+
+def keep(
+    desk: Desk, project: Project, wish: Wish, redactor: Redactor, *, source: str, session: str, at: int
+) -> Kept:
+    """The memory that the wish became, kept and findable; called inside a transaction.
+
+    Raises HoldfastError for what was forgotten, unless `remember_again` lifted that.
+    """
+    wording = _redacted(worded(wish), redactor.of_session(session))
+    if wording.text == FORGOTTEN or redactor.forgotten.is_one(wording.text):
+        raise HoldfastError("this was forgotten", "`holdfast remember` keeps it again")
+    memory = replace(
+        _memory(desk.new_id(), project, wish.scope, wording, at), source=source, session=session, seen_at=at
+    )
+    known = desk.store.memory_like(memory)
+    if known is not None:
+        memory = said_again(restored(known), wording, at)
+    else:
+        memory = following(memory, desk.store.last_memory(memory))
+    older = [each for each in desk.store.memories_about(memory) if contradicts(memory.text, each.text)]
+    if older:
+        memory = replace(memory, labels=tuple(dict.fromkeys((*memory.labels, Label.CONTRADICTS))))
+    for each in older:
+        desk.store.put_memory(superseded(each, memory.id))
+    desk.store.put_memory(memory, "" if known else redactor.mark)
+    if known is None or known.tags != memory.tags:
+        make_findable(desk.store, memory, redactor.mark)
+    return Kept(memory, known is not None, tuple(each.id for each in older))
+
+
+def remember_again(desk: Desk, project: Project, wish: Wish, *, session: str, at: int) -> None:
+    """Lift what keeps a forgotten wording out of the store, where someone asks to remember it since.
+
+    Called inside a transaction.
+    """
+    forgotten = {each.fingerprint: each for each in desk.store.forgotten_wordings() if each.holds}
+    if not forgotten:
+        return
+    redact = replace(desk.redactor(project), forgotten=NO_WORDINGS).of_session(session)
+    asked = known_by(desk.store, redact(worded(wish).text))
+    lifted = [forgotten[each] for each in asked if each in forgotten and forgotten[each].at < at]
+    if lifted:
+        desk.store.put_forgotten_wordings(replace(each, lifted_at=at) for each in lifted)
+        if desk.home is not None:
+            publish(desk.store, desk.home)
+
+
+def make_findable(store: Store, memory: Memory, redactor: str) -> None:
+    """Keep the memory's document: what can be read of it, and what it is tagged with."""
+    text = "\n".join([printable(memory.text), *(f"#{tag}" for tag in memory.tags)])
+    document = Document(
+        memory.id,
+        KIND,
+        memory.project_id,
+        text,
+        at=memory.created_at,
+        source=KIND,
+        worktree_id=memory.worktree_id,
+    )
+    store.add_document(document, redactor)
+
+
+def _memory(id: str, project: Project, scope: Scope, wording: Wording, at: int) -> Memory:
+    return Memory(
+        id=id,
+        text=wording.text,
+        kind=kind_of(wording.text),
+        scope=scope,
+        project_id="" if scope is Scope.USER else project.project_id,
+        worktree_id=project.worktree_id if scope is Scope.WORKTREE else "",
+        created_at=at,
+        tags=wording.tags,
+        importance=wording.importance,
+        pinned=wording.pinned,
+        labels=labels_of(wording.text),
+    )
+
+
+def _redacted(wording: Wording, redact: Callable[[str], str]) -> Wording:
+    return replace(wording, text=redact(wording.text), tags=tidied(map(redact, wording.tags)))

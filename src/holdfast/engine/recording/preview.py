@@ -1,0 +1,197 @@
+"""Preview: the brief that a session continuing a given transcript would be handed, made from that file alone.
+
+The same path as a letter's: the harness reads, `record` folds, the core writes. But over a store that is not
+kept, with no clock, and without a look at the world, so that the same file gives the same brief everywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from holdfast import harnesses
+from holdfast.config import Config
+from holdfast.core.brief.brief_input import NOTHING_KEPT
+from holdfast.core.brief.compose import Brief, Reason, Told
+from holdfast.core.brief.startup_block import written
+from holdfast.core.events.event import MAIN, Event
+from holdfast.core.events.world import Project
+from holdfast.core.session.session import Session
+from holdfast.engine.engine import Desk
+from holdfast.engine.recording.record import Arrival, record
+from holdfast.errors import TranscriptUnreadable
+from holdfast.harnesses.base import Batch, KeptInRows, Reader
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.sqlite import open_in_memory
+
+BATCH_BYTES = 16 << 20
+"""Larger than the daemon's: nobody else waits for this store."""
+HEAD_BYTES = 1 << 20
+"""So much of a transcript shows whether a subagent wrote it."""
+EVERY = 1_000_000
+NOWHERE = Project("", "", "", "", "")
+"""A transcript that does not say where its session worked; paths in it are shown as they stand."""
+
+_Read: TypeAlias = Callable[[Path, str, str, int], Batch]
+"""One of a reader's two ways to read: path, session, cursor, limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """A brief, and what it was made from."""
+
+    told: Told
+    brief: Brief
+
+
+def preview(
+    harness: Reader,
+    path: Path,
+    session: str = "",
+    until_line: int | None = None,
+    at: int | None = None,
+    budget: int = 2_000,
+) -> Previewed:
+    """The brief after this transcript, or after its first lines; ages count from `at`, or its last record."""
+    transcript = regular(path)
+    key = session or _key(harness, transcript)
+    desk = _desk(at or 0)
+    with _first_lines(harness, transcript, until_line) as main:
+        folded = _folded(desk, harness, key, main)
+    if folded is None:
+        raise TranscriptUnreadable(
+            f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
+        )
+    seen_until = folded.last_event_at if until_line else None
+    for beside in harness.subagent_transcripts(transcript):
+        folded = _recorded(desk, harness, key, beside, harness.read_transcript, seen_until) or folded
+    # Only a transcript that ends in a compaction was just compacted; an earlier one is history.
+    just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
+    reason = Reason.COMPACT if just_compacted else Reason.STARTUP
+    kept = harness.kept if just_compacted else NOTHING_KEPT
+    told = Told(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
+    return Previewed(told, written(told, budget))
+
+
+def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:
+    """The session of a transcript, and all of its events, redacted, oldest first."""
+    transcript = regular(path)
+    key = session or _key(harness, transcript)
+    desk = _desk(0)
+    folded = _folded(desk, harness, key, transcript)
+    if folded is None:
+        raise TranscriptUnreadable(
+            f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
+        )
+    return folded, tuple(desk.store.events(key, EVERY))
+
+
+def _key(harness: Reader, transcript: Path) -> str:
+    """The session that is meant where none is named: of a database, the one that changed last."""
+    return (_holds_many(harness, transcript) and harness.session_of(transcript)) or transcript.stem
+
+
+def _holds_many(harness: Reader, transcript: Path) -> bool:
+    """Whether this is a database, in which each session has a path of its own."""
+    return isinstance(harness, KeptInRows) and harness.extent(transcript) is None
+
+
+def _desk(at: int) -> Desk:
+    numbers = itertools.count(1)
+    return Desk(
+        store=open_in_memory(),
+        harness=harnesses.get,
+        config=lambda _: Config(),
+        user_home=Path(os.devnull),
+        clock=lambda: at,
+        new_id=lambda: f"preview-{next(numbers)}",
+        new_secret=lambda: b"preview",  # the same file gives the same tags
+    )
+
+
+def _folded(desk: Desk, harness: Reader, key: str, source: Path) -> Session | None:
+    """The session of this transcript; None if it tells nothing. A subagent's is read as its own session."""
+    by_subagent = all(event.agent != MAIN for event in _first_events(harness, key, source))
+    read = harness.read_subagent if by_subagent else harness.read_transcript
+    return _recorded(desk, harness, key, source, read, None)
+
+
+def _first_events(harness: Reader, key: str, source: Path) -> tuple[Event, ...]:
+    """The first events of a transcript, enough to see who wrote it; none if it tells nothing."""
+    cursor, done = "", False
+    while not done:
+        batch = harness.read_transcript(source, key, cursor, HEAD_BYTES)
+        if batch.events:
+            return batch.events
+        done = batch.done or batch.cursor == cursor
+        cursor = batch.cursor
+    return ()
+
+
+def _recorded(
+    desk: Desk, harness: Reader, key: str, source: Path, read: _Read, until: int | None
+) -> Session | None:
+    """The session after this source, or after what of it happened until then; None if it tells nothing."""
+    session, cursor, done = None, "", False
+    while not done:
+        batch = read(source, key, cursor, BATCH_BYTES)
+        done = batch.done or batch.cursor == cursor
+        cursor = batch.cursor
+        events = tuple(event for event in batch.events if until is None or event.at <= until)
+        if events:
+            session = record(
+                desk, Arrival(key, harness.name, _project(batch.cwd), events=events, is_history=True)
+            )
+    return session
+
+
+def _project(cwd: str) -> Project:
+    """Whose work it is as far as the records say: nothing on this machine is looked at."""
+    return Project(cwd, cwd, "", "", cwd) if cwd else NOWHERE
+
+
+def regular(path: Path) -> Path:
+    """The file that a person named, behind any links; refused in plain words if it cannot be a transcript."""
+    hint = "name the transcript file that the harness writes"
+    real = Path(os.path.realpath(path))
+    try:
+        found = real.stat()
+    except FileNotFoundError:
+        raise TranscriptUnreadable(f"there is no file `{path}`", hint) from None
+    except (OSError, ValueError) as error:
+        raise TranscriptUnreadable(f"`{path}` cannot be looked at: {error}", hint) from error
+    if stat.S_ISDIR(found.st_mode):
+        raise TranscriptUnreadable(f"`{path}` is a directory", hint)
+    if not stat.S_ISREG(found.st_mode):
+        raise TranscriptUnreadable(f"`{path}` is not a regular file", hint)
+    if not found.st_size:
+        raise TranscriptUnreadable(f"`{path}` is empty", hint)
+    if not os.access(real, os.R_OK):
+        raise TranscriptUnreadable(f"`{path}` may not be read", "look at its permissions")
+    return real
+
+
+@contextmanager
+def _first_lines(harness: Reader, transcript: Path, count: int | None) -> Generator[Path]:
+    """The transcript, or a copy of its first lines, elsewhere than beside the user's file and soon gone."""
+    if count is None:
+        yield transcript
+        return
+    if _holds_many(harness, transcript):
+        raise TranscriptUnreadable(
+            f"`{transcript}` is not written line by line", "leave out --until-line; --session chooses one"
+        )
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        copy = Path(folder, transcript.name)
+        with transcript.open("rb") as lines, copy.open("wb") as first:
+            first.writelines(itertools.islice(lines, count))
+        for earlier in harness.earlier_transcripts(transcript):
+            shutil.copyfile(earlier, Path(folder, earlier.name))
+        yield copy

@@ -1,0 +1,335 @@
+"""Record: the only path by which an event changes anything.
+
+Redact, advance, checkpoint, commit: a batch of events, the cursor behind it and all that follows from them
+share one transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Final, TypeAlias, TypeVar
+
+from holdfast.core.events.durations import DAY_MS
+from holdfast.core.events.event import (
+    MAIN,
+    AssistantText,
+    CompactionImminent,
+    DigestGiven,
+    Event,
+    Origin,
+    Prompt,
+    Remembered,
+    SessionEnded,
+    SessionStarted,
+    Skipped,
+    Source,
+    Usage,
+    map_text,
+)
+from holdfast.core.events.world import GitState, Project
+from holdfast.core.evidence.follow import twin
+from holdfast.core.memory.memory import Memory, asked_to_remember
+from holdfast.core.session.checkpoint import Checkpoint, record_id, take
+from holdfast.core.session.pressure import AutoCompact
+from holdfast.core.session.session import (
+    Effect,
+    Policy,
+    Process,
+    Session,
+    TakeCheckpoint,
+    Trigger,
+    advance,
+    begin,
+    is_imported,
+    record_remember,
+    revise,
+    wait,
+)
+from holdfast.engine.engine import Desk
+from holdfast.engine.index.index import findable
+from holdfast.engine.recording.memorize import Wish, keep, remember_again
+from holdfast.engine.redaction.redactor import Redactor
+from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Novelty
+
+ACCESSED_SHOWN: Final = 5
+
+CLOCK_SKEW_MS: Final = DAY_MS
+"""By so much a session's clock may differ from ours before it is no longer believed."""
+
+_Redact: TypeAlias = Callable[[str], str]
+_E = TypeVar("_E", bound=Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What came in at once about one session."""
+
+    session: str
+    harness: str
+    project: Project
+    events: tuple[Event, ...] = ()
+    is_history: bool = False
+    """Whether it is read from a file about the past, whose own dates hold whatever our clock says."""
+    waiting: tuple[Prompt, ...] = ()
+    """Prompts that the transcript will show; kept with the session until it does."""
+    source: str = ""
+    """Where the events were read from, and below how far it is read now."""
+    cursor: str = ""
+    skipped: tuple[Skipped, ...] = ()
+    process: Process | None = None
+    transcript: str = ""
+    git: GitState | None = None
+    auto: AutoCompact | None = None
+    """When the harness compacts by itself, where somebody looked."""
+    window: int = 0
+    """How many tokens the model's window holds, where the harness said so."""
+
+
+def record(desk: Desk, arrival: Arrival) -> Session:
+    """Keep what came in, with all that follows from it; the session as it is then."""
+    _remember_again(desk, arrival)
+    redactor = desk.redactor(arrival.project)
+    arrival = redacted(arrival, redactor)
+    must_last = _must_last((*arrival.events, *arrival.waiting))
+    writing = desk.store.writing_durably if must_last else desk.store.writing
+    with writing():
+        return _taken_in(desk, arrival, redactor)
+
+
+def record_inside(desk: Desk, arrival: Arrival) -> Session:
+    """The same as part of a transaction that is open already."""
+    redactor = desk.redactor(arrival.project)
+    return _taken_in(desk, redacted(arrival, redactor), redactor)
+
+
+def _taken_in(desk: Desk, arrival: Arrival, redactor: Redactor) -> Session:
+    forgotten_at = desk.store.forgotten_at(arrival.session)
+    latest = desk.clock() + CLOCK_SKEW_MS
+    if not arrival.is_history:
+        arrival = _dated(_after(arrival, forgotten_at, latest), latest, desk.clock())
+    known = _known(desk, arrival.session)
+    session = _placed(known or _begun(desk, arrival), arrival)
+    # What was forgotten does not come back because its transcript is read once more.
+    if known or not forgotten_at or arrival.events or arrival.waiting:
+        session = _advanced(desk, session, arrival, redactor)
+    if arrival.source:
+        desk.store.put_cursor(arrival.source, arrival.cursor)
+    for skipped in arrival.skipped:
+        desk.store.count_skipped(skipped.reason, 1)
+    return session
+
+
+def redacted(arrival: Arrival, redactor: Redactor) -> Arrival:
+    """The arrival without a secret in any of its texts."""
+    return _redacted(_joined(arrival, redactor), redactor.of_session(arrival.session))
+
+
+def perform(desk: Desk, session: Session, effect: Effect, at: int) -> Session:
+    """Do what the core decided; called inside a transaction."""
+    match effect:
+        case TakeCheckpoint(trigger=trigger, words=words):
+            id = desk.new_id()
+            own = record_id(at, id) if trigger is Trigger.THRESHOLD else id
+            session, checkpoint = take(session, trigger, words, own, at, _accessed(desk, session))
+            redactor = desk.redactor(session.project)
+            # What the session knows may be older than this redactor.
+            checkpoint = _redacted_checkpoint(checkpoint, redactor.of_session(session.key))
+            desk.store.add_checkpoint(checkpoint, redactor.mark)
+            most = desk.config(session.project).continuity.max_checkpoints_per_session
+            desk.store.trim_checkpoints(session.key, most)
+            desk.store.add_document(findable(checkpoint), redactor.mark)
+    return session
+
+
+def _accessed(desk: Desk, session: Session) -> list[Memory]:
+    """The memories that the session was told since its last checkpoint, those that are found most first."""
+    told = [id for id, at in desk.store.recalls(session.key) if at > session.last_checkpoint_at]
+    return sorted(desk.store.memories_named(told), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
+
+
+def _remember_again(desk: Desk, arrival: Arrival) -> None:
+    """What someone typed to remember since it was forgotten is not forgotten any more."""
+    said = (each for each in (*arrival.events, *arrival.waiting) if isinstance(each, Prompt))
+    asked = [each for each in said if asked_to_remember(each.text) and each.origin is Origin.HUMAN]
+    if not asked or not desk.store.forgotten_wordings():
+        return
+    with desk.store.writing_durably():
+        for prompt in asked:
+            with contextlib.suppress(HoldfastError):
+                wish = Wish(prompt.text)
+                remember_again(desk, arrival.project, wish, session=arrival.session, at=prompt.at)
+
+
+def _asked(desk: Desk, session: Session, prompt: Prompt, redactor: Redactor) -> Session:
+    """The session after a prompt that may want something remembered; once, whoever tells of it first."""
+    text = asked_to_remember(prompt.text)
+    is_typed = prompt.agent == MAIN and prompt.origin is Origin.HUMAN
+    if not text or not is_typed or twin(session.trail, prompt) is not None:
+        return session
+    at = prompt.at or desk.clock()
+    # What is too long for a memory is a prompt still.
+    with contextlib.suppress(HoldfastError):
+        kept = keep(desk, session.project, Wish(text), redactor, source="prompt", session=session.key, at=at)
+        return record_remember(session, kept.memory.text, at)
+    return session
+
+
+def _known(desk: Desk, key: str) -> Session | None:
+    """The session as it was kept; of an imported one there is no state, so that it begins anew."""
+    known = desk.store.session(key)
+    return None if known is not None and is_imported(known) else known
+
+
+def _begun(desk: Desk, arrival: Arrival) -> Session:
+    """A session that was not known, from the first that is known of it."""
+    times = (event.at for event in (*arrival.events, *arrival.waiting) if event.at)
+    return begin(arrival.session, arrival.harness, arrival.project, min(times, default=desk.clock()))
+
+
+def _placed(session: Session, arrival: Arrival) -> Session:
+    """The session with what the arrival says about where it lives."""
+    return replace(
+        session,
+        project=arrival.project if _resumes_elsewhere(session, arrival) else session.project,
+        process=arrival.process or session.process,
+        transcript=arrival.transcript or session.transcript,
+        git=arrival.git or session.git,
+        pressure=replace(
+            session.pressure,
+            auto=arrival.auto or session.pressure.auto,
+            told=arrival.window or session.pressure.told,
+        ),
+    )
+
+
+def _resumes_elsewhere(session: Session, arrival: Arrival) -> bool:
+    """Whether the session is resumed in another worktree of its repository, where it goes on from now."""
+    here, there = session.project, arrival.project
+    if there.project_id != here.project_id or there.worktree_id == here.worktree_id:
+        return False
+    starts = (event for event in arrival.events if isinstance(event, SessionStarted))
+    return any(start.source is Source.RESUME for start in starts)
+
+
+def _advanced(desk: Desk, session: Session, arrival: Arrival, redactor: Redactor) -> Session:
+    """The session after all that arrived, and kept with it."""
+    policy = desk.policy(arrival.project)
+    for event in arrival.events:
+        session = _kept(desk, session, event, policy, redactor)
+    for prompt in arrival.waiting:
+        session = wait(_asked(desk, session, prompt, redactor), prompt, policy)
+    desk.store.put_session(session, redactor.mark)
+    return session
+
+
+def _kept(desk: Desk, session: Session, event: Event, policy: Policy, redactor: Redactor) -> Session:
+    match desk.store.add_event(event, redactor.mark):
+        case Novelty.NEW:
+            if isinstance(event, Prompt):
+                session = _asked(desk, session, event, redactor)
+            session, effects = advance(session, event, policy)
+            for effect in effects:
+                session = perform(desk, session, effect, event.at)
+        case Novelty.REVISED:
+            session = revise(session, event)
+        case Novelty.KNOWN:
+            pass
+    return session
+
+
+def _after(arrival: Arrival, at: int, latest: int) -> Arrival:
+    """What of an arrival happened after that time; all of it where there is none.
+
+    Of what is dated in the future nobody knows when it happened, so it counts as before.
+    """
+    if not at:
+        return arrival
+    events = tuple(event for event in arrival.events if at < event.at <= latest)
+    waiting = tuple(prompt for prompt in arrival.waiting if at < prompt.at <= latest)
+    return replace(arrival, events=events, waiting=waiting)
+
+
+def _dated(arrival: Arrival, latest: int, now: int) -> Arrival:
+    """The arrival with what is dated in the future dated now: a wrong clock must not win over real work."""
+    if all(event.at <= latest for event in (*arrival.events, *arrival.waiting)):
+        return arrival
+    return replace(
+        arrival,
+        events=tuple(_at_most(event, latest, now) for event in arrival.events),
+        waiting=tuple(_at_most(prompt, latest, now) for prompt in arrival.waiting),
+    )
+
+
+def _at_most(event: _E, latest: int, now: int) -> _E:
+    return event if event.at <= latest else replace(event, at=now)
+
+
+def _joined(arrival: Arrival, redactor: Redactor) -> Arrival:
+    """The arrival with what was said in several blocks of one message redacted as one text."""
+    redact = redactor.parts_of_session(arrival.session)
+    events = list(arrival.events)
+    for blocks in _messages(events):
+        texts = redact([event.text for _, event in blocks])
+        for (place, event), text in zip(blocks, texts, strict=True):
+            events[place] = replace(event, text=text)
+    return replace(arrival, events=tuple(events))
+
+
+def _messages(events: Sequence[Event]) -> Iterator[list[tuple[int, Prompt | AssistantText]]]:
+    """The messages of several blocks, each block with its place; between two stands at most a count."""
+    told = ((place, event) for place, event in enumerate(events) if not isinstance(event, Usage))
+    for _, blocks in groupby(told, key=lambda each: _message(each[1])):
+        said = [(place, event) for place, event in blocks if isinstance(event, Prompt | AssistantText)]
+        if len(said) > 1:
+            yield said
+
+
+def _message(event: Event) -> tuple[type[Event], str, str]:
+    """What the blocks of one message share.
+
+    Some harnesses write each block of an answer as a record of its own: what an agent says twice without
+    doing anything in between is one answer, or reads as one.
+    """
+    record = "" if isinstance(event, AssistantText) else event.record.partition("/")[0]
+    return type(event), event.agent, record
+
+
+def _redacted(arrival: Arrival, redact: _Redact) -> Arrival:
+    return replace(
+        arrival,
+        events=tuple(map_text(event, redact) for event in arrival.events),
+        waiting=tuple(map_text(prompt, redact) for prompt in arrival.waiting),
+        skipped=tuple(replace(skipped, reason=redact(skipped.reason)) for skipped in arrival.skipped),
+        git=_redacted_git(arrival.git, redact) if arrival.git else None,
+    )
+
+
+def _redacted_git(git: GitState, redact: _Redact) -> GitState:
+    """Commit messages, names of branches and of files are a stranger's text too."""
+    commits, dirty = map(redact, git.last_commits), map(redact, git.dirty)
+    return replace(git, branch=redact(git.branch), last_commits=tuple(commits), dirty=tuple(dirty))
+
+
+def _redacted_checkpoint(checkpoint: Checkpoint, redact: _Redact) -> Checkpoint:
+    return replace(
+        checkpoint,
+        digest=redact(checkpoint.digest),
+        words=redact(checkpoint.words),
+        memory_queries=tuple(map(redact, checkpoint.memory_queries)),
+        recent_remembers=tuple(map(redact, checkpoint.recent_remembers)),
+        outline=checkpoint.outline.mapped(redact),
+    )
+
+
+def _must_last(events: Sequence[Event]) -> bool:
+    """Whether someone is about to be told that this is safe."""
+    return any(
+        isinstance(event, CompactionImminent | DigestGiven | Remembered | SessionEnded)
+        or (isinstance(event, Prompt) and asked_to_remember(event.text))
+        for event in events
+    )

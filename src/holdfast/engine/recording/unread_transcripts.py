@@ -1,0 +1,46 @@
+"""Unheard: sessions that a harness had without a hook to tell of them, found by their transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.events.world import Project
+from holdfast.engine.repository import projects
+from holdfast.harnesses.base import Reader
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Store
+
+HEAD_BYTES: Final = 1 << 18
+"""As far as this a transcript says which directory its session works in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    """A session that wrote something, and where."""
+
+    key: str
+    path: Path
+    cwd: str
+
+
+def unheard(
+    store: Store, reader: Reader, project: Project, since: int, home: Path, environment: Mapping[str, str]
+) -> Iterator[Unheard]:
+    """The sessions of this worktree whose transcripts were written to since then."""
+    for root in reader.transcript_roots(home, environment):
+        for path in reader.transcripts(root):
+            if not _written_since(path, since):
+                continue
+            key = reader.session_of(path)
+            cwd = reader.read_transcript(path, key, "", HEAD_BYTES).cwd if key else ""
+            if cwd and projects.resolve(store, cwd).project.worktree_id == project.worktree_id:
+                yield Unheard(key, path, cwd)
+
+
+def _written_since(path: Path, since: int) -> bool:
+    try:
+        return path.stat().st_mtime_ns >= since * 1_000_000
+    except OSError:
+        return False

@@ -1,0 +1,432 @@
+"""Git, read from its own files: whose repository this is, its branch, HEAD, last commits and tracked files.
+
+Git itself is never run: a repository's config names programs that git would start (fsmonitor, filters,
+hooks); see docs/decisions/0002. Nothing here touches the working files (`engine.repository.world` looks at
+those) or the environment. A repository is hostile ground: only regular files within a size limit are read, no
+link inside a git directory is followed, and a pointer to a git directory elsewhere counts only if that place
+points back. Whatever cannot be read is an empty value, never an exception.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import struct
+import unicodedata
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.events.world import Project
+from holdfast.core.text.patterns import compiled
+from holdfast.engine.repository.git_index import HASH_SIZES, Choice, chosen_in
+from holdfast.lazy_dataclass import dataclass
+
+MAX_COMMITS: Final = 5
+MAX_SUBJECT: Final = 200
+MAX_INDEX: Final = 64 * 1024 * 1024
+MAX_PACKED_REFS: Final = 16 * 1024 * 1024
+MAX_CONFIG: Final = 1024 * 1024
+MAX_POINTER: Final = 8 * 1024
+REFLOG_TAIL: Final = 64 * 1024
+MAX_ENTRY: Final = 8 * 1024
+MAX_REMOTES: Final = 20
+_UNPRINTABLE: Final = compiled("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository as seen from one worktree: its top, its own git directory, and the one shared by all.
+
+    All are real paths. In a bare repository the root is the git directory.
+    """
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a directory belongs: its real path, the top of its work, the repository if we believe in one."""
+
+    directory: Path
+    root: Path
+    repository: Repository | None
+
+
+def identity(path: str) -> Project:
+    """Whose work a directory belongs to, by paths alone: of its git directories, or outside git its own.
+
+    `engine.repository.projects` knows which of these projects moved, and which paths changed hands.
+    """
+    place = find(path)
+    if place is None:
+        return Project(path, path, short_hash(path), short_hash(path), path)
+    git_dirs = place.repository or Repository(place.root, place.root, place.root)
+    project_id, worktree_id = short_hash(str(git_dirs.common_dir)), short_hash(str(git_dirs.git_dir))
+    return Project(path, str(place.directory), project_id, worktree_id, str(place.root))
+
+
+def find(path: str) -> Place | None:
+    """The place of a directory, found by climbing as git does but not across a mount point; None if gone.
+
+    A `.git` that points elsewhere and is not confirmed from there ends the climb without a repository:
+    otherwise a directory could pass for another project and be given its briefs.
+    """
+    directory = _real(path) if path else None
+    if directory is None:
+        return None
+    device = _device(directory)
+    for here in (directory, *directory.parents):
+        if _device(here) != device:
+            break
+        # At every letter all directories above a project are asked, and most have nothing of git's.
+        if not (os.path.lexists(f"{here}/.git") or os.path.lexists(f"{here}/HEAD")):
+            continue
+        repository = _repository_at(here)
+        if repository is not None or _kind(here / ".git") in (stat.S_IFREG, stat.S_IFLNK):
+            return Place(directory, here, repository)
+    return Place(directory, directory, None)
+
+
+def head(repository: Repository) -> tuple[str, str]:
+    """Branch and commit. Detached: no branch; unborn: no commit; unreadable: neither."""
+    if not _keeps_refs_in_files(repository):
+        return "", ""
+    pointer = _read_line(repository.git_dir / "HEAD")
+    if _OBJECT_ID.match(pointer):
+        return "", pointer.decode("ascii")
+    name = _ref_named_by(pointer)
+    if not name:
+        return "", ""
+    return shown(name.removeprefix("refs/heads/")), _resolve(name, repository.common_dir)
+
+
+def last_commits(repository: Repository) -> tuple[str, ...]:
+    """Subjects of the commits made in this worktree, newest first; one that was amended away is left out."""
+    if not _keeps_refs_in_files(repository):
+        return ()
+    tail = _read_end(repository.git_dir / "logs" / "HEAD", REFLOG_TAIL) or b""
+    subjects: list[str] = []
+    amended: set[bytes] = set()
+    for line in reversed(tail.split(b"\n")):
+        entry = _COMMIT.match(line)
+        if entry is None:
+            continue
+        if entry["how"] == b"amend":
+            amended.add(entry["old"])
+        if entry["new"] not in amended:
+            subjects.append(shown(os.fsdecode(entry["subject"]))[:MAX_SUBJECT])
+        if len(subjects) == MAX_COMMITS:
+            break
+    return tuple(subjects)
+
+
+def first_reflog_entry(repository: Repository) -> bytes:
+    """The oldest entry in the reflog of HEAD, as the directory that all worktrees share has it; or nothing.
+
+    It says when, by whom and with which commit the repository began, until git drops it as too old.
+    """
+    if not _keeps_refs_in_files(repository):
+        return b""
+    start = _read_part(repository.common_dir / "logs" / "HEAD", MAX_ENTRY) or b""
+    entry, newline, _ = start.partition(b"\n")
+    return entry if newline and _MOVE.match(entry) else b""
+
+
+def beginning(entry: bytes) -> int:
+    """When the repository began, in seconds, if this reflog entry is its first; else 0."""
+    found = _BEGINNING.match(entry)
+    return int(found["at"]) if found else 0
+
+
+def remote_addresses(repository: Repository) -> tuple[str, ...]:
+    """The addresses of the remotes, as the repository's own settings name them."""
+    addresses: list[str] = []
+    is_remote = False
+    for line in os.fsdecode(_read(repository.common_dir / "config", MAX_CONFIG) or b"").split("\n"):
+        opened = _SECTION.match(line)
+        if opened:
+            is_remote = opened[1].lower() == "remote" and bool(opened[2])
+        setting = _SETTING.match(line, opened.end() if opened else 0)
+        if is_remote and setting and setting[1].lower() == "url":
+            addresses.append(_value_of(setting))
+    return tuple(address for address in addresses[:MAX_REMOTES] if address)
+
+
+def moves_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
+    """What moved HEAD in this worktree since it was at that commit, newest first; None if nobody can tell."""
+    if not commit or not _keeps_refs_in_files(repository):
+        return None
+    if head(repository)[1] == commit:
+        return ()
+    tail = _read_end(repository.git_dir / "logs" / "HEAD", REFLOG_TAIL) or b""
+    moves: list[str] = []
+    for line in reversed(tail.split(b"\n")):
+        entry = _MOVE.match(line)
+        if entry is None:
+            continue
+        if entry["new"] == commit.encode():
+            return tuple(moves)
+        moves.append(shown(os.fsdecode(entry["what"]))[:MAX_SUBJECT])
+    return None
+
+
+def tracked(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ...]:
+    """Names of the tracked files that are chosen, up to a limit; none if the index cannot be relied on."""
+    return tuple(shown(name) for name in _in_index(repository, chosen, limit) or ())
+
+
+def tracks(repository: Repository, name: str) -> bool | None:
+    """Whether a file, named from the root, is tracked; None if the index cannot be relied on.
+
+    A name that some file systems take for the same counts as the same.
+    """
+    if not os.path.lexists(repository.git_dir / "index"):
+        return False
+    wanted = _as_compared(name)
+    found = _in_index(repository, lambda file: _as_compared(file.name) == wanted, 1)
+    return None if found is None else bool(found)
+
+
+def _as_compared(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _in_index(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ...] | None:
+    settings = _settings(repository.git_dir, repository.common_dir)
+    index = _read(repository.git_dir / "index", MAX_INDEX)
+    hash_size = HASH_SIZES.get(settings.get("extensions.objectformat", "sha1"))
+    if index is None or hash_size is None or not _owns_its_root(repository, settings):
+        return None
+    try:
+        return chosen_in(index, hash_size, chosen, limit)
+    except (ValueError, IndexError, struct.error):
+        return None
+
+
+def worktrees(repository: Repository) -> tuple[Repository, ...]:
+    """The repository as each of its worktrees sees it; the main one first, if it has files."""
+    common = repository.common_dir
+    settings = _settings(common, common)
+    main = _configured_root(common, settings) or (common.parent if common.name == ".git" else None)
+    pointers = sorted(common.glob("worktrees/*/gitdir"))
+    linked = (_worktree_of(pointer.parent) for pointer in pointers)
+    places = (find(str(root)) for root in dict.fromkeys((main, repository.root, *linked)) if root is not None)
+    found = [place.repository for place in places if place is not None and place.repository is not None]
+    bare = settings.get("core.bare") in _YES
+    return tuple(
+        one
+        for one in found
+        if one.common_dir == common and one.root != common and not (bare and one.git_dir == common)
+    )
+
+
+def shown(text: str) -> str:
+    """A name or subject as text that fits on one line and can be stored, whatever bytes it was made of."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def _repository_at(here: Path) -> Repository | None:
+    """The repository whose worktree begins here, or whose git directory this is."""
+    git_dir = _git_dir_of(here)
+    common = _common_dir(git_dir) if git_dir is not None else None
+    if git_dir is not None and common is not None and _is_git_dir(git_dir, common):
+        repository = Repository(here, git_dir, common)
+        return repository if _points_back(repository) else None
+    common = _common_dir(here)
+    return Repository(here, here, common) if common is not None and _is_git_dir(here, common) else None
+
+
+def _git_dir_of(here: Path) -> Path | None:
+    """Where `.git` leads: itself if it is a directory, else what the file or link names; not yet believed."""
+    dot_git = here / ".git"
+    if _kind(dot_git) != stat.S_IFREG:
+        return _real(dot_git)
+    pointer = _read(dot_git, MAX_POINTER) or b""
+    return _named_by(pointer.removeprefix(b"gitdir: "), here) if pointer.startswith(b"gitdir: ") else None
+
+
+def _common_dir(git_dir: Path) -> Path | None:
+    """The directory that all worktrees share; None if a claim to share another's does not hold.
+
+    Only `<common>/worktrees/<name>` may name `<common>`: a stranger cannot place a directory there.
+    """
+    claim = git_dir / "commondir"
+    if not os.path.lexists(claim):
+        return git_dir
+    common = _named_by(_read(claim, MAX_POINTER) or b"", git_dir)
+    return common if common is not None and git_dir.parent == common / "worktrees" else None
+
+
+def _is_git_dir(git_dir: Path, common_dir: Path) -> bool:
+    return all(map(os.path.lexists, (git_dir / "HEAD", common_dir / "objects", common_dir / "refs")))
+
+
+def _points_back(repository: Repository) -> bool:
+    """Whether the git directory knows this worktree. One inside it, as most are, is its own witness."""
+    root, git_dir = repository.root, repository.git_dir
+    if git_dir != repository.common_dir:
+        return _worktree_of(git_dir) == root
+    return git_dir.is_relative_to(root) or _configured_root(git_dir, _settings(git_dir, git_dir)) == root
+
+
+def _worktree_of(git_dir: Path) -> Path | None:
+    """The top of the linked worktree that a git directory is of; None if it is not there."""
+    pointer = _read(git_dir / "gitdir", MAX_POINTER) or b""
+    return _named_by(os.path.dirname(pointer.rstrip(b"\r\n")), git_dir)  # noqa: PTH120 (bytes)
+
+
+def _owns_its_root(repository: Repository, settings: dict[str, str]) -> bool:
+    """Whether the index describes the files under the root: not if bare, nor with another root set."""
+    if repository.git_dir != repository.common_dir:
+        return True
+    is_bare = repository.root == repository.git_dir or settings.get("core.bare") in _YES
+    return not is_bare and _configured_root(repository.git_dir, settings) in (None, repository.root)
+
+
+def _configured_root(git_dir: Path, settings: dict[str, str]) -> Path | None:
+    """What `core.worktree` names (submodules have it); None where it is not set."""
+    return _named_by(os.fsencode(settings.get("core.worktree", "")), git_dir)
+
+
+_YES: Final = ("true", "yes", "on", "1")
+_SECTION: Final = compiled(r'\s*+\[\s*+([\w.-]++)(?:\s*+("(?:[^"\\]|\\.)*+"))?\s*+\]')
+_SETTING: Final = compiled(r'\s*([A-Za-z][\w-]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;]*)))?')
+
+
+def _settings(git_dir: Path, common_dir: Path) -> dict[str, str]:
+    """The repository's own settings as `section.key`; no subsections, no includes."""
+    settings = _parse_settings(_read(common_dir / "config", MAX_CONFIG) or b"")
+    if settings.get("extensions.worktreeconfig") in _YES:
+        settings |= _parse_settings(_read(git_dir / "config.worktree", MAX_CONFIG) or b"")
+    return settings
+
+
+def _parse_settings(text: bytes) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    section = ""
+    for line in os.fsdecode(text).split("\n"):
+        opened = _SECTION.match(line)
+        if opened:
+            section = "" if opened[2] else opened[1].lower()
+        found = _SETTING.match(line, opened.end() if opened else 0)
+        if section and found:
+            settings[f"{section}.{found[1].lower()}"] = _value_of(found)
+    return settings
+
+
+def _value_of(setting: re.Match[str]) -> str:
+    quoted, plain = setting[2], setting[3]
+    return re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else (plain or "true").strip()
+
+
+def _keeps_refs_in_files(repository: Repository) -> bool:
+    """A reftable keeps refs and reflog in a format of its own; what lies about as plain files is a decoy."""
+    settings = _settings(repository.git_dir, repository.common_dir)
+    return settings.get("extensions.refstorage", "files") == "files"
+
+
+_OBJECT_ID: Final = compiled(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_REF_PART: Final = r"/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+(?<!\.lock)(?<!\.)"
+_REF_NAME: Final = compiled(rf"refs(?:{_REF_PART})+\Z")
+_COMMIT: Final = compiled(
+    rb"(?P<old>[0-9a-f]+) (?P<new>[0-9a-f]+) [^\t]*\tcommit(?: \((?P<how>[a-z-]+)\))?: (?P<subject>.*)"
+)
+
+_BEGINNING: Final = compiled(rb"0+ [^\t]*> (?P<at>[0-9]{1,12}) [+-][0-9]{4}\t")
+_MOVE: Final = compiled(rb"[0-9a-f]+ (?P<new>[0-9a-f]+) [^\t]*\t(?P<what>.*)")
+
+
+def _ref_named_by(line: bytes) -> str:
+    name = os.fsdecode(line.removeprefix(b"ref:").strip())
+    return name if line.startswith(b"ref:") and _REF_NAME.match(name) and ".." not in name else ""
+
+
+def _resolve(name: str, common_dir: Path) -> str:
+    """The commit a ref stands for, loose before packed. An unreadable loose ref hides a stale packed one."""
+    for _ in range(5):
+        path = common_dir / name
+        if _kind(path) in (0, stat.S_IFDIR):
+            return _packed(name, common_dir)
+        line = _read_line(path)
+        if _OBJECT_ID.match(line):
+            return line.decode("ascii")
+        name = _ref_named_by(line)
+        if not name:
+            return ""
+    return ""
+
+
+def _packed(name: str, common_dir: Path) -> str:
+    packed = _read(common_dir / "packed-refs", MAX_PACKED_REFS) or b""
+    line = rb"^([0-9a-f]{40}|[0-9a-f]{64}) " + re.escape(os.fsencode(name)) + rb"\r?$"
+    found = re.search(line, packed, re.MULTILINE)
+    return found[1].decode("ascii") if found else ""
+
+
+_PLAINLY: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+def _read(path: Path, limit: int) -> bytes | None:
+    """A regular file within a size limit, whole; None for anything else."""
+    content = _read_end(path, limit + 1)
+    return content if content is not None and len(content) <= limit else None
+
+
+def _read_line(path: Path) -> bytes:
+    return (_read(path, MAX_POINTER) or b"").rstrip(b"\r\n ")
+
+
+def _read_end(path: Path, limit: int) -> bytes | None:
+    """The last bytes of a regular file that no link leads to."""
+    return _read_part(path, limit, from_end=True)
+
+
+def _read_part(path: Path, limit: int, *, from_end: bool = False) -> bytes | None:
+    """The first or last bytes of a regular file. Opening never waits, not even at a FIFO."""
+    try:
+        if _real(path.parent) != path.parent:
+            return None
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _PLAINLY)) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return None
+            file.seek(max(0, found.st_size - limit) if from_end else 0)
+            return file.read(limit)
+    except (OSError, ValueError):
+        return None
+
+
+def _named_by(pointer: bytes, base: Path) -> Path | None:
+    """The real path that a pointer names, relative to where git reads it from; None if it is not there."""
+    target = pointer.rstrip(b"\r\n")
+    return _real(base / os.fsdecode(target)) if target else None
+
+
+def _real(path: str | Path) -> Path | None:
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except (OSError, ValueError):
+        return None
+
+
+def _kind(path: Path) -> int:
+    """What kind of file this is, as `stat.S_IF…`; 0 for none."""
+    try:
+        return stat.S_IFMT(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return 0
+
+
+def _device(directory: Path) -> int:
+    """Which file system a directory is on; 0 if nobody can tell."""
+    try:
+        return directory.lstat().st_dev
+    except OSError:
+        return 0
+
+
+def short_hash(text: str) -> str:
+    """The name that we give to a path or a mark: short, and telling nothing of it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

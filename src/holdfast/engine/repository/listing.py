@@ -1,0 +1,90 @@
+"""Listing: every project that is known, with the places where it is and was.
+
+A project that is not where it was last seen is looked for where it is likely to be: in the directory that the
+person is in, and beside its former one. Nothing is written; whoever keeps something there follows the move.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from holdfast.core.events.identity import Moved, Site
+from holdfast.core.events.world import Project
+from holdfast.engine.repository import marks
+from holdfast.engine.repository.projects import is_occupied, resolve
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Store
+
+BESIDE_MOST: Final = 1_000
+"""So many directories beside a former one are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A project with the places where it is, and was."""
+
+    project_id: str
+    name: str
+    paths: tuple[str, ...]
+    """Where it was last seen; of one that nobody has seen since an older version, where its session was."""
+    is_there: bool
+    former_paths: tuple[str, ...]
+    last_seen_at: int
+    sessions: int
+
+
+def listed(store: Store, here: str) -> list[Listed]:
+    """Every project that is known, the one last seen first. `here` is where a person is now."""
+    sites = dict[str, list[Site]]()
+    for site in store.sites():
+        sites.setdefault(site.project_id, []).append(site)
+    latest = {project.project_id: project for project in store.projects()}
+    rows = [_listed(store, id, sites.get(id, []), latest.get(id), here) for id in {**sites, **latest}]
+    return sorted(rows, key=lambda row: (-row.last_seen_at, row.project_id))
+
+
+def _listed(store: Store, id: str, sites: list[Site], project: Project | None, here: str) -> Listed:
+    sessions = store.sessions_of_project(id, 0, _MANY)
+    current = [site for site in sites if not site.left_at]
+    former = [marks.shown(site.root) for site in sites if site.left_at]
+    paths = [marks.shown(site.root) for site in current]
+    if not sites and project is not None:
+        paths = [project.root]
+    is_there = any(map(is_occupied, current)) or (not sites and bool(paths) and Path(paths[0]).is_dir())
+    if current and not is_there and (moved := _moved_to(store, current, here)):
+        paths, former, is_there = [moved], [*paths, *former], True
+    seen = [site.last_seen_at for site in sites] + [each.last_event_at for each in sessions[:1]]
+    name = Path((paths or former)[0]).name or (paths or former)[0]
+    left = tuple(dict.fromkeys(path for path in former if path not in paths))
+    return Listed(id, name, tuple(dict.fromkeys(paths)), is_there, left, max(seen), len(sessions))
+
+
+def _moved_to(store: Store, sites: list[Site], here: str) -> str:
+    """Where a project is that is gone from these sites; empty if that is not known."""
+    for site in sites:
+        for path in (here, *_beside(site)):
+            found = resolve(store, path)
+            if isinstance(found.verdict, Moved) and found.verdict.site.project_id == site.project_id:
+                return found.project.root
+    return ""
+
+
+def _beside(site: Site) -> Iterator[str]:
+    """The directories beside a former one that have its inode: those which may be the same, renamed."""
+    root = Path(marks.on_disk(site.root))
+    try:
+        with os.scandir(root.parent) as entries:
+            for entry in islice(entries, BESIDE_MOST):
+                place = Path(entry.path, ".git") if site.is_git else Path(entry.path)
+                found = marks.of_directory(place)
+                if found is not None and found.inode == site.marks.inode:
+                    yield entry.path
+    except OSError:
+        return
+
+
+_MANY: Final = 100_000

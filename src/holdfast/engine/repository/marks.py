@@ -1,0 +1,189 @@
+"""Marks: what tells one directory or repository from another, read within microseconds.
+
+Nothing is run and nothing is written. The marks of the directory itself come from the file system; those of a
+repository's contents, its first reflog entry and its remotes, are read only where the first do not settle it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from holdfast.core.events.identity import Marks, Sighting
+from holdfast.engine.repository import git
+from holdfast.engine.repository.git import Place, Repository, short_hash
+
+
+def sighting(place: Place) -> Sighting:
+    """What stands at a place, with the marks of its directory alone."""
+    repository = place.repository
+    if repository is None:
+        found, root = of_directory(place.root), stored(place.root)
+        return Sighting(root, root, is_git=False, marks=found or _UNKNOWN)
+    common = repository.common_dir
+    marks = _of_git_dir(common) or _UNKNOWN
+    return Sighting(stored(common), stored(_main_root(repository)), is_git=True, marks=marks)
+
+
+def _main_root(repository: Repository) -> Path:
+    """The top of the main worktree, as far as it can be told from another one."""
+    common = repository.common_dir
+    if repository.git_dir == common:
+        return repository.root
+    return common.parent if common.name == ".git" else common
+
+
+def with_contents(seen: Sighting, repository: Repository | None) -> Sighting:
+    """The same, with the marks of the repository's contents."""
+    return replace(seen, marks=_with_contents(seen.marks, repository)) if repository else seen
+
+
+def occupant(location: str, *, is_git: bool) -> Marks | None:
+    """All marks of what stands at the location of a known site; None if there is no directory."""
+    path = Path(location)
+    if not is_git:
+        return of_directory(path)
+    found = _of_git_dir(path)
+    return _with_contents(found, Repository(path, path, path)) if found else None
+
+
+def is_reachable(location: str, device: str) -> bool:
+    """Whether the file system that held a directory is mounted where it was."""
+    path = Path(location)
+    for here in (path, *path.parents):
+        found = of_directory(here)
+        if found is not None:
+            return found.device == device
+    return False
+
+
+def of_directory(path: Path) -> Marks | None:
+    """The marks of a directory; None if there is none, or a link stands in its place."""
+    try:
+        found = path.lstat()
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISDIR(found.st_mode):
+        return None
+    return Marks(f"{found.st_dev:x}", f"{found.st_ino:x}", _born(path, found))
+
+
+def _of_git_dir(path: Path) -> Marks | None:
+    """The same of a git directory. Where the system does not say when it was created, a file may.
+
+    `git init` writes `description` once, and hardly anyone ever changes it.
+    """
+    found = of_directory(path)
+    if found is None or found.born:
+        return found
+    try:
+        written = (path / "description").lstat()
+    except (OSError, ValueError):
+        return found
+    return replace(found, born=written.st_mtime_ns) if stat.S_ISREG(written.st_mode) else found
+
+
+def _with_contents(marks: Marks, repository: Repository) -> Marks:
+    entry = git.first_reflog_entry(repository)
+    remotes = {short_hash(normalised(address)) for address in git.remote_addresses(repository)}
+    return replace(
+        marks,
+        first_entry=short_hash(os.fsdecode(entry)) if entry else "",
+        began_at=git.beginning(entry),
+        remotes=tuple(sorted(remotes)),
+    )
+
+
+def normalised(address: str) -> str:
+    """The address of a remote as host/owner/name: ssh and https meet, and no credential is left in it."""
+    short = _SCP_LIKE.fullmatch(address)
+    if short and "://" not in address:
+        host, path = short["host"], short["path"]
+    else:
+        try:
+            parts = urlsplit(address)
+            host, path = parts.hostname or "", unquote(parts.path)
+        except ValueError:
+            host, path = "", address
+    path = path.strip("/").removesuffix(".git").rstrip("/")
+    # A path of this machine has no host, and is a name in its own letters.
+    return f"{host.lower()}/{path.lower()}" if host else f"/{path}"
+
+
+def stored(path: str | Path) -> str:
+    """A path as a store can keep it: one that is no valid text is written as its bytes."""
+    text = str(path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return f"{_BYTES}{os.fsencode(text).hex()}"
+    return text
+
+
+def on_disk(text: str) -> str:
+    """The path that was kept."""
+    written = _WRITTEN.fullmatch(text)
+    return os.fsdecode(bytes.fromhex(written["bytes"])) if written else text
+
+
+def shown(text: str) -> str:
+    """The same for people to read."""
+    return git.shown(on_disk(text))
+
+
+_BYTES: Final = "//bytes:"
+"""No path begins so: the real path of a directory has no two slashes in a row."""
+_WRITTEN: Final = re.compile(rf"{_BYTES}(?P<bytes>(?:[0-9a-f]{{2}})+)")
+
+_SCP_LIKE: Final = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]{2,}):(?P<path>.+)")
+_UNKNOWN: Final = Marks("", "")
+
+
+# ---------------------------------------------------------------- when a directory was created
+
+
+def _born(path: Path, found: os.stat_result) -> int:
+    """Nanoseconds since 1970; 0 where nobody can tell."""
+    seconds = getattr(found, "st_birthtime", 0.0)
+    if seconds:
+        return int(getattr(found, "st_birthtime_ns", 0) or seconds * 1e9)
+    return _asked_of_linux()(os.fsencode(path)) if sys.platform == "linux" else 0
+
+
+@cache
+def _asked_of_linux() -> Callable[[bytes], int]:
+    """Linux knows the time of creation, and Python does not ask for it: we call `statx` ourselves."""
+    import ctypes  # noqa: PLC0415 - most commands never ask
+
+    statx = getattr(ctypes.CDLL(None), "statx", None)
+    if statx is None:
+        return lambda _: 0
+    statx.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_uint, ctypes.c_char_p)
+    size = _STATX_SIZE
+
+    def born(path: bytes) -> int:
+        answer = ctypes.create_string_buffer(size)
+        if b"\0" in path or statx(_AT_FDCWD, path, _AT_SYMLINK_NOFOLLOW, _STATX_BTIME, answer):
+            return 0
+        (known,) = struct.unpack_from("=I", answer.raw, 0)
+        seconds, nanoseconds = struct.unpack_from("=qI", answer.raw, _BTIME_OFFSET)
+        return seconds * 1_000_000_000 + nanoseconds if known & _STATX_BTIME else 0
+
+    return born
+
+
+# From linux/stat.h and linux/fcntl.h, the same on every architecture.
+_AT_FDCWD: Final = -100
+_AT_SYMLINK_NOFOLLOW: Final = 0x100
+_STATX_BTIME: Final = 0x800
+_STATX_SIZE: Final = 256
+_BTIME_OFFSET: Final = 80

@@ -1,0 +1,106 @@
+"""Digest: what an agent says of its session in its own words, on the disk before it is acknowledged.
+
+Kept verbatim, after redaction, as a checkpoint. Which session spoke is `engine.tools.caller`'s to find; how a
+brief uses the words is the core's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from holdfast.core.events.event import DigestGiven, Origin
+from holdfast.core.events.fence import without_ours
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.session import Session, Trigger
+from holdfast.engine.engine import Desk
+from holdfast.engine.recording.record import Arrival, record
+from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import dataclass
+
+LONGEST = 20_000
+"""A digest is what must not be lost, in a few sentences; a whole history is in the transcript already."""
+SAME_WITHIN_MS = 120_000
+"""An agent that got no answer says the same again; so long it is the same digest, and later a new one."""
+CHECKPOINTS_LOOKED_AT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Where the work stands, as the agent sees it; all but the summary may be left out."""
+
+    summary: str
+    decisions: tuple[str, ...] = ()
+    state: str = ""
+    next: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+
+
+def give_digest(desk: Desk, session_key: str, digest: Digest) -> Checkpoint:
+    """The checkpoint that now holds the digest, durably; the one that held it before if it was just given."""
+    session = desk.store.session(session_key)
+    if session is None:
+        raise HoldfastError(f"there is no session `{session_key}`", "leave the session out to use your own")
+    text = _checked(digest)
+    redact = desk.redactor(session.project).of_session(session.key)
+    return _given_before(desk, session, redact(text)) or _kept(desk, session, text)
+
+
+def written(digest: Digest) -> str:
+    """The digest as one readable text; what comes next stands early, because a brief may cut the end."""
+    return "\n".join(_lines(digest)).strip()
+
+
+def _checked(digest: Digest) -> str:
+    if not _own(digest.summary):
+        raise HoldfastError(
+            "the summary is empty", "say in a few sentences what was done and where it stands"
+        )
+    text = written(digest)
+    if len(text) > LONGEST:
+        raise HoldfastError(
+            f"the digest has {len(text):,} characters, and at most {LONGEST:,} are kept",
+            "say it shorter: what must not be lost, not everything that happened",
+        )
+    return text
+
+
+def _lines(digest: Digest) -> Iterator[str]:
+    yield _own(digest.summary)
+    if state := _own(digest.state):
+        yield f"State: {state}"
+    for title, rows in (
+        ("Next", digest.next),
+        ("Decisions", digest.decisions),
+        ("Blockers", digest.blockers),
+        ("Open questions", digest.open_questions),
+    ):
+        said = [own for row in rows if (own := _own(row))]
+        yield from (f"{title}:", *(f"- {row}" for row in said)) if said else ()
+
+
+def _own(text: str) -> str:
+    """The agent's own words: what we gave back ourselves is no news, whoever says it."""
+    return without_ours(text).strip()
+
+
+def _given_before(desk: Desk, session: Session, text: str) -> Checkpoint | None:
+    """The agent's newest digest, if it says just this and is fresh."""
+    for checkpoint in desk.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT):
+        if checkpoint.trigger is Trigger.AGENT:
+            fresh = desk.clock() - checkpoint.created_at <= SAME_WITHIN_MS
+            return checkpoint if fresh and checkpoint.words == text else None
+    return None
+
+
+def _kept(desk: Desk, session: Session, text: str) -> Checkpoint:
+    id = desk.new_id()
+    given = DigestGiven(
+        session=session.key, record=f"agent:{id}", at=desk.clock(), origin=Origin.ASSISTANT, text=text
+    )
+    arrival = Arrival(session.key, session.harness, session.project, events=(given,))
+    # One event, one checkpoint: this is the id that it takes.
+    record(replace(desk, new_id=lambda: id), arrival)
+    taken = desk.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    return next(checkpoint for checkpoint in taken if checkpoint.id == id)

@@ -1,0 +1,188 @@
+"""Maintain: what time alone calls for, with no letter to say so.
+
+Checkpoints that are due, sessions whose harness is gone, and rows that have served their time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+
+from holdfast.core.events.durations import DAY_MS, HOUR_MS
+from holdfast.core.session.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
+from holdfast.engine.engine import Desk
+from holdfast.engine.liveness.sessions import Life, life_of
+from holdfast.engine.recording.record import CLOCK_SKEW_MS, Arrival, perform, record
+from holdfast.engine.recording.transcripts import Readable, find, read_on
+from holdfast.lazy_dataclass import dataclass
+from holdfast.settings import Records
+
+DEBOUNCE_MS = 2_500
+"""How long a due checkpoint waits for more of the same to come."""
+GRACE_MS = 30_000
+"""How long a session whose process is gone must be silent: a letter by hand comes from a shell soon gone."""
+NEWEST_KEPT_DAYS = 90
+MB = 1_000_000
+SESSIONS_REDATED = 10_000
+PASSAGES_AT_ONCE = 500
+"""What one step of pruning takes on: a letter that comes meanwhile waits less than a tenth of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """How much was removed because it had served its time."""
+
+    checkpoints: int
+    sessions: int
+    passages: int = 0
+
+
+def flush(desk: Desk, waited_ms: int = DEBOUNCE_MS) -> int:
+    """Take the checkpoints that have been due for at least that long; how many were taken."""
+    live = [session for session in desk.store.live_sessions() if not desk.is_stopped(session.project)]
+    return sum(_flushed(desk, one.key, waited_ms) for one in live if _calls(desk, one, waited_ms))
+
+
+def _calls(desk: Desk, session: Session, waited_ms: int) -> bool:
+    """Whether there is something to do for it: most have nothing due, and need no transaction."""
+    now = desk.clock()
+    ticked = tick(session, desk.policy(session.project), now)
+    return ticked is not session or (ticked.due is not None and now - ticked.due.since >= waited_ms)
+
+
+def _flushed(desk: Desk, key: str, waited_ms: int) -> int:
+    now = desk.clock()
+    with desk.store.writing():
+        session = desk.store.session(key)
+        if session is None:
+            return 0
+        ticked = tick(session, desk.policy(session.project), now)
+        taken = 0
+        if ticked.due is not None and now - ticked.due.since >= waited_ms:
+            ticked = perform(desk, ticked, TakeCheckpoint(ticked.due.trigger), now)
+            taken = 1
+        if ticked is not session:
+            desk.store.put_session(ticked)
+    return taken
+
+
+def finalise_orphans(desk: Desk) -> list[str]:
+    """Close the sessions whose harness is gone without a word; their keys."""
+    live = [session for session in desk.store.live_sessions() if not desk.is_stopped(session.project)]
+    return [finalise(desk, session).key for session in live if _is_gone(desk, session)]
+
+
+def _is_gone(desk: Desk, session: Session) -> bool:
+    """Whether its process is; where none is known or it says nothing, whether it is too old to pick up."""
+    quiet = desk.clock() - session.last_event_at
+    match life_of(desk, session):
+        case Life.OWN:
+            return False
+        case Life.GONE:
+            return quiet >= GRACE_MS
+        case Life.SHARED | Life.UNKNOWN:
+            return quiet > desk.config(session.project).continuity.recovery_window_hours * HOUR_MS
+
+
+def caught_up(desk: Desk, session: Session) -> Session:
+    """The session with what its transcript still holds, and with what it was waiting for."""
+    path = Path(session.transcript) if session.transcript else None
+    if path is not None and isinstance(find(session.transcript, (path.parent,)), Readable):
+        read_on(desk, session.key, session.harness, session.project, path, lambda: True)
+    session = desk.store.session(session.key) or session
+    if session.waiting:
+        arrival = Arrival(session.key, session.harness, session.project, events=session.waiting)
+        session = record(desk, arrival)
+    return session
+
+
+def finalise(desk: Desk, session: Session) -> Session:
+    """Read what the session's transcript still holds, take a checkpoint, and call the session orphaned."""
+    session = caught_up(desk, session)
+    now = desk.clock()
+    with desk.store.writing_durably():
+        session = desk.store.session(session.key) or session
+        if session.phase is not Phase.LIVE:
+            return session
+        session = clear(session, Phase.ORPHANED, now, "orphaned")
+        if not session.trail.is_empty():
+            session = perform(desk, session, TakeCheckpoint(Trigger.ORPHAN), now)
+        desk.store.put_session(session)
+    return session
+
+
+def redate(desk: Desk) -> int:
+    """Date the sessions that are in the future as the last one that is not; how many.
+
+    They came in while the system's clock was wrong, or before events were dated on arrival. Of equal times
+    the session that was received last is the newest.
+    """
+    latest = desk.clock() + CLOCK_SKEW_MS
+    with desk.store.writing():
+        newest = desk.store.sessions(SESSIONS_REDATED)
+        ahead = list(takewhile(lambda session: session.last_event_at > latest, newest))
+        at = newest[len(ahead)].last_event_at if len(ahead) < len(newest) else desk.clock()
+        for session in ahead:
+            desk.store.put_session(_at_latest(session, at))
+    return len(ahead)
+
+
+def _at_latest(session: Session, at: int) -> Session:
+    return replace(
+        session,
+        started_at=min(session.started_at, at),
+        last_event_at=at,
+        changed_at=min(session.changed_at, at),
+        ended_at=min(session.ended_at, at),
+        last_checkpoint_at=min(session.last_checkpoint_at, at),
+        due=None,
+    )
+
+
+def prune_records(desk: Desk, records: Records, most: int = PASSAGES_AT_ONCE) -> int:
+    """Take one step: remove what sessions said that is past its days or has no room; how many passages."""
+    with desk.store.writing():
+        return _prune_records_inside(desk, records, most)
+
+
+def prune(desk: Desk, retention_days: int) -> Pruned:
+    """Remove checkpoints past their days, and sessions of which not even the newest one is kept any more."""
+    with desk.store.writing():
+        return _prune_inside(desk, retention_days)
+
+
+def prune_all(desk: Desk, retention_days: int, records: Records) -> Pruned:
+    """Remove all of both, and what sessions said step by step, so that other writers get their turn."""
+    pruned = prune(desk, retention_days)
+    return replace(pruned, passages=sum(iter(lambda: prune_records(desk, records), 0)))
+
+
+def would_prune(desk: Desk, retention_days: int, records: Records) -> Pruned:
+    """How much `prune_all` would remove now: it is done in one transaction, and undone."""
+    pruned = Pruned(0, 0)
+    with contextlib.suppress(_Undo), desk.store.writing():
+        pruned = _prune_inside(desk, retention_days)
+        passages = sum(iter(lambda: _prune_records_inside(desk, records, PASSAGES_AT_ONCE), 0))
+        pruned = replace(pruned, passages=passages)
+        raise _Undo
+    return pruned
+
+
+class _Undo(Exception):
+    """The way out of a transaction that is not to be kept."""
+
+
+def _prune_inside(desk: Desk, retention_days: int) -> Pruned:
+    now = desk.clock()
+    newest_before = now - NEWEST_KEPT_DAYS * DAY_MS
+    checkpoints = desk.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
+    sessions = desk.store.prune_sessions(newest_before)
+    desk.store.prune_sites(newest_before)
+    return Pruned(checkpoints, sessions)
+
+
+def _prune_records_inside(desk: Desk, records: Records, most: int) -> int:
+    before = desk.clock() - records.retention_days * DAY_MS
+    return desk.store.prune_records(before, records.max_mb * MB, most)

@@ -1,0 +1,220 @@
+"""Recover store: what can still be read in a damaged store comes back into the one that is in use.
+
+Memories first, then sessions, checkpoints, what is found again, and events. Everything goes through the
+redactor of today before it is added; what was forgotten stays forgotten, and nothing newer is overwritten.
+Being killed half-way does no harm: doing it again adds what is missing. How the rows are read and written is
+the store's work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from secrets import token_bytes
+from typing import Final, TypeAlias
+
+from holdfast.core.events.world import Project
+from holdfast.core.memory.memory import Memory, contradicts, superseded
+from holdfast.core.redaction.redact import Lists
+from holdfast.core.session.session import Phase, Session
+from holdfast.engine.engine import redactor_of
+from holdfast.engine.index.index import findable
+from holdfast.engine.liveness.processes import alive
+from holdfast.engine.recording.memorize import make_findable
+from holdfast.engine.redaction.redactor import SECRET_BYTES, Redactor
+from holdfast.harnesses import names as harness_names
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import EVERYWHERE, Store
+from holdfast.stores.held import Held, held
+from holdfast.stores.set_aside import SetAside, files_of, files_set_aside, set_aside_stores
+from holdfast.stores.sqlite import newest_backup, open_store
+from holdfast.stores.sqlite.merge import LostSession, Merge
+from holdfast.stores.sqlite.salvage import TABLES, open_salvaged, salvage
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""Called with what is being done and how far it is, from 0 to 1."""
+
+ALL: Final = 1 << 31
+REDACTED_AT_ONCE: Final = (1_000, 4 << 20)
+"""Rows and characters that one step redacts."""
+UNKNOWN: Final = "unknown"
+"""The project of a session of which only events are left. Not empty: that would be every project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What became of the rows of one table."""
+
+    name: str
+    readable: int
+    added: int
+    """The others are there already, were forgotten, or belong to nothing that is left."""
+    lost: int | None = None
+    """How many fewer can be read than there were; None where it is not known how many there were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What came back out of one database file."""
+
+    file: Path
+    tables: tuple[Table, ...]
+    unreadable: int
+    """Rows that were seen and could not be read."""
+
+    @property
+    def added(self) -> int:
+        return sum(table.added for table in self.tables)
+
+
+def recover(home: Path, lists: Lists, at: int, progress: Progress) -> list[Recovery]:
+    """Bring back what can be read in the damaged stores that were set aside, the newest of them first.
+
+    Then what only the last backup from before still has.
+    """
+    path = home / "store.db"
+    aside = set_aside_stores(path)[::-1]
+    found = [_recovered(home, one, lists, at, progress) for one in aside]
+    newest = next((one.at for one in aside if one.at), None)
+    until = int(newest.timestamp() * 1000) + 1000 if newest else at
+    backup = newest_backup(path, home / "backups", until) if aside else None
+    if backup is not None:
+        taken = recover_file(home, backup, lists, at, progress)
+        found += [taken] if taken.added else []
+    return found
+
+
+def recover_new(home: Path, lists: Lists, at: int) -> None:
+    """The same for those that nobody has brought back before."""
+    for one in reversed(set_aside_stores(home / "store.db")):
+        if not one.recovery_mark.exists():
+            _recovered(home, one, lists, at, lambda _stage, _part: None)
+
+
+def _recovered(home: Path, one: SetAside, lists: Lists, at: int, progress: Progress) -> Recovery:
+    found = recover_file(home, one.path, lists, at, progress)
+    one.recovery_mark.touch(0o600)
+    return found
+
+
+def recover_file(home: Path, file: Path, lists: Lists, at: int, progress: Progress) -> Recovery:
+    """Bring back what can be read in one database file, which is only read."""
+    path = home / "store.db"
+    with closing(open_store(path, home / "backups", at)) as store, _draft(path, file) as draft:
+        salvaged = salvage(file, draft, partial(progress, "reading"))
+        redactor = redactor_of(store, lists, partial(token_bytes, SECRET_BYTES))
+        with closing(open_salvaged(draft)) as source:
+            _redact(source, redactor, progress)
+            with closing(Merge(path, draft)) as merge:
+                merged = _merge(store, source, merge, redactor, progress)
+                tables = tuple(_with_loss(table, held(file)) for table in merged)
+        return Recovery(file, tables, salvaged.unreadable)
+
+
+def remove(one: SetAside) -> None:
+    """Remove a damaged store with all that stands beside it."""
+    for file in files_of(one):
+        file.unlink(missing_ok=True)
+
+
+def _with_loss(table: Table, known: Held | None) -> Table:
+    there = known.rows.get(table.name.removeprefix("session_")) if known else None
+    return table if there is None else replace(table, lost=max(0, there - table.readable))
+
+
+@contextmanager
+def _draft(path: Path, file: Path) -> Generator[Path]:
+    """Where rows are put before they are redacted; what a killed recovery left of such a file goes."""
+    for left in files_set_aside(path):
+        name, _, pid = left.name.rpartition(_DRAFT)
+        if name and pid.isdigit() and not alive(int(pid), 0):
+            left.unlink(missing_ok=True)
+    stem = file.name if file.parent == path.parent else f"{path.stem}.corrupt-{file.name}"
+    draft = path.with_name(f"{stem}{_DRAFT}{os.getpid()}")
+    try:
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+_DRAFT: Final = ".salvage-"
+
+
+def _redact(source: Store, redactor: Redactor, progress: Progress) -> None:
+    total = source.redaction(redactor.mark).stale
+    done, seen = 0, 1
+    while seen:
+        with source.writing():
+            seen = source.rewrite(redactor.mark, redactor.redacted, *REDACTED_AT_ONCE).rows
+        done += seen
+        progress("redacting", done / total if total else 1.0)
+
+
+def _merge(
+    store: Store, source: Store, merge: Merge, redactor: Redactor, progress: Progress
+) -> Generator[Table]:
+    total = sum(map(merge.rows, TABLES)) or 1
+    done = 0
+    for name in TABLES:
+        seen = added = 0
+        if name == "memories":
+            every = [*source.memories(EVERYWHERE, ALL), *source.superseded_memories(EVERYWHERE, ALL)]
+            for memory in every:
+                added += _add_memory(store, merge, memory, redactor.mark)
+            seen = len(every)
+        else:
+            for looked_at, taken in merge.add(name):
+                seen, added = seen + looked_at, added + taken
+                progress("adding", (done + seen) / total)
+        if name == "sessions":
+            lost = merge.lost_sessions()
+            _add_lost_sessions(store, lost, redactor.mark)
+        done += seen
+        progress("adding", done / total)
+        yield Table(name, seen, added)
+    _add_documents(store, source, merge, redactor.mark)
+    merge.keep_passages()
+
+
+def _add_memory(store: Store, merge: Merge, memory: Memory, mark: str) -> bool:
+    """Add a memory unless it is known, said again since, or forgotten; a newer one supersedes it."""
+    names = [memory.id, memory.session] if memory.session else [memory.id]
+    if any(merge.is_forgotten(name, memory.created_at) for name in names):
+        return False
+    with store.writing():
+        if store.memory(memory.id) is not None or store.memory_like(memory) is not None:
+            return False
+        for other in store.memories_about(memory):
+            if other.created_at > memory.created_at and contradicts(other.text, memory.text):
+                memory = superseded(memory, other.id)
+                break
+        store.put_memory(memory, mark)
+        make_findable(store, memory, mark)
+    return True
+
+
+def _add_lost_sessions(store: Store, lost: list[LostSession], mark: str) -> None:
+    """Events need a session: one of which nothing else is left is over, and belongs to an unknown project."""
+    for one in lost:
+        root = one.normalized or one.project or UNKNOWN
+        project = Project(
+            one.project or root, root, one.project_id or UNKNOWN, one.worktree_id or UNKNOWN, root
+        )
+        harness = one.harness or harness_names()[0]
+        session = Session(one.key, harness, project, one.first_at, one.last_at, phase=Phase.ORPHANED)
+        with store.writing():
+            if store.session(one.key) is None:
+                store.put_session(session, mark)
+
+
+def _add_documents(store: Store, source: Store, merge: Merge, mark: str) -> None:
+    """Make checkpoints findable whose document was lost."""
+    lost = set(merge.checkpoints_to_find())
+    for checkpoint in source.checkpoints(ALL) if lost else ():
+        if checkpoint.id in lost:
+            with store.writing():
+                store.add_document(findable(checkpoint), mark)

@@ -1,0 +1,1 @@
+"""Views: what is stored, as programs and pages are shown it."""

@@ -1,0 +1,174 @@
+"""Views: what the commands that look print, as plain values that JSON holds.
+
+The daemon, which has everything loaded, makes them for a command that asks it; where none answers, the
+command makes them itself by the same functions. Texts are redacted here, as a person or a program is to
+see them.
+
+Not here: how a table looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from holdfast.core.brief.compose import Brief
+from holdfast.core.brief.startup_block import written
+from holdfast.core.events.world import Project
+from holdfast.core.redaction.redact import redact
+from holdfast.core.session.checkpoint import Checkpoint, gist
+from holdfast.core.session.session import Session
+from holdfast.core.text.defang import printable
+from holdfast.core.text.strings import one_line, shortened
+from holdfast.engine.briefing.resume import next_brief
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory import recall
+from holdfast.engine.memory.recall import Finding, Query, note_recalled
+from holdfast.engine.tools.caller import session_around
+from holdfast.engine.views import serialisation
+from holdfast.engine.views.serialisation import Row, given
+from holdfast.errors import HoldfastError
+from holdfast.stores.base import Store, Within
+
+SEARCHED: Final = 100_000
+"""More than any store keeps: a search chooses first and limits afterwards."""
+SESSIONS_SEARCHED: Final = 10_000
+DIGEST_CHARS: Final = 80
+FINDING_CHARS: Final = 110
+
+
+def sessions(desk: Desk, _: Project | None, *, limit: int) -> list[Row]:
+    """The sessions that were seen, the one with the latest event first."""
+    return [serialisation.session_row(desk, each) for each in desk.store.sessions(limit)]
+
+
+def checkpoints(desk: Desk, project: Project | None, *, session: str, search: str, limit: int) -> list[Row]:
+    """Checkpoints for a program: of a session, of a project, or without both of all; the newest first."""
+    chosen = _checkpoints(desk, project, session, search.split(), limit)
+    return [given(serialisation.checkpoint_row(each), redact) for each in chosen]
+
+
+def checkpoint_lines(
+    desk: Desk, project: Project | None, *, session: str, search: str, limit: int
+) -> list[Row]:
+    """The same for a person, who sees a line of each."""
+    chosen = _checkpoints(desk, project, session, search.split(), limit)
+    return [
+        {
+            "at": each.created_at,
+            "trigger": each.trigger,
+            "session": each.session,
+            "prompts": each.prompt_count,
+            "project": each.project,
+            "digest": _line(gist(each.words or each.digest), DIGEST_CHARS),
+        }
+        for each in chosen
+    ]
+
+
+def brief(desk: Desk, project: Project, *, budget: int | None) -> Row:
+    """What the next session in a project would be given, with what a receipt accounts for."""
+    room = desk.config(project).continuity.recovery_budget_chars if budget is None else budget
+    told = next_brief(desk, project)
+    return serialisation.brief_row(told, written(told, room) if told else Brief("", ()), room)
+
+
+def findings(
+    desk: Desk, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
+) -> list[Row]:
+    """What was said before, for a program, the best first."""
+    found = _findings(desk, project, environment, query)
+    return [given(serialisation.finding_row(each, desk.clock()), redact) for each in found]
+
+
+def finding_lines(
+    desk: Desk, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
+) -> list[Row]:
+    """The same for a person, who sees a line of each."""
+    return [
+        {
+            "id": each.id,
+            "score": each.score,
+            "kind": each.kind,
+            "at": each.at,
+            "source": redact(printable(each.source)),
+            "text": _line(gist(each.text), FINDING_CHARS),
+            "worded": each.worded,
+        }
+        for each in _findings(desk, project, environment, query)
+    ]
+
+
+def project_paths(_: Desk, project: Project) -> Row:
+    """Where a project is and under which id, for whoever reads its settings."""
+    return {"root": project.root, "project_id": project.project_id}
+
+
+VIEWS: Final[Mapping[str, Callable[..., object]]] = {
+    view.__name__: view
+    for view in (
+        sessions,
+        checkpoints,
+        checkpoint_lines,
+        brief,
+        findings,
+        finding_lines,
+        project_paths,
+    )
+}
+"""What the daemon can be asked for, each by its name."""
+
+
+def session_named(store: Store, key: str) -> Session:
+    """The session of that key, or the only one whose key begins so."""
+    exact = store.session(key)
+    if exact is not None:
+        return exact
+    found = [session for session in store.sessions(SESSIONS_SEARCHED) if session.key.startswith(key)]
+    if len(found) == 1:
+        return found[0]
+    problem = "several sessions begin with" if found else "there is no session"
+    raise HoldfastError(f"{problem} `{key}`", "`holdfast sessions` lists them")
+
+
+def _checkpoints(
+    desk: Desk, project: Project | None, session: str, words: Sequence[str], limit: int
+) -> list[Checkpoint]:
+    store, most = desk.store, SEARCHED if words else limit
+    if session:
+        chosen = store.checkpoints_of_session(session_named(store, session).key, most)
+    elif project is not None:
+        chosen = store.checkpoints_of_project(project.project_id, most)
+    else:
+        chosen = store.checkpoints(most)
+    if not words:
+        return chosen
+    within = Within(tuple({each.project_id for each in chosen}), kinds=("checkpoint", "digest"))
+    hits = {hit.id for hit in store.search(words, within, SEARCHED)}
+    return [each for each in chosen if each.id in hits][:limit]
+
+
+def _findings(
+    desk: Desk, project: Project, environment: Mapping[str, str], query: Mapping[str, Any]
+) -> list[Finding]:
+    found = recall.recall(desk, project, _query(query))
+    session = desk.store.session(session_around(environment))
+    note_recalled(desk, session, [finding.id for finding in found])
+    return found
+
+
+def _query(named: Mapping[str, Any]) -> Query:
+    """A query by the names of its fields."""
+    return Query(
+        named["text"],
+        named["limit"],
+        tuple(named["kinds"]),
+        named["since"],
+        named["all_projects"],
+        named["include_superseded"],
+    )
+
+
+def _line(text: str, limit: int) -> str:
+    # What is hidden goes first: it could stand in the middle of a secret.
+    return shortened(one_line(redact(printable(text))), limit)

@@ -1,0 +1,194 @@
+"""Rows: how what is kept is told to a program, under the same names wherever it asks.
+
+Texts stand here as they are kept. They were redacted then; whoever gives a row away does it once more with
+`given`, because the rules may have learnt something since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias, TypeVar, cast
+
+from holdfast.core.brief.compose import Brief, Item, Receipt, Told
+from holdfast.core.memory.memory import Memory, strength
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.session.pressure import capacity, percent
+from holdfast.core.session.rolling import Outline
+from holdfast.core.session.session import Session, is_imported
+from holdfast.core.text.strings import elapsed
+from holdfast.engine.engine import Desk
+from holdfast.engine.memory.recall import Finding
+from holdfast.stores.base import Lineage
+from holdfast.stores.codec import to_iso
+
+Row: TypeAlias = dict[str, object]
+_T = TypeVar("_T")
+OURS: Final = frozenset({"next"})
+"""What is no text: the mark that a page ends with is made of ids, and has to come back as it was."""
+
+
+def given(value: _T, redact: Callable[[str], str]) -> _T:
+    """The same value with every text in it redacted, however deep it stands."""
+    return cast("_T", _given(value, redact))
+
+
+def checkpoint_row(checkpoint: Checkpoint) -> Row:
+    """A checkpoint under the names of its columns."""
+    return {
+        "id": checkpoint.id,
+        "session_key": checkpoint.session,
+        "harness": checkpoint.harness,
+        "project": checkpoint.project,
+        "project_normalized": checkpoint.project_normalized,
+        "trigger": checkpoint.trigger,
+        "digest": checkpoint.digest,
+        "prompt_count": checkpoint.prompt_count,
+        "memory_queries": list(checkpoint.memory_queries),
+        "recent_remembers": list(checkpoint.recent_remembers),
+        "created_at": to_iso(checkpoint.created_at),
+        "window": checkpoint.window,
+        "checkpoint": _outline(checkpoint.outline),
+    }
+
+
+def session_row(desk: Desk, session: Session) -> Row:
+    """A session, which one it continues, and how full its window is."""
+    lineage, flush = desk.store.lineage(session.key), session.flush
+    holds = capacity(session.pressure, desk.policy(session.project).models)
+    return {
+        "session_key": session.key,
+        "harness": session.harness,
+        "project": session.project.path,
+        "project_normalized": session.project.normalized,
+        "phase": session.phase,
+        "imported": is_imported(session),
+        "model": session.model,
+        "prompt_count": session.prompts_told,
+        "windows": session.window + 1,
+        "started_at": to_iso(session.started_at),
+        "last_event_at": to_iso(session.last_event_at),
+        **_continues(lineage),
+        "tokens": session.pressure.used,
+        "capacity": holds,
+        "percent": percent(session.pressure.used, holds),
+        "flush_asked": list(flush.asked),
+        "flush_asked_at": to_iso(flush.asked_at) if flush.asked_at else None,
+        "flushActioned": flush.actioned,
+    }
+
+
+def memory_row(memory: Memory, now: int) -> Row:
+    """A memory, and how strong it is now."""
+    return {
+        "id": memory.id,
+        "text": memory.text,
+        "kind": memory.kind,
+        "scope": memory.scope,
+        "tags": list(memory.tags),
+        "importance": memory.importance,
+        "pinned": memory.pinned,
+        "strength": round(strength(memory, now), 4),
+        "labels": list(memory.labels),
+        "source": memory.source,
+        "session_key": memory.session,
+        "created_at": to_iso(memory.created_at),
+        "seen": memory.seen,
+        "found": memory.found,
+        "found_at": to_iso(memory.found_at) if memory.found_at else None,
+        "superseded_by": memory.superseded_by or None,
+    }
+
+
+def finding_row(finding: Finding, now: int) -> Row:
+    """A text that was found, and how old it is."""
+    return {
+        "id": finding.id,
+        "kind": finding.kind,
+        "score": round(finding.score, 4),
+        "text": finding.text,
+        "at": to_iso(finding.at) if finding.at else None,
+        "age": elapsed(now - finding.at) if finding.at else None,
+        "source": finding.source,
+        "session_key": finding.session or None,
+        "worded": finding.worded,
+    }
+
+
+def text_row(finding: Finding, now: int) -> Row:
+    """The same of a text that nobody looked for: without what it is worth for a query."""
+    row = finding_row(finding, now)
+    return {name: value for name, value in row.items() if name not in {"score", "worded"}}
+
+
+def receipt_row(receipt: Receipt) -> Row:
+    """A receipt with the brief that it accounts for."""
+    return {
+        "id": receipt.id,
+        "session_key": receipt.session,
+        "window": receipt.window,
+        "reason": receipt.reason,
+        "predecessor": receipt.predecessor or None,
+        "created_at": to_iso(receipt.created_at),
+        "budget": receipt.budget,
+        "size": len(receipt.text),
+        "text": receipt.text,
+        "items": [item_row(item) for item in receipt.items],
+    }
+
+
+def brief_row(told: Told | None, brief: Brief, budget: int) -> Row:
+    """A brief that is not given to anybody, with what its receipt would account for."""
+    if told is None:
+        return {"brief": "", "receipt": None}
+    receipt = {
+        "reason": told.reason,
+        "predecessor": told.session.key,
+        "harness": told.session.harness,
+        "project": told.session.project.path,
+        "created_at": to_iso(told.now),
+        "age_ms": told.now - told.session.changed_at,
+        "budget": budget,
+        "size": len(brief.text),
+        "items": [item_row(item) for item in brief.items],
+    }
+    return {"brief": brief.text, "receipt": receipt}
+
+
+def item_row(item: Item) -> Row:
+    """One thing that a brief could say, and why it does not where it does not."""
+    return {
+        "section": item.section,
+        "text": item.text,
+        "at": to_iso(item.at) if item.at else None,
+        "source": item.source,
+        "score": round(item.score, 4),
+        "rendered": item.rendered,
+        "omitted": item.omitted,
+    }
+
+
+def _outline(outline: Outline) -> Row:
+    """What a checkpoint says in fields, named as in the record of one."""
+    return {
+        "summary": outline.summary,
+        "tokensAtCheckpoint": outline.tokens,
+        "messageCountAtCheckpoint": outline.messages,
+        "topics": list(outline.topics),
+        "openQuestions": list(outline.open_questions),
+        "keyDecisions": list(outline.key_decisions),
+    }
+
+
+def _continues(lineage: Lineage | None) -> Row:
+    return {"parent": lineage.parent if lineage else None, "lineage": lineage.kind if lineage else None}
+
+
+def _given(value: object, redact: Callable[[str], str]) -> object:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        named = cast("Mapping[str, object]", value)
+        return {name: each if name in OURS else _given(each, redact) for name, each in named.items()}
+    if isinstance(value, list | tuple):
+        return [_given(each, redact) for each in cast("list[object]", value)]
+    return value

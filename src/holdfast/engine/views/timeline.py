@@ -1,0 +1,167 @@
+"""Timeline: what happened in a session, point by point: its events, its checkpoints and its briefs together.
+
+What a point says is taken from what is kept. Drawing it is not done here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from holdfast.core.brief.compose import Receipt
+from holdfast.core.events.event import (
+    MAIN,
+    AssistantText,
+    BriefSeen,
+    Compacted,
+    CompactionImminent,
+    DigestGiven,
+    Event,
+    LeftRunning,
+    ModelChanged,
+    Prompt,
+    Remembered,
+    Replied,
+    SessionEnded,
+    SessionStarted,
+    SubagentStarted,
+    SubagentStopped,
+    Todo,
+    TodoChanged,
+    TodosChanged,
+    ToolCalled,
+    ToolReturned,
+    Usage,
+)
+from holdfast.core.session.checkpoint import Checkpoint
+from holdfast.core.text.strings import one_line, shortened
+from holdfast.engine.engine import Desk
+from holdfast.lazy_dataclass import dataclass
+from holdfast.stores.base import Mark
+
+TITLE_CHARS: Final = 140
+EVENTS_AT_ONCE: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing that happened; `id` names the record, the checkpoint or the receipt."""
+
+    at: int
+    id: str
+    kind: str
+    title: str
+    text: str = ""
+    agent: str = MAIN
+    ok: bool | None = None
+    """Whether a tool did what it was asked; None for anything else."""
+    tokens: int = 0
+    """How many tokens the window held, where they were counted."""
+
+
+def page(desk: Desk, session: str, behind: Mark, limit: int) -> list[Point]:
+    """The points behind a mark, the newest first."""
+    store = desk.store
+    found = [
+        *map(of_event, store.page_of_events(session, behind, limit)),
+        *map(of_checkpoint, store.page_of_session(session, behind, limit)),
+        *map(of_receipt, store.page_of_receipts(session, behind, limit)),
+    ]
+    return sorted(found, key=lambda point: (point.at, point.id), reverse=True)[:limit]
+
+
+def counts(desk: Desk, session: str, behind: Mark, limit: int) -> list[Point]:
+    """The points behind a mark at which the window was counted, the newest first."""
+    found: list[Point] = []
+    while len(found) < limit and (events := desk.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
+        found += [of_event(one) for one in events if isinstance(one, Usage) and one.agent == MAIN]
+        behind = Mark(events[-1].at, events[-1].record)
+    return found[:limit]
+
+
+def of_checkpoint(checkpoint: Checkpoint) -> Point:
+    """The point at which a checkpoint was taken."""
+    title = f"checkpoint ({checkpoint.trigger})"
+    return Point(checkpoint.created_at, checkpoint.id, "checkpoint", title, checkpoint.digest)
+
+
+def of_receipt(receipt: Receipt) -> Point:
+    """The point at which a brief was given."""
+    title = f"brief ({receipt.reason}), {len(receipt.text)} of {receipt.budget} characters"
+    return Point(receipt.created_at, receipt.id, "brief", title, receipt.text)
+
+
+def of_event(event: Event) -> Point:
+    """The point of an event."""
+    kind, title, text = _said(event)
+    return Point(
+        event.at,
+        event.record,
+        kind,
+        shortened(one_line(title), TITLE_CHARS),
+        text,
+        event.agent,
+        event.ok if isinstance(event, ToolReturned) else None,
+        event.sent + event.output if isinstance(event, Usage) else 0,
+    )
+
+
+def _said(event: Event) -> tuple[str, str, str]:
+    """Its kind, its title and its text."""
+    match event:
+        case Prompt(text=text):
+            return "prompt", text, text
+        case Replied(text=text, question=question):
+            return "prompt", text, f"{question}\n{text}" if question else text
+        case AssistantText(text=text):
+            return "statement", text, text
+        case ToolCalled():
+            return "tool", f"{event.action}: {event.subject or event.tool}", event.detail
+        case ToolReturned(text=text):
+            return "result", text or ("done" if event.ok else "failed"), text
+        case LeftRunning(handle=handle):
+            return "result", f"left running ({handle})", ""
+        case TodosChanged(todos=todos):
+            return _listed(f"{len(todos)} to-dos", todos)
+        case TodoChanged(todo=todo):
+            return _listed(f"to-do {todo.id}: {todo.text or todo.status}", (todo,))
+        case Usage():
+            return "usage", f"{event.sent + event.output:,} tokens", ""
+        case _:
+            return _kept(event)
+
+
+def _listed(title: str, todos: Sequence[Todo]) -> tuple[str, str, str]:
+    return "todos", title, "\n".join(f"[{todo.status}] {todo.text}" for todo in todos)
+
+
+def _kept(event: Event) -> tuple[str, str, str]:
+    match event:
+        case Remembered(text=text):
+            return "remembered", text, text
+        case DigestGiven(text=text):
+            return "digest", text, text
+        case BriefSeen(text=text):
+            return "seen", "the brief arrived", text
+        case _:
+            return _about_the_session(event)
+
+
+def _about_the_session(event: Event) -> tuple[str, str, str]:
+    match event:
+        case SessionStarted(source=source):
+            return "start", f"session started ({source})", ""
+        case SessionEnded(reason=reason):
+            return "end", f"session ended ({reason})", ""
+        case CompactionImminent():
+            return "announced", "a compaction is about to come", event.instructions
+        case Compacted(summary=summary):
+            return "compaction", "the context was compacted", summary
+        case ModelChanged(model=model):
+            return "model", f"model {model}", ""
+        case SubagentStarted(task=task):
+            return "subagent", "a subagent started", task
+        case SubagentStopped(text=text):
+            return "subagent", "a subagent stopped", text
+        case _:  # A `TurnEnded`: all others are told above.
+            return "turn", "the agent stopped", ""

@@ -1,0 +1,116 @@
+"""Story: a session at a glance: when things were said, done, counted, saved, compacted and given back.
+
+Only moments, and a title where one can be opened. What happened at one of them, `timeline` tells.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holdfast.core.events.event import (
+    MAIN,
+    Compacted,
+    Event,
+    Origin,
+    Prompt,
+    Replied,
+    ToolCalled,
+    ToolReturned,
+    Usage,
+)
+from holdfast.engine.engine import Desk
+from holdfast.engine.views import timeline
+from holdfast.engine.views.timeline import Point
+from holdfast.lazy_dataclass import dataclass
+
+EVENTS_MOST: Final = 5_000
+OPENED_MOST: Final = 120
+"""So many of a kind can be opened from a picture; there is no room for more."""
+SHORT: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that can be opened."""
+
+    at: int
+    id: str
+    kind: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A tool that was called, and whether it did what it should; None if that is not known."""
+
+    at: int
+    ok: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many tokens the window held."""
+
+    at: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """All of it, oldest first."""
+
+    moments: tuple[Moment, ...]
+    work: tuple[Done, ...]
+    counts: tuple[Counted, ...]
+    left_out: int
+    """How many earlier events there are that it does not tell."""
+
+
+def story(desk: Desk, session: str) -> Story:
+    """The story of a session, or its last part."""
+    events = desk.store.events(session, EVENTS_MOST + 1)
+    told = events[-EVENTS_MOST:]
+    points = [
+        *_opened([timeline.of_event(one) for one in told if _is_prompt(one)]),
+        *_opened(_compactions(told)),
+        *_opened(
+            [timeline.of_checkpoint(one) for one in desk.store.checkpoints_of_session(session, OPENED_MOST)]
+        ),
+        *_opened([timeline.of_receipt(one) for one in desk.store.receipts(session, OPENED_MOST)]),
+    ]
+    return Story(
+        tuple(sorted(points, key=lambda point: (point.at, point.id))),
+        tuple(_work(told)),
+        tuple(
+            Counted(one.at, one.sent + one.output)
+            for one in told
+            if isinstance(one, Usage) and one.agent == MAIN
+        ),
+        max(0, len(events) - EVENTS_MOST),
+    )
+
+
+def _is_prompt(event: Event) -> bool:
+    return isinstance(event, Prompt | Replied) and event.origin is Origin.HUMAN and event.agent == MAIN
+
+
+def _compactions(events: list[Event]) -> list[Point]:
+    """One point for each: the signs of one compaction come within seconds of each other."""
+    found: list[Point] = []
+    for event in events:
+        if isinstance(event, Compacted) and (not found or event.at - found[-1].at > _SAME_MS):
+            found.append(timeline.of_event(event))
+    return found
+
+
+def _work(events: list[Event]) -> list[Done]:
+    outcomes = {one.call: one.ok for one in events if isinstance(one, ToolReturned)}
+    return [Done(one.at, outcomes.get(one.call)) for one in events if isinstance(one, ToolCalled)]
+
+
+def _opened(points: list[Point]) -> list[Moment]:
+    latest = sorted(points, key=lambda point: (point.at, point.id))[-OPENED_MOST:]
+    return [Moment(one.at, one.id, one.kind, one.title[:SHORT]) for one in latest]
+
+
+_SAME_MS: Final = 120_000
