@@ -30,7 +30,7 @@ from uuid import uuid4
 
 from benchmarks.ingest import lines
 from holdfast import hook
-from holdfast.daemon.client import ask
+from holdfast.daemon.local.client import ask
 
 HARNESS = "claude-code"
 CLIENTS = 4

@@ -40,7 +40,7 @@ class Source:
 
     @property
     def module(self) -> str:
-        """Its dotted name below the package: `daemon.client`, `core` for a room's own `__init__.py`."""
+        """Its dotted name below the package: `daemon.local.client`, `core` for a room's own `__init__.py`."""
         return self.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
 

@@ -12,12 +12,12 @@ from tests.architecture.source import Finding, Source, assert_holds, dotted, pac
 DOORS = frozenset(
     {
         ("hook.py", "run"),  # a hook must never harm the session that called it
-        ("daemon/socket.py", "serve"),  # one bad letter must not close the door for the next
-        ("daemon/http.py", "serve"),  # without this door the daemon is still there for hooks
-        ("daemon/housekeeping.py", "attempt"),  # what fails at one beat is tried again later
-        ("daemon/reception.py", "_take_in"),  # one spooled letter that fails must not stop the others
-        ("daemon/mcp.py", "call"),  # one call that fails is answered, and its connection goes on
-        ("daemon/worker.py", "_run"),  # what a job raises is raised where someone waits for it
+        ("daemon/local/listener.py", "serve"),  # one bad letter must not close the door for the next
+        ("daemon/http/listener.py", "serve"),  # without this door the daemon is still there for hooks
+        ("daemon/work/housekeeping.py", "attempt"),  # what fails at one beat is tried again later
+        ("daemon/work/dispatcher.py", "_take_in"),  # one spooled letter that fails must not stop the others
+        ("daemon/mcp/calls.py", "call"),  # one call that fails is answered, and its connection goes on
+        ("daemon/work/worker.py", "_run"),  # what a job raises is raised where someone waits for it
         ("cli/main.py", "main"),  # a person gets a sentence, the log gets the traceback
     }
 )

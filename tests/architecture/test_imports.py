@@ -84,8 +84,8 @@ def standard_library_only(source: Source) -> Iterator[Finding]:
     allowed_of_ours = {
         "hook.py": (),
         "relay.py": ("holdfast.hook",),
-        "daemon/wire.py": (),
-        "daemon/client.py": ("holdfast.errors", "holdfast.daemon.wire"),
+        "daemon/local/wire.py": (),
+        "daemon/local/client.py": ("holdfast.errors", "holdfast.daemon.local.wire"),
     }.get(source.path)
     if allowed_of_ours is None:
         return
@@ -140,7 +140,7 @@ def test_the_package_keeps_its_direction(check: Check) -> None:
         ("stores/memory.py", "from holdfast.files.atomic import write"),
         ("harnesses/base.py", "from holdfast import config"),
         ("files/atomic.py", "from holdfast.engine import record"),
-        ("engine/recording/record.py", "from holdfast.daemon.client import ask"),
+        ("engine/recording/record.py", "from holdfast.daemon.local.client import ask"),
         ("daemon/main.py", "from holdfast.cli.main import main"),
         ("cli/status.py", "from holdfast.daemon.main import run"),
         ("cli/status.py", "import holdfast.daemon.clientele"),
@@ -164,7 +164,7 @@ def test_an_import_against_the_direction_is_found(path: str, line: str) -> None:
             "engine/recording/record.py",
             "from holdfast.stores.base import Store\nfrom holdfast.config import Config",
         ),
-        ("cli/main.py", "from holdfast import __version__\nfrom holdfast.daemon.client import ask"),
+        ("cli/main.py", "from holdfast import __version__\nfrom holdfast.daemon.local.client import ask"),
         ("cli/hook.py", "from holdfast import hook"),
         ("hook.py", "import os, sys, _socket"),
     ],
@@ -180,7 +180,7 @@ def test_an_implementation_known_outside_its_folder_is_found(path: str) -> None:
     assert said(check, path, "from holdfast.harnesses.fields import text") == ""
 
 
-@pytest.mark.parametrize("path", ["hook.py", "daemon/client.py"])
+@pytest.mark.parametrize("path", ["hook.py", "daemon/local/client.py"])
 def test_a_dependency_in_a_file_that_must_start_fast_is_found(path: str) -> None:
     assert "msgspec" in said(standard_library_only, path, "import os\nimport msgspec")
     assert said(standard_library_only, path, "import os\nfrom json import loads") == ""

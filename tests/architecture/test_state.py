@@ -130,4 +130,4 @@ def test_constants_and_locals_are_fine(text: str) -> None:
 )
 def test_async_outside_the_daemon_is_found(text: str) -> None:
     assert said(async_in_daemon, "engine/recording/record.py", text)
-    assert said(async_in_daemon, "daemon/socket.py", text) == ""
+    assert said(async_in_daemon, "daemon/local/listener.py", text) == ""

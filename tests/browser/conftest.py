@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from holdfast.core.redaction.redact import NO_LISTS
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.redaction.redactor import mark_of
 from tests.browser.install import chromium
 from tests.daemon.api.served import Furnished, furnish, write_continuity

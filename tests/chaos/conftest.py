@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.core.events.event import Prompt
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.health.doctor import leftovers
 from holdfast.errors import DaemonAway
 from holdfast.stores.sqlite import open_store

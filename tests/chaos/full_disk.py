@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from tests.chaos.conftest import assert_kept, assert_nobody_is_left, end, settle
 from tests.chaos.crowd import Crowd
 from tests.daemon.conftest import wait_until

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from tests.chaos.conftest import assert_kept, assert_nobody_is_left, settle
 from tests.chaos.crowd import Crowd
 from tests.daemon.conftest import wait_until

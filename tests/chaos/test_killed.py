@@ -15,7 +15,7 @@ from functools import partial
 
 import pytest
 
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.health.doctor import leftovers
 from holdfast.engine.liveness.home import lock_holder
 from tests.chaos.conftest import assert_kept, assert_nobody_is_left, settle

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.liveness.home import lock_holder
 from tests.cli.conftest import Person
 from tests.daemon.conftest import wait_until

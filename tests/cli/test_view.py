@@ -19,7 +19,7 @@ import pytest
 
 from holdfast.cli import brief
 from holdfast.core.brief.compose import SAID
-from holdfast.daemon import client, wire
+from holdfast.daemon.local import client, wire
 from holdfast.stores.sqlite import open_store
 from tests.cli.conftest import HARNESS, Done, Person
 

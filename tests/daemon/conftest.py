@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.daemon import client, wire
+from holdfast.daemon.local import client, wire
 from tests import fork_server
 
 LIMIT_S: Final = 20.0

@@ -19,7 +19,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.daemon import client, wire
+from holdfast.daemon.local import client, wire
 from holdfast.errors import DaemonAway
 from holdfast.stores.sqlite import open_store
 from tests.daemon.conftest import LIMIT_S, Lodging, request, wait_until

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.daemon.guard import BODY_MOST, COOKIE, Guard, Message, Names, Receive, Send
-from holdfast.daemon.keys import COOKIE_DAYS, LINK_SECONDS, LINKS_MOST, Keys, Pass, Scope, token_path
-from holdfast.daemon.limits import CHANGING, KEPT, LOOKING, Limits
+from holdfast.daemon.access.guard import BODY_MOST, COOKIE, Guard, Message, Names, Receive, Send
+from holdfast.daemon.access.keys import COOKIE_DAYS, LINK_SECONDS, LINKS_MOST, Keys, Pass, Scope, token_path
+from holdfast.daemon.access.limits import CHANGING, KEPT, LOOKING, Limits
 from holdfast.files import tokens
 
 PORT = 7433

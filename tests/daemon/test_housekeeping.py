@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.daemon import client
-from holdfast.daemon.housekeeping import House, installed_version, is_idle, is_outdated
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.watch import Watch
-from holdfast.daemon.worker import Worker
+from holdfast.daemon.local import client
+from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.housekeeping import House, installed_version, is_idle, is_outdated
+from holdfast.daemon.work.watch import Watch
+from holdfast.daemon.work.worker import Worker
 from holdfast.errors import DaemonAway
 from tests.daemon.conftest import Lodging, wait_until
 

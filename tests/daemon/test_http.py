@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.daemon.http import HOST, HttpDoor, open_http_door
+from holdfast.daemon.http.listener import HOST, HttpDoor, open_http_door
 from holdfast.settings import Daemon as Settings
 from tests.daemon.conftest import LIMIT_S, Lodging
 

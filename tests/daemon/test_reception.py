@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from holdfast.core.events.world import Project
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.worker import Urgency, Worker
+from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.worker import Urgency, Worker
 
 T = TypeVar("T")
 PROJECT = Project("/p", "/p", "p", "p", "/p")

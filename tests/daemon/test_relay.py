@@ -13,7 +13,7 @@ from typing import Self
 import pytest
 
 from holdfast import relay
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.stores.sqlite import open_store
 from tests.daemon.agent import INITIALIZE, SESSION_ID, Agent, begin, request
 from tests.daemon.conftest import LIMIT_S, Lodging, wait_until

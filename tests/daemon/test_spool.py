@@ -14,9 +14,9 @@ from typing import Final, TypeVar
 
 import pytest
 
-from holdfast.daemon import spool
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.worker import Urgency, Worker
+from holdfast.daemon.local import spool
+from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.health.doctor import check_spool, count_anew
 from holdfast.errors import StoreError
 from tests.daemon.conftest import request

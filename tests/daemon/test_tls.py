@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from tests.daemon.conftest import LIMIT_S, Lodging
 from tests.daemon.test_http import free_port, hung_up
 

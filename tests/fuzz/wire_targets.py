@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from holdfast import hook
-from holdfast.daemon import wire
+from holdfast.daemon.local import wire
 from tests.fuzz.harness_targets import LETTERS
 from tests.fuzz.target import Target
 

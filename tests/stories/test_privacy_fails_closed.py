@@ -18,10 +18,10 @@ from holdfast import harnesses, hook
 from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
 from holdfast.core.documents.ledger import Entry, Ledger
 from holdfast.core.work.handoff_content import Words
-from holdfast.daemon import spool, wire
-from holdfast.daemon.mcp import Mcp
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.worker import Urgency, Worker
+from holdfast.daemon.local import spool, wire
+from holdfast.daemon.mcp.calls import Mcp
+from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.documents import continuity, handoff, ledger
 from holdfast.engine.documents.continuity_source import Choice, Source
 from holdfast.engine.engine import Desk

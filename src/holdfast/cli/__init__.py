@@ -4,5 +4,5 @@ Data goes to stdout and everything else to stderr. Each command imports what it 
 others start fast.
 
 Not here: decisions, SQL, the name of a harness, or the inside of the daemon: `cli` speaks to it through
-`holdfast.daemon.client` and starts it as `python -m holdfast.daemon`.
+`holdfast.daemon.local.client` and starts it as `python -m holdfast.daemon`.
 """

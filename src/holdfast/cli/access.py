@@ -21,7 +21,7 @@ from holdfast.config import excluded
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.engine import Desk
 from holdfast.engine.liveness.home import lock_holder, spooled
 from holdfast.engine.redaction.forgotten import is_settled

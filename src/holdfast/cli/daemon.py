@@ -11,7 +11,7 @@ from holdfast.cli.options import command, inherit_option, json_option
 from holdfast.cli.printing import give, give_json, say, working
 from holdfast.cli.warning import where_stopped
 from holdfast.core.text.strings import elapsed
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.liveness.home import have_store_checked, lock_holder, rejected, spooled
 from holdfast.engine.liveness.processes import alive, start_of
 from holdfast.errors import DaemonAway

@@ -9,7 +9,7 @@ import click
 from holdfast.cli import access
 from holdfast.cli.options import command
 from holdfast.cli.printing import give, say, working
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.errors import HoldfastError
 
 

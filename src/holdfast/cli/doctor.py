@@ -21,7 +21,7 @@ from holdfast.cli.printing import give, give_json, working
 from holdfast.cli.project_scope import in_project
 from holdfast.cli.setup import files_of, programs
 from holdfast.core.text.strings import one_line
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.health import connections
 from holdfast.engine.health import doctor as checks
 from holdfast.engine.health.activity import check_activity, check_cursors

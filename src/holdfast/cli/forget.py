@@ -15,7 +15,7 @@ from holdfast import config
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, say, working
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.liveness.home import lock_holder, spooled
 from holdfast.engine.memory.remember import named_memory
 from holdfast.engine.privacy import forget as engine

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.engine.liveness.home import lock_holder
 from holdfast.errors import DaemonAway
 from holdfast.home import home as home_of

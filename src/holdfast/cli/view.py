@@ -13,7 +13,7 @@ from typing import Any
 from holdfast import __version__
 from holdfast.cli import running
 from holdfast.cli.printing import say, working
-from holdfast.daemon import client
+from holdfast.daemon.local import client
 from holdfast.errors import DaemonAway
 from holdfast.lazy_dataclass import dataclass
 

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from holdfast.daemon.lock import Lock, take_lock
+from holdfast.daemon.local.lock import Lock, take_lock
 
 
 def _taken() -> Lock | None:

@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING
 
 from holdfast import config
 from holdfast.core.text.patterns import compile_patterns
-from holdfast.daemon.door import BACKLOG, Door, close_door, open_door, open_tcp_door
-from holdfast.daemon.housekeeping import House
-from holdfast.daemon.lock import Lock, take_lock
+from holdfast.daemon.local.endpoint import BACKLOG, Door, close_door, open_door, open_tcp_door
+from holdfast.daemon.local.listener import Connections
+from holdfast.daemon.local.listener import serve as serve_socket
+from holdfast.daemon.local.lock import Lock, take_lock
 from holdfast.daemon.log import open_log
-from holdfast.daemon.mcp import Mcp
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.socket import Connections
-from holdfast.daemon.socket import serve as serve_socket
-from holdfast.daemon.watch import Watch
-from holdfast.daemon.worker import Urgency, Worker
+from holdfast.daemon.mcp.calls import Mcp
+from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.housekeeping import House
+from holdfast.daemon.work.watch import Watch
+from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from holdfast.daemon.http import HttpDoor
+    from holdfast.daemon.http.listener import HttpDoor
 
 UNREAD_MOST = 256
 CONVERSING_MOST = 256
@@ -125,7 +125,7 @@ def _raise_descriptor_limit() -> None:
 
 def _http_door(home: Path, reception: Reception, log: logging.Logger) -> HttpDoor | None:
     """The other door, if it is wanted and can be had: hooks do not need it."""
-    from holdfast.daemon.http import open_http_door
+    from holdfast.daemon.http.listener import open_http_door
 
     settings = reception.door_settings()
     try:
@@ -148,7 +148,7 @@ async def _compile_patterns(worker: Worker) -> None:
 async def _answer_http(
     door: HttpDoor, mcp: Mcp, reception: Reception, stop: asyncio.Event, log: logging.Logger
 ) -> None:
-    from holdfast.daemon.http import serve
+    from holdfast.daemon.http.listener import serve
 
     await serve(door, mcp, reception, stop, log)
 

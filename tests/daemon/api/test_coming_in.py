@@ -8,8 +8,8 @@ from http.client import HTTPConnection
 
 import pytest
 
-from holdfast.daemon import client
 from holdfast.daemon.api.reference import reference
+from holdfast.daemon.local import client
 from tests.architecture.source import ROOT
 from tests.daemon.api.served import Caller
 from tests.daemon.conftest import Lodging

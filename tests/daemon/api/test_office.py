@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.daemon.api.office import Office
-from holdfast.daemon.keys import Keys
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.worker import Urgency, Worker
+from holdfast.daemon.access.keys import Keys
+from holdfast.daemon.api.executor import Office
+from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Desk
 
 LOG = logging.getLogger("test")

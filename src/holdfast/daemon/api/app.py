@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Lifespan
 
 from holdfast import __version__
+from holdfast.daemon.access.guard import COOKIE, App, Message, Receive, Send
 from holdfast.daemon.api import (
     briefs,
     checkpoints,
@@ -22,9 +23,8 @@ from holdfast.daemon.api import (
     reviews,
     sessions,
 )
-from holdfast.daemon.api.office import Office
+from holdfast.daemon.api.executor import Office
 from holdfast.daemon.api.problems import RESPONSES, tell_problems
-from holdfast.daemon.guard import COOKIE, App, Message, Receive, Send
 
 ROUTERS: Final = (checkpoints, sessions, briefs, memories, project_files, reviews, health, live, hooks)
 ABOUT: Final = """What Holdfast keeps, and what can be done with it.

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.startup_block import written
-from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.engine import Desk

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Trigger
-from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Desk
 from holdfast.engine.repository.projects import known

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 
 from holdfast import __version__
 from holdfast.core.session.score import Start
-from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Desk
 from holdfast.engine.evaluation import results

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request
 from starlette.responses import Response
 
 from holdfast import harnesses
-from holdfast.daemon import wire
-from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.executor import InOffice
+from holdfast.daemon.local import wire
 from holdfast.engine.hook_events.remote_hook_event import as_from_afar
 
 router = APIRouter(tags=["hooks"])

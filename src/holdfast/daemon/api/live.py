@@ -20,7 +20,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, HTTPException, Query
 from starlette.responses import StreamingResponse
 
-from holdfast.daemon.api.office import InOffice, Office
+from holdfast.daemon.api.executor import InOffice, Office
 from holdfast.stores.base import Head
 
 router = APIRouter(tags=["live"])

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from holdfast.core.events.world import Project as Place
 from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope
 from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged, cursor_of
 from holdfast.engine.engine import Desk
 from holdfast.engine.index.scope import within

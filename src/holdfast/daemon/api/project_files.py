@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.world import Project
-from holdfast.daemon.api.office import InOffice, Office
+from holdfast.daemon.api.executor import InOffice, Office
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.documents import continuity, handoff, ledger, written_by_hand
 from holdfast.engine.documents.continuity import Room

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from holdfast.core.documents.continuity import Part
 from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
 from holdfast.daemon.api.checkpoints import Project
+from holdfast.daemon.api.executor import InOffice, Office
 from holdfast.daemon.api.memories import NOWHERE
-from holdfast.daemon.api.office import InOffice, Office
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.daemon.api.project_files import ProjectId
 from holdfast.engine.documents import continuity, dream

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.office import InOffice
+from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Desk
 from holdfast.engine.repository.projects import known

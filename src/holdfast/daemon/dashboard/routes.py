@@ -14,10 +14,10 @@ from starlette.routing import Route
 from holdfast import __version__
 from holdfast.core.evaluation.scores import compared
 from holdfast.daemon.api.checkpoints import diff_row
+from holdfast.daemon.api.executor import Office
 from holdfast.daemon.api.live import HEADS, print_of
-from holdfast.daemon.api.office import Office
 from holdfast.daemon.api.paging import Paging
-from holdfast.daemon.dashboard import assets, looked_up
+from holdfast.daemon.dashboard import assets, queries
 from holdfast.daemon.dashboard.brief import brief_page, briefs_page
 from holdfast.daemon.dashboard.continuity import continuity_page
 from holdfast.daemon.dashboard.frame import View, empty, page
@@ -100,55 +100,55 @@ def _shown(made: Callable[[Asked, Desk], Html]) -> Callable[[Request], Awaitable
 
 
 def _now(asked: Asked, desk: Desk) -> Html:
-    live, recent = asked.redacted(looked_up.sessions(desk, asked.paging(15)))
+    live, recent = asked.redacted(queries.sessions(desk, asked.paging(15)))
     return now_page(asked.view(), live, recent)
 
 
 def _kept(asked: Asked, desk: Desk) -> Html:
     key = asked.path["key"]
-    return kept_page(asked.view(), key, asked.redacted(looked_up.kept(desk, key)))
+    return kept_page(asked.view(), key, asked.redacted(queries.kept(desk, key)))
 
 
 def _session(asked: Asked, desk: Desk) -> Html:
     key, point = asked.path["key"], asked.query.get("point", "")[:500]
     older, newer = (desk.store.checkpoint(asked.query.get(name, "")[:200]) for name in ("older", "newer"))
-    found = looked_up.one_session(desk, key, point)
+    found = queries.one_session(desk, key, point)
     row, checkpoints, chosen = asked.redacted((found.row, found.checkpoints, found.point))
     changed = asked.redacted(diff_row(older, newer)) if older and newer else None
-    story = looked_up.redacted_story(found.story, asked.redacted)
+    story = queries.redacted_story(found.story, asked.redacted)
     return session_page(asked.view(), row, story, checkpoints, chosen, changed)
 
 
 def _briefs(asked: Asked, desk: Desk) -> Html:
-    return briefs_page(asked.view(), asked.redacted(looked_up.briefs(desk, asked.paging(20))))
+    return briefs_page(asked.view(), asked.redacted(queries.briefs(desk, asked.paging(20))))
 
 
 def _brief(asked: Asked, desk: Desk) -> Html:
-    row, summary = asked.redacted(looked_up.one_brief(desk, asked.path["id"]))
+    row, summary = asked.redacted(queries.one_brief(desk, asked.path["id"]))
     return brief_page(asked.view(), row, summary)
 
 
 def _memory(asked: Asked, desk: Desk) -> Html:
     words = asked.query.get("q", "")[:500].strip()
-    found = looked_up.memories(desk, words, asked.paging(20))
-    doubts = looked_up.doubts(desk) if asked.query.get("audit") else None
+    found = queries.memories(desk, words, asked.paging(20))
+    doubts = queries.doubts(desk) if asked.query.get("audit") else None
     return memory_page(asked.view(), words, asked.redacted(found), asked.redacted(doubts))
 
 
 def _continuity(asked: Asked, desk: Desk) -> Html:
-    projects, chosen, texts = looked_up.continuity(desk, asked.home, asked.project)
-    told = looked_up.redacted_texts(texts, asked.redacted)
+    projects, chosen, texts = queries.continuity(desk, asked.home, asked.project)
+    told = queries.redacted_texts(texts, asked.redacted)
     return continuity_page(asked.view(), asked.redacted(projects), chosen, told)
 
 
 def _review(asked: Asked, desk: Desk) -> Html:
-    projects, chosen, rows = looked_up.candidates(desk, asked.home, asked.project)
+    projects, chosen, rows = queries.candidates(desk, asked.home, asked.project)
     return review_page(asked.view(), asked.redacted(projects), chosen, asked.redacted(rows))
 
 
 def _health(asked: Asked, desk: Desk) -> Html:
     deep = bool(asked.query.get("deep"))
-    found = looked_up.health(desk, asked.home, deep=deep)
+    found = queries.health(desk, asked.home, deep=deep)
     findings, survival = asked.redacted((found.findings, found.survival))
     return health_page(asked.view(), State(findings, deep, found.figures, survival, compared(found.scores)))
 

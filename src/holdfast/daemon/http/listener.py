@@ -16,12 +16,12 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
-from holdfast.daemon.door import write_note
-from holdfast.daemon.guard import OPEN_PATH, Guard, Names
-from holdfast.daemon.keys import Keys
-from holdfast.daemon.limits import Limits
-from holdfast.daemon.mcp import Mcp
-from holdfast.daemon.reception import Reception
+from holdfast.daemon.access.guard import OPEN_PATH, Guard, Names
+from holdfast.daemon.access.keys import Keys
+from holdfast.daemon.access.limits import Limits
+from holdfast.daemon.local.endpoint import write_note
+from holdfast.daemon.mcp.calls import Mcp
+from holdfast.daemon.work.dispatcher import Reception
 from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Daemon as Settings
 
@@ -81,7 +81,7 @@ async def serve(
     """Answer whoever knocks, until told to stop."""
     try:
         if await _knocked(door.listener, stop):
-            loaded = await asyncio.to_thread(import_module, "holdfast.daemon.http_app")
+            loaded = await asyncio.to_thread(import_module, "holdfast.daemon.http.server")
             log.info("the first request came to %s", door.address)
             app = loaded.make_app(mcp.call, reception, door.keys, stop, log)
             guard = Guard(app, door.names, door.keys, Limits(time.monotonic))

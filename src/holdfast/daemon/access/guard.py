@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final, TypeAlias
 
-from holdfast.daemon.keys import Keys, Pass, Scope
-from holdfast.daemon.limits import SAFE, Limits
+from holdfast.daemon.access.keys import Keys, Pass, Scope
+from holdfast.daemon.access.limits import SAFE, Limits
 from holdfast.lazy_dataclass import dataclass
 
 Message: TypeAlias = MutableMapping[str, Any]

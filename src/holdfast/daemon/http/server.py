@@ -13,16 +13,16 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 from starlette.requests import Request
 from starlette.routing import Route
 
+from holdfast.daemon.access.guard import OPEN_PATH, App
+from holdfast.daemon.access.keys import Keys
 from holdfast.daemon.api.app import make_api
-from holdfast.daemon.api.office import Office
+from holdfast.daemon.api.executor import Office
+from holdfast.daemon.dashboard.login import let_in
 from holdfast.daemon.dashboard.routes import routes
-from holdfast.daemon.guard import OPEN_PATH, App
-from holdfast.daemon.http import HttpDoor
-from holdfast.daemon.http_connections import CONNECTIONS, protocol
-from holdfast.daemon.keys import Keys
-from holdfast.daemon.mcp_server import LINE_LIMIT, Answering, Context, make_server
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.way_in import let_in
+from holdfast.daemon.http.connections import CONNECTIONS, protocol
+from holdfast.daemon.http.listener import HttpDoor
+from holdfast.daemon.mcp.server import LINE_LIMIT, Answering, Context, make_server
+from holdfast.daemon.work.dispatcher import Reception
 from holdfast.engine.tools.caller import Call
 
 BACKLOG = 64

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 import holdfast
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.watch import Watch
+from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.watch import Watch
 from holdfast.engine.liveness.home import have_store_checked
 from holdfast.engine.upkeep.maintain import DEBOUNCE_MS
 from holdfast.errors import StoreCorrupt

@@ -17,9 +17,9 @@ from typing import Annotated, Final, TypeVar
 
 from fastapi import Depends, Request
 
-from holdfast.daemon.keys import Keys
-from holdfast.daemon.reception import Reception
-from holdfast.daemon.worker import Urgency, Worker
+from holdfast.daemon.access.keys import Keys
+from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Desk
 from holdfast.engine.redaction.redactor import redact_as_seen
 from holdfast.engine.views.serialisation import given

@@ -16,7 +16,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from holdfast.daemon.http import Tls
+from holdfast.daemon.http.listener import Tls
 
 CONNECTIONS: Final = 128
 HEAD_TIME: Final = 5.0

@@ -16,9 +16,9 @@ from importlib import import_module
 from types import ModuleType
 
 from holdfast import harnesses
-from holdfast.daemon import wire
-from holdfast.daemon.reception import Reception, process_of
-from holdfast.daemon.worker import Urgency
+from holdfast.daemon.local import wire
+from holdfast.daemon.work.dispatcher import Reception, process_of
+from holdfast.daemon.work.worker import Urgency
 from holdfast.engine.tools import table
 from holdfast.engine.tools.caller import Call, find_caller, seen_calling
 from holdfast.engine.tools.table import Answer
@@ -53,7 +53,7 @@ class Mcp:
         """The heavy half; other connections are served while a thread loads it."""
         async with self._loading:
             if self._loaded is None:
-                self._loaded = await asyncio.to_thread(import_module, "holdfast.daemon.mcp_server")
+                self._loaded = await asyncio.to_thread(import_module, "holdfast.daemon.mcp.server")
                 self._log.info("the first agent's tools are connected")
         return self._loaded
 

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 
-from holdfast.daemon import wire
+from holdfast.daemon.local import wire
 
 HEAD_TIME = 2.0
 """Seconds in which the head of a request must be there; a hook sends it with its first bytes."""

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast.daemon import wire
+from holdfast.daemon.local import wire
 from holdfast.errors import DaemonAway
 
 PASSED_ON = (

@@ -7,9 +7,9 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from holdfast.daemon.api.office import Office
-from holdfast.daemon.guard import COOKIE
-from holdfast.daemon.keys import COOKIE_DAYS
+from holdfast.daemon.access.guard import COOKIE
+from holdfast.daemon.access.keys import COOKIE_DAYS
+from holdfast.daemon.api.executor import Office
 
 _DAY: Final = 86_400
 # The page goes on by itself: a browser that was sent on would not send the new cookie along, because whoever

@@ -23,7 +23,7 @@ import msgspec
 from holdfast import hook
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.redaction.redact import redact
-from holdfast.daemon import wire
+from holdfast.daemon.local import wire
 from holdfast.lazy_dataclass import dataclass
 
 ENDING = ".letter"

@@ -27,8 +27,8 @@ from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.core.redaction.redact import NO_LISTS, Lists
 from holdfast.core.session.session import Phase, Process, Session
-from holdfast.daemon import spool, wire
-from holdfast.daemon.worker import Urgency, Worker
+from holdfast.daemon.local import spool, wire
+from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.engine import Desk, redactor_of
 from holdfast.engine.hook_events.protection_notice import notice_once
 from holdfast.engine.hook_events.receive import listen, receive_if_settled
@@ -65,7 +65,7 @@ from holdfast.stores.sqlite import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.daemon.writing import Writing
+    from holdfast.daemon.work.model_thread import Writing
 
 T = TypeVar("T")
 
@@ -328,7 +328,7 @@ class Reception:
     async def write_better(self) -> None:
         """Have written what nobody waits for, by a model if one is to, if there is something."""
         # Loaded here, so that the hook which started the daemon need not wait for it.
-        from holdfast.daemon.writing import Writing, is_due
+        from holdfast.daemon.work.model_thread import Writing, is_due
 
         if await self._worker.do(Urgency.HOUSEKEEPING, lambda: is_due(self.desk)):
             self._writing = self._writing or Writing(self.own_desk, self._log)
@@ -415,7 +415,7 @@ class Reception:
                 return await self.take_in_all()
             case "view":
                 # Loaded when the first command asks: no hook needs it.
-                from holdfast.daemon import viewing
+                from holdfast.daemon.work import viewing
 
                 return await viewing.answer(self, request.body)
             case "forget":

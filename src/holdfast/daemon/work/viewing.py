@@ -17,7 +17,7 @@ from typing import Any
 from holdfast import config
 from holdfast.config import Config
 from holdfast.core.events.world import Project
-from holdfast.daemon.reception import Reception
+from holdfast.daemon.work.dispatcher import Reception
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError
 from holdfast.stores.held import emptied

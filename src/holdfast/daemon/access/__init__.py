@@ -1,0 +1,1 @@
+"""Access: who may use the HTTP listener, how often, and for what."""

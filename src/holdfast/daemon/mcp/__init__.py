@@ -1,0 +1,1 @@
+"""MCP: calls of agents' tools, over the socket or HTTP."""
