@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from holdfast.cli.demo import tell
+from holdfast.cli.commands.start.demo import tell
 from holdfast.cli.demo_session.recording import HOME, Fact, read
 from holdfast.cli.demo_session.replay import Replayed
 from holdfast.cli.demo_session.replay import replay as play

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.ledger import ledger
+from holdfast.cli.commands.documents.ledger import ledger
 from tests.cli.conftest import Person
 
 OFF = "Checkpoint skipped - session.ledger not enabled in .agents.yml\n"

@@ -14,7 +14,7 @@ import click
 import pytest
 
 from holdfast import __version__
-from holdfast.cli.commands import COMMANDS
+from holdfast.cli.command_list import COMMANDS
 from holdfast.cli.main import holdfast
 from holdfast.cli.reference import page
 from tests.cli.conftest import Person
@@ -55,7 +55,7 @@ def test_the_list_of_commands_is_printed_without_loading_one() -> None:
         try:
             main(["--help"])
         finally:
-            heavy = {"rich", "msgspec", "apsw", "holdfast.engine", "holdfast.cli.setup"} & set(sys.modules)
+            heavy = {"rich", "msgspec", "apsw", "holdfast.engine", "holdfast.cli.commands.start.setup"} & set(sys.modules)
             print("LOADED", sorted(heavy))
     """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -73,7 +73,7 @@ def test_status_loads_neither_settings_nor_store(person: Person) -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, env=person.environment, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "holdfast.cli.daemon" in loaded
+    assert "holdfast.cli.commands.daemon.daemon" in loaded
     heavy = {
         "apsw",
         "msgspec",
@@ -154,7 +154,7 @@ def test_a_directory_that_is_gone_is_told(person: Person) -> None:
 
 def test_an_unexpected_failure_leaves_its_traceback_in_the_log_and_a_sentence_here(person: Person) -> None:
     code = """if True:
-        from holdfast.cli.commands import COMMANDS, Entry
+        from holdfast.cli.command_list import COMMANDS, Entry
         from holdfast.cli.main import main
         COMMANDS["broken"] = Entry("no_such_module_password=hunter2hunter2", "x", "y")
         main(["broken"])
@@ -177,7 +177,7 @@ def test_what_the_user_denies_is_in_no_traceback_and_a_failure_writes_no_line_of
     person.home.mkdir(parents=True, exist_ok=True)
     (person.home / "config.toml").write_text('[redact]\ndeny = ["Project Nightjar"]\n')
     code = r"""if True:
-        from holdfast.cli.commands import COMMANDS, Entry
+        from holdfast.cli.command_list import COMMANDS, Entry
         from holdfast.cli.main import main
         COMMANDS["broken"] = Entry("Project Nightjar\n2026-01-01 \x1b[31mforged", "x", "y")
         main(["broken"])
@@ -197,7 +197,7 @@ def test_no_traceback_is_kept_while_it_cannot_be_known_what_to_redact(person: Pe
     person.home.mkdir(parents=True, exist_ok=True)
     (person.home / "config.toml").write_text("this is not TOML")
     code = """if True:
-        from holdfast.cli.commands import COMMANDS, Entry
+        from holdfast.cli.command_list import COMMANDS, Entry
         from holdfast.cli.main import main
         COMMANDS["broken"] = Entry("no_such_module_password=hunter2hunter2", "x", "y")
         main(["broken"])

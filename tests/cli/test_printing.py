@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import printing
-from holdfast.cli.table import table
+from holdfast.cli.columns import table
 from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import one_line
 

@@ -7,7 +7,7 @@ import subprocess
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.redact import decoded
+from holdfast.cli.commands.privacy.redact import decoded
 from tests.cli.conftest import Person
 from tests.core.made_up import BEGIN, END, HUNTER, PEM_LINES
 

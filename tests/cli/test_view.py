@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli import brief
+from holdfast.cli.commands.sessions import brief
 from holdfast.core.brief.compose import SAID
 from holdfast.daemon.local import client, wire
 from holdfast.stores.sqlite import open_store
@@ -109,12 +109,12 @@ def test_a_command_prints_the_same_with_the_daemon_and_without(worker: Person, s
 @pytest.mark.parametrize(
     ("words", "own"),
     [
-        (["status"], "holdfast.cli.daemon"),
-        (["sessions"], "holdfast.cli.sessions"),
-        (["checkpoints"], "holdfast.cli.checkpoints"),
-        (["config"], "holdfast.cli.config"),
-        (["brief"], "holdfast.cli.brief"),
-        (["recall", "retries"], "holdfast.cli.recall"),
+        (["status"], "holdfast.cli.commands.daemon.daemon"),
+        (["sessions"], "holdfast.cli.commands.sessions.sessions"),
+        (["checkpoints"], "holdfast.cli.commands.sessions.checkpoints"),
+        (["config"], "holdfast.cli.commands.daemon.config"),
+        (["brief"], "holdfast.cli.commands.sessions.brief"),
+        (["recall", "retries"], "holdfast.cli.commands.memory.recall"),
     ],
 )
 @pytest.mark.parametrize("settings", ["", SETTINGS])
@@ -137,7 +137,7 @@ def test_with_the_daemon_up_a_command_loads_nothing_heavy(
     )
     loaded = set(done.stdout.splitlines()[-1].split())
     assert own in loaded
-    assert ("holdfast.settings" in loaded) == bool(settings or own == "holdfast.cli.config")
+    assert ("holdfast.settings" in loaded) == bool(settings or own == "holdfast.cli.commands.daemon.config")
     assert loaded & HEAVY == set()
 
 

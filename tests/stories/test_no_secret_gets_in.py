@@ -192,7 +192,7 @@ class Plot:
         """A command that breaks with a secret in its traceback; everything it printed."""
         code = """if True:
             import sys
-            from holdfast.cli.commands import COMMANDS, Entry
+            from holdfast.cli.command_list import COMMANDS, Entry
             from holdfast.cli.main import main
             COMMANDS["broken"] = Entry(sys.stdin.read(), "x", "y")
             main(["broken"])

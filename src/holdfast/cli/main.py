@@ -16,7 +16,7 @@ from typing import Final
 import click
 
 from holdfast import __version__
-from holdfast.cli.commands import LazyGroup
+from holdfast.cli.command_list import LazyGroup
 from holdfast.errors import HoldfastError, ProtectionUnreadable
 from holdfast.home import home
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import click
 
-from holdfast.cli.table import table
+from holdfast.cli.columns import table
 from holdfast.core.text.defang import HIDDEN, printable
 from holdfast.core.text.strings import one_line
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import click
 
-from holdfast.cli.commands import COMMANDS
+from holdfast.cli.command_list import COMMANDS
 from holdfast.cli.main import holdfast
 
 WIDTH = 90

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from holdfast.cli.daemon_view import Place, current_view
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say, working
-from holdfast.cli.view import Place, current_view
 from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 

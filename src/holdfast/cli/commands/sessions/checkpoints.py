@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from holdfast.cli import running
+from holdfast.cli.daemon_view import Place, current_view
 from holdfast.cli.options import command, json_option, limit_option, project_option
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.cli.view import Place, current_view
 from holdfast.core.text.strings import elapsed
 
 

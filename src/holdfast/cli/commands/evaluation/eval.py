@@ -12,12 +12,12 @@ from typing import Any, Final
 import click
 
 from holdfast.cli import access
-from holdfast.cli.eval_pressure import pressure
-from holdfast.cli.eval_printing import cell, flat, shown
-from holdfast.cli.eval_redaction import redaction
-from holdfast.cli.eval_retrieval import retrieval
+from holdfast.cli.commands.evaluation.pressure import pressure
+from holdfast.cli.commands.evaluation.redaction import redaction
+from holdfast.cli.commands.evaluation.retrieval import retrieval
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.cli.views.evaluation import cell, flat, shown
 from holdfast.core.evaluation.survival import CutKind, Mean, mean, rarity
 from holdfast.engine.evaluation.results import Evaluation, keep
 from holdfast.engine.evaluation.survival import (
@@ -137,7 +137,7 @@ def survival(
     """
     recordings = _recordings(_found(data, own=own)[:limit])
     if tunes:
-        from holdfast.cli.eval_tune import tune
+        from holdfast.cli.commands.evaluation.tune import tune
 
         tune(recordings, as_json=as_json)
         return

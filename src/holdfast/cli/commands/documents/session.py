@@ -13,9 +13,10 @@ from typing import Final
 
 import click
 
-from holdfast.cli import access, session_view
+from holdfast.cli import access
 from holdfast.cli.options import Option, command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
+from holdfast.cli.views import continuity
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
 from holdfast.core.text.strings import elapsed
@@ -80,12 +81,12 @@ def status(*, project: Path | None, as_json: bool) -> None:
         found = engine.readable(opened.room)
         said = engine.layered(found.layers)
         if as_json:
-            give_json(session_view.status_as_json(opened.desk, opened.room, found))
+            give_json(continuity.status_as_json(opened.desk, opened.room, found))
             return
         for one in said:
             give(f"{one.name}: {one.source}")
         _warn_of_unreadable(found)
-        session_view.print_account(opened.room, opened.desk.clock())
+        continuity.print_account(opened.room, opened.desk.clock())
         say(f"audit log: {opened.room.log}")
 
 
@@ -97,19 +98,19 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
     """Show both layers, what they say together, and how they came about; writes nothing."""
     with _opened(project) as opened:
         if as_json:
-            give_json(session_view.as_json(opened.desk, opened.room))
+            give_json(continuity.as_json(opened.desk, opened.room))
             return
         found = engine.readable(opened.room)
         if print_startup:
-            block = session_view.block(opened.desk, opened.room)
+            block = continuity.block(opened.desk, opened.room)
             give(block.text)
             for omission in block.omissions:
                 say(omission)
             _warn_of_unreadable(found)
             return
-        session_view.print_layers(engine.layered(found.layers))
+        continuity.print_layers(engine.layered(found.layers))
         _warn_of_unreadable(found)
-        session_view.print_account(opened.room, opened.desk.clock())
+        continuity.print_account(opened.room, opened.desk.clock())
 
 
 def _warn_of_unreadable(found: Readable) -> None:
@@ -172,7 +173,7 @@ def _means() -> Means:
 
 def _tell(room: Room, outcome: Outcome, action: str, *, as_json: bool) -> None:
     if as_json:
-        give_json(session_view.outcome_as_json(room, outcome, action))
+        give_json(continuity.outcome_as_json(room, outcome, action))
         return
     for path in outcome.entry.written:
         give(path)

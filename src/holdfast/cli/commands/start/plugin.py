@@ -12,11 +12,11 @@ import click
 
 from holdfast import __version__, harnesses, skills
 from holdfast.cli import access
-from holdfast.cli.hook import command_for
-from holdfast.cli.mcp import relay_command
+from holdfast.cli.commands.daemon.hook import command_for
+from holdfast.cli.commands.daemon.mcp import relay_command
+from holdfast.cli.commands.start.setup import copies
 from holdfast.cli.options import command
 from holdfast.cli.printing import give, say
-from holdfast.cli.setup import copies
 from holdfast.core.events.install_request import WantedCopy
 from holdfast.engine.health import connections
 from holdfast.errors import HoldfastError

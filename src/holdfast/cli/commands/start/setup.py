@@ -15,10 +15,11 @@ import click
 
 from holdfast import config, harnesses, relay, skills
 from holdfast import hook as carrier
-from holdfast.cli import access, project_scope
-from holdfast.cli.heritage import inherit_or_offer
-from holdfast.cli.hook import command_for, status_command_for
-from holdfast.cli.mcp import relay_command, relay_path
+from holdfast.cli import access
+from holdfast.cli.commands.daemon.hook import command_for, status_command_for
+from holdfast.cli.commands.daemon.mcp import relay_command, relay_path
+from holdfast.cli.commands.start import project_scope
+from holdfast.cli.commands.start.heritage import inherit_or_offer
 from holdfast.cli.options import command, inherit_option
 from holdfast.cli.printing import give, say
 from holdfast.core.events.install_request import Wanted, WantedCopy

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from holdfast import config, harnesses, relay
-from holdfast.cli.hook import prepare
+from holdfast.cli.commands.daemon.hook import prepare
 from holdfast.cli.options import command
 from holdfast.files.install import hook_path
 from holdfast.harnesses.base import Harness

@@ -13,13 +13,13 @@ import click
 
 from holdfast import __version__, config, harnesses, models
 from holdfast.cli import access
-from holdfast.cli.hook import command_for
-from holdfast.cli.mcp import relay_command
-from holdfast.cli.mend import mended
+from holdfast.cli.commands.daemon.hook import command_for
+from holdfast.cli.commands.daemon.mcp import relay_command
+from holdfast.cli.commands.start.mend import mended
+from holdfast.cli.commands.start.project_scope import in_project
+from holdfast.cli.commands.start.setup import files_of, programs
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, working
-from holdfast.cli.project_scope import in_project
-from holdfast.cli.setup import files_of, programs
 from holdfast.core.text.strings import one_line
 from holdfast.daemon.local import client
 from holdfast.engine.health import connections

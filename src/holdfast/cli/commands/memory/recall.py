@@ -9,9 +9,9 @@ from typing import Any, Final
 import click
 
 from holdfast.cli import running
+from holdfast.cli.daemon_view import Place, environment, stored_view
 from holdfast.cli.options import command, json_option, limit_option, moment, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.cli.view import Place, environment, stored_view
 from holdfast.core.text.strings import elapsed
 from holdfast.errors import HoldfastError
 
@@ -79,7 +79,7 @@ def recall(  # noqa: PLR0913 - each is an option
 
 def _surfaced(project: Path | None, text: object) -> dict[str, Any]:
     from holdfast.cli import access
-    from holdfast.cli.session_view import surfaced_as_json
+    from holdfast.cli.views.continuity import surfaced_as_json
 
     place = access.project_at(project)
     with access.stored_desk() as desk:
@@ -112,7 +112,7 @@ def _print(rows: Sequence[Mapping[str, Any]]) -> None:
 def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) -> None:
     """Show the whole text of what `recall` found, by its id or how that begins."""
     from holdfast.cli import access
-    from holdfast.cli.memory_rows import text_row
+    from holdfast.cli.views.memory_rows import text_row
     from holdfast.core.redaction.redact import redact
     from holdfast.engine.memory import recall as engine
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from holdfast import models
-from holdfast.cli.eval_printing import shown
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give_json, give_table, say
+from holdfast.cli.views.evaluation import shown
 from holdfast.core.session.pressure import factor_of
 from holdfast.engine.evaluation.survival import read, transcripts
 from holdfast.engine.models.estimates import Errors, Estimate, errors, estimates

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from holdfast.cli.eval_printing import cell, flat
 from holdfast.cli.printing import give_json, give_table, say
+from holdfast.cli.views.evaluation import cell, flat
 from holdfast.core.evaluation.scores import MEASURES, compared
 from holdfast.core.session.score import SessionScore, Start
 

@@ -12,8 +12,9 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from holdfast.cli import access, setup
-from holdfast.cli.daemon import start, stop
+from holdfast.cli import access
+from holdfast.cli.commands.daemon.daemon import start, stop
+from holdfast.cli.commands.start import setup
 from holdfast.cli.printing import say
 from holdfast.engine.health import doctor
 from holdfast.engine.health.doctor import Mend

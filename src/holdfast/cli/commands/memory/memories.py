@@ -8,10 +8,10 @@ from typing import cast
 import click
 
 from holdfast.cli import access
-from holdfast.cli.forget import carry_out
-from holdfast.cli.memory_rows import give_memories, memory_row
+from holdfast.cli.commands.privacy.forget import carry_out
 from holdfast.cli.options import command, group, json_option, limit_option, project_option
 from holdfast.cli.printing import give, give_json, say
+from holdfast.cli.views.memory_rows import give_memories, memory_row
 from holdfast.core.memory.memory import Memory
 from holdfast.core.redaction.redact import redact
 from holdfast.engine.memory import remember as engine

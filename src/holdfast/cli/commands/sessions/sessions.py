@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from holdfast.cli import running
+from holdfast.cli.daemon_view import current_view
 from holdfast.cli.options import command, json_option, limit_option
 from holdfast.cli.printing import give_json, give_table, say, working
-from holdfast.cli.view import current_view
 from holdfast.core.text.strings import elapsed
 
 
@@ -40,7 +40,7 @@ def sessions(*, limit: int, with_scores: bool, as_json: bool) -> None:
 
 def _give_scores(limit: int, *, as_json: bool) -> None:
     from holdfast.cli.access import opened_desk
-    from holdfast.cli.scores import give_scores, give_scores_as_json
+    from holdfast.cli.commands.evaluation.scores import give_scores, give_scores_as_json
     from holdfast.engine.evaluation.scoring import scored
 
     with opened_desk() as desk:

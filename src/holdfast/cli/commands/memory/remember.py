@@ -13,9 +13,9 @@ import click
 import msgspec
 
 from holdfast.cli import access
-from holdfast.cli.memory_rows import give_kept, kept_row
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say
+from holdfast.cli.views.memory_rows import give_kept, kept_row
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Scope
 from holdfast.engine.engine import Desk

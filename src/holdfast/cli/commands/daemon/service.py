@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from holdfast.cli import access
-from holdfast.cli.daemon import stop
+from holdfast.cli.commands.daemon.daemon import stop
 from holdfast.cli.options import command, group
 from holdfast.cli.printing import give, say
 from holdfast.errors import HoldfastError

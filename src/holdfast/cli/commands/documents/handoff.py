@@ -12,7 +12,7 @@ import click
 
 from holdfast import harnesses
 from holdfast.cli import access
-from holdfast.cli.handoff_to import Receiver, give_to, to_options
+from holdfast.cli.commands.documents.handoff_to import Receiver, give_to, to_options
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
 from holdfast.core.events.event import Event

@@ -30,7 +30,7 @@ def up(*, take: bool) -> None:
 
     Hooks start it by themselves when it is away; this is for those who want to see it.
     """
-    from holdfast.cli.heritage import inherit_or_offer
+    from holdfast.cli.commands.start.heritage import inherit_or_offer
 
     start(running.home())
     inherit_or_offer(take=take)

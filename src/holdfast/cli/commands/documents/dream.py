@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import click
 
 from holdfast.cli import access
-from holdfast.cli.dream_review import one_by_one
+from holdfast.cli.commands.documents.dream_review import one_by_one
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
 from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step

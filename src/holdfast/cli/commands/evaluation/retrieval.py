@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import click
 
-from holdfast.cli.eval_printing import cell, flat, shown
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
+from holdfast.cli.views.evaluation import cell, flat, shown
 from holdfast.engine.evaluation.retrieval import (
     FINDERS,
     MEASURES,

@@ -1,0 +1,160 @@
+"""The commands there are: what each is for in one line, and where it stands.
+
+Listing them loads none of them; the one that is called is loaded alone, so that every command starts fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+import click
+
+from holdfast.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command: the module and the name that hold it, and its line in the list."""
+
+    module: str
+    name: str
+    summary: str
+
+    def load(self) -> click.Command:
+        """The command itself."""
+        found: click.Command = getattr(import_module(f"{__package__}.commands.{self.module}"), self.name)
+        return found
+
+
+SECTIONS: Final = {
+    "Get started": {
+        "demo": Entry(
+            "start.demo", "demo", "See it work: a recorded session loses its context and gets it back."
+        ),
+        "setup": Entry("start.setup", "setup", "Connect the harnesses on this machine to Holdfast."),
+        "unsetup": Entry("start.setup", "unsetup", "Undo setup: every file is again what it was."),
+        "plugin": Entry(
+            "start.plugin",
+            "plugin",
+            "Write hooks, tools, skills and commands as a plugin that a harness loads.",
+        ),
+        "doctor": Entry("start.doctor", "doctor", "Check that everything works, with a real round trip."),
+        "dashboard": Entry("start.dashboard", "dashboard", "Open the dashboard in your browser."),
+    },
+    "What is watched and kept": {
+        "sessions": Entry("sessions.sessions", "sessions", "List the sessions that were seen."),
+        "checkpoints": Entry("sessions.checkpoints", "checkpoints", "List checkpoints, the newest first."),
+        "checkpoint": Entry("sessions.checkpoint", "checkpoint", "Take a checkpoint of a session now."),
+        "brief": Entry("sessions.brief", "brief", "Show what the next session would be given back."),
+        "statusline": Entry("sessions.statusline", "statusline", "Print the status line of a session."),
+        "import": Entry(
+            "sessions.import_", "import_", "Bring in the sessions that harnesses kept before Holdfast came."
+        ),
+        "project": Entry(
+            "sessions.project", "project", "List the projects that are known, or bind a directory to one."
+        ),
+        "forget": Entry("privacy.forget", "forget", "Remove for good what is kept of sessions, or a memory."),
+        "prune": Entry("privacy.prune", "prune", "Remove what has served its time."),
+        "audit": Entry(
+            "privacy.audit",
+            "audit",
+            "Look through what is kept: for secrets, and for memories that are of no use.",
+        ),
+    },
+    "Memory": {
+        "remember": Entry(
+            "memory.remember",
+            "remember",
+            "Keep something until it is forgotten, word for word but for secrets.",
+        ),
+        "recall": Entry(
+            "memory.recall",
+            "recall",
+            "Find what was remembered, written down or said before, the best first.",
+        ),
+        "expand": Entry(
+            "memory.recall",
+            "expand",
+            "Show the whole text of what `recall` found, by its id or how that begins.",
+        ),
+        "memories": Entry(
+            "memory.memories",
+            "memories",
+            "Look after what was remembered: list, show, edit, pin, unpin, forget.",
+        ),
+    },
+    "State that you pass on": {
+        "session": Entry(
+            "documents.session", "session", "Keep a project's working state as Markdown that you can edit."
+        ),
+        "run": Entry(
+            "documents.run", "run", "Start a harness with its continuity, and save it when the harness ends."
+        ),
+        "exec": Entry(
+            "documents.run", "exec_", "Have a harness answer one prompt, with its continuity as for `run`."
+        ),
+        "resume": Entry(
+            "documents.run",
+            "resume",
+            "Go on with a harness's earlier session, with its continuity as for `run`.",
+        ),
+        "dream": Entry(
+            "documents.dream", "dream_group", "Review what of the continuity is worth keeping for good."
+        ),
+        "ledger": Entry(
+            "documents.ledger", "ledger", "Keep a worktree's state in a file that you and the agent edit."
+        ),
+        "handoff": Entry("documents.handoff", "handoff", "Pass work on to another session, on purpose."),
+    },
+    "The daemon": {
+        "up": Entry("daemon.daemon", "up", "Start the daemon."),
+        "down": Entry("daemon.daemon", "down", "Stop the daemon."),
+        "restart": Entry("daemon.daemon", "restart", "Stop the daemon and start it again."),
+        "status": Entry("daemon.daemon", "status", "Say whether the daemon runs."),
+        "recover-store": Entry(
+            "privacy.recover_store", "recover_store", "Bring back what can be read in a damaged store."
+        ),
+        "service": Entry("daemon.service", "service", "Have the daemon started when you log in."),
+        "logs": Entry("daemon.logs", "logs", "Print the end of the daemon's log."),
+        "config": Entry("daemon.config", "config", "Show the settings in effect and where each comes from."),
+        "token": Entry(
+            "daemon.token", "token", "Show or renew the tokens by which programs use the HTTP API."
+        ),
+    },
+    "For programs": {
+        "hook": Entry("daemon.hook", "hook", "Deliver one letter from stdin, as a harness would."),
+        "hook-command": Entry(
+            "daemon.hook", "hook_command", "Print the command line that setup gives to a harness."
+        ),
+        "mcp": Entry("daemon.mcp", "mcp", "Speak MCP on stdin and stdout: the server of our tools."),
+        "redact": Entry("privacy.redact", "redact", "Copy stdin to stdout without the values of secrets."),
+        "export": Entry(
+            "sessions.export", "export", "Write a session of your own agent in the format of a harness."
+        ),
+        "models": Entry("daemon.models", "models", "Look at the models that Holdfast asks by itself."),
+        "eval": Entry("evaluation.eval", "evaluate", "Measure what briefs hold of what agents need."),
+    },
+}
+"""The commands as a person looks for them."""
+
+COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
+_WIDEST: Final = max(map(len, COMMANDS))
+"""So that the columns of all sections stand below each other."""
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and loads the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        entry = COMMANDS.get(cmd_name)
+        return entry.load() if entry else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{_WIDEST}}", entry.summary) for name, entry in commands.items()])

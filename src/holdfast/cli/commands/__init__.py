@@ -1,0 +1,1 @@
+"""Commands: one module for each command, in folders by what a person wants to do."""

@@ -1,0 +1,1 @@
+"""Commands about state that is passed on: continuity, ledger, handoff."""

@@ -1,0 +1,1 @@
+"""Commands about what must not be kept: forget, prune, audit, redact, recover-store."""

@@ -1,0 +1,1 @@
+"""Commands to get started: demo, setup, doctor, dashboard."""

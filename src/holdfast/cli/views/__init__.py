@@ -1,0 +1,1 @@
+"""Views: how results are laid out for a person and written for a program."""
