@@ -22,8 +22,8 @@ from holdfast.stores.sqlite import (
     newest_backup,
     set_aside,
 )
-from holdfast.stores.sqlite.aside import back_up
 from holdfast.stores.sqlite.database import run
+from holdfast.stores.sqlite.recovery.set_aside import back_up
 from tests.stores.contract import (
     ALL,
     NOON,

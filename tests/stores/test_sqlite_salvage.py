@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from holdfast.stores.base import Document, Lineage
 from holdfast.stores.sqlite.database import run
-from holdfast.stores.sqlite.raw_pages import PageFile
-from holdfast.stores.sqlite.salvage import NOT_SALVAGED, TABLES, salvage
+from holdfast.stores.sqlite.recovery.raw_pages import PageFile
+from holdfast.stores.sqlite.recovery.salvage import NOT_SALVAGED, TABLES, salvage
 from tests.stores.contract import NOON, SESSION, checkpoint, memory, prompt, session
 from tests.stores.sqlite_files import first_schema, opened
 

@@ -42,7 +42,7 @@ from holdfast.engine.tools.digest import Digest, give_digest
 from holdfast.files import continuity as layers
 from holdfast.stores.base import EVERYWHERE
 from holdfast.stores.sqlite import open_store
-from holdfast.stores.sqlite.aside import back_up
+from holdfast.stores.sqlite.recovery.set_aside import back_up
 from tests.engine.stage import HOUR, MINUTE, Stage
 
 SESSION = "a"

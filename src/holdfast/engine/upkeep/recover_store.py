@@ -32,8 +32,8 @@ from holdfast.stores.base import EVERYWHERE, Store
 from holdfast.stores.held import Held, held
 from holdfast.stores.set_aside import SetAside, files_of, files_set_aside, set_aside_stores
 from holdfast.stores.sqlite import newest_backup, open_store
-from holdfast.stores.sqlite.merge import LostSession, Merge
-from holdfast.stores.sqlite.salvage import TABLES, open_salvaged, salvage
+from holdfast.stores.sqlite.recovery.merge import LostSession, Merge
+from holdfast.stores.sqlite.recovery.salvage import TABLES, open_salvaged, salvage
 
 Progress: TypeAlias = Callable[[str, float], None]
 """Called with what is being done and how far it is, from 0 to 1."""

@@ -1,6 +1,6 @@
 """The embedded store: one SQLite file, no server. The only room that knows this dialect."""
 
-from holdfast.stores.sqlite.aside import (
+from holdfast.stores.sqlite.recovery.set_aside import (
     back_up_daily,
     copies,
     damaged,

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from holdfast.core.memory.memory import Merits
 from holdfast.stores.base import NOBODY, Document, Hit, Within
 from holdfast.stores.codec import encode_texts, packed, unit
-from holdfast.stores.sqlite.bm25 import any_of
 from holdfast.stores.sqlite.database import Bindings, Database, Row
-from holdfast.stores.sqlite.words import NEWEST_MOST, SCORED_MOST, Words
+from holdfast.stores.sqlite.search.bm25 import any_of
+from holdfast.stores.sqlite.search.words import NEWEST_MOST, SCORED_MOST, Words
 
 if TYPE_CHECKING:
-    from holdfast.stores.sqlite.vectors import Vectors
+    from holdfast.stores.sqlite.search.vectors import Vectors
 
 
 class Documents:
@@ -107,7 +107,7 @@ class Documents:
         if self._vectors is not None and self._vectors.size == size and not self._database.is_writing:
             return self._vectors
         # Only now: numpy takes longer to load than a hook may take.
-        made: Vectors = import_module("holdfast.stores.sqlite.vectors").Vectors(self._database, size)
+        made: Vectors = import_module("holdfast.stores.sqlite.search.vectors").Vectors(self._database, size)
         if not self._database.is_writing:
             self._vectors = made
         return made

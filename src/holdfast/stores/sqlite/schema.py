@@ -12,8 +12,8 @@ from pathlib import Path
 
 from holdfast.errors import StoreTooNew
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.sqlite.aside import back_up
 from holdfast.stores.sqlite.database import Database, run
+from holdfast.stores.sqlite.recovery.set_aside import back_up
 from holdfast.stores.sqlite.translation import translated
 
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from holdfast.stores.sqlite.bm25 import Bm25, Held, any_of
 from holdfast.stores.sqlite.database import Bindings, Database
+from holdfast.stores.sqlite.search.bm25 import Bm25, Held, any_of
 
 SCORED_MOST: Final = 1_000
 """The rarest words are looked for that stand in about so many documents together."""

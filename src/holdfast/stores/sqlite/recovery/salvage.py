@@ -34,7 +34,7 @@ from holdfast.stores.codec import (
 from holdfast.stores.sqlite.database import Database, run
 from holdfast.stores.sqlite.erasing import BLOCK_BYTES
 from holdfast.stores.sqlite.events import message_id
-from holdfast.stores.sqlite.raw_pages import PageFile, Record, Value
+from holdfast.stores.sqlite.recovery.raw_pages import PageFile, Record, Value
 from holdfast.stores.sqlite.schema import Migration, shipped, step
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.stores.sqlite.translation import translated
