@@ -14,7 +14,7 @@ from holdfast.core.events.event import Skipped
 from holdfast.core.events.guidance import Skill, copies_of
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening, Way
 from holdfast.harnesses.claude_code import auto_compact, hooks, plugin, setup, status, transcript
 from holdfast.harnesses.fields import text
@@ -69,7 +69,7 @@ class ClaudeCode:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
-        return letters.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
+        return hook_payload.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
         told = ("--append-system-prompt", text) if text else ()
@@ -82,7 +82,7 @@ class ClaudeCode:
                 return (*told, *(("--resume", *words) if words else ("--continue",)))
 
     def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
-        return letters.farewell(session, transcript, cwd)
+        return hook_payload.farewell(session, transcript, cwd)
 
     def answer_size(self, answer: str) -> int:
         return hooks.answer_size(answer)

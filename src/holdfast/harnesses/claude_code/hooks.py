@@ -20,12 +20,12 @@ from holdfast.core.events.event import (
     ToolReturned,
 )
 from holdfast.core.events.fence import without_ours
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.claude_code import auto_compact
 from holdfast.harnesses.claude_code.prompts import summary_of, typed
 from holdfast.harnesses.fields import capped, items, mapping, text
-from holdfast.harnesses.letters import Letter, Said
+from holdfast.harnesses.hook_payload import Letter, Said
 
 CARRIED = (
     "CLAUDE_PID",
@@ -42,19 +42,19 @@ ANSWER_LIMIT = 10_000
 
 def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    opened = letters.opened(letter, envelope)
+    opened = hook_payload.opened(letter, envelope)
     if isinstance(opened, Skipped):
         return opened
     # The letter's own directory follows every `cd` of the agent; the project's does not.
     cwd = envelope.environment.get("CLAUDE_PROJECT_DIR") or opened.text("cwd")
-    return letters.understood(opened, _said(opened), cwd, opened.transcript)
+    return hook_payload.understood(opened, _said(opened), cwd, opened.transcript)
 
 
 def render_reply(heard: Heard, brief: str) -> bytes:
     """The hook's answer. A compaction takes plain text only, which joins its prompt; an end takes none."""
     if heard.ask is Ask.COMPACTION:
         return brief.encode(errors="replace")
-    return letters.context(heard, brief)
+    return hook_payload.context(heard, brief)
 
 
 def answer_size(answer: str) -> int:
@@ -65,20 +65,20 @@ def answer_size(answer: str) -> int:
 def _said(letter: Letter) -> Said:
     match letter.event:
         case "SessionStart":
-            return letters.started(letter)
+            return hook_payload.started(letter)
         case "UserPromptSubmit":
             return Said(Ask.PROMPT, stand_ins=_prompt(letter))
         case "Stop":
-            return letters.turn_ended(letter)
+            return hook_payload.turn_ended(letter)
         case "PostToolBatch" if not letter.text("agent_id"):
             return Said(Ask.TOOLS, stand_ins=tuple(_outputs(letter)))
         case "PreCompact":
-            return Said(Ask.COMPACTION, (letters.imminent(letter, "auto"),))
+            return Said(Ask.COMPACTION, (hook_payload.imminent(letter, "auto"),))
         case "PostCompact":
             summary = summary_of(letter.text("compact_summary"))
             return Said(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK, summary=summary),))
         case "SessionEnd":
-            return letters.session_ended(letter)
+            return hook_payload.session_ended(letter)
         case "SubagentStart" | "SubagentStop" as event:
             return Said(stand_ins=_subagent(letter, event))
         case _:

@@ -16,7 +16,7 @@ from holdfast.core.events.event import Skipped
 from holdfast.core.events.guidance import Skill
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
 from holdfast.core.session.pressure import AutoCompact
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening, Way
 from holdfast.harnesses.codex import auto_compact, hooks, setup, threads, transcript, trust
 from holdfast.harnesses.fields import text
@@ -68,7 +68,7 @@ class Codex:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
-        return letters.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
+        return hook_payload.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
         # A value that reads as TOML is taken as such, and JSON's strings do.
@@ -82,7 +82,7 @@ class Codex:
                 return (*told, "resume", *(words or ("--last",)))
 
     def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
-        return letters.farewell(session, transcript, cwd)
+        return hook_payload.farewell(session, transcript, cwd)
 
     def answer_size(self, answer: str) -> int:
         return hooks.answer_size(answer)

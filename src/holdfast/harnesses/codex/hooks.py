@@ -10,10 +10,10 @@ import re
 from pathlib import PurePath
 
 from holdfast.core.events.event import Compacted, Event, Origin, Prompt, Sign, Skipped, TurnEnded
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.codex.prompts import typed
-from holdfast.harnesses.letters import Letter, Said
+from holdfast.harnesses.hook_payload import Letter, Said
 
 CARRIED = ("CODEX_HOME",)
 QUIET = ("Stop", "PostCompact", "SessionEnd", "Interrupt")
@@ -25,18 +25,18 @@ _ROLLOUT = re.compile(r"rollout-[0-9T-]+-(?P<thread>[0-9a-f]{8}(?:-[0-9a-f]{4}){
 
 def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    opened = letters.opened(letter, envelope)
+    opened = hook_payload.opened(letter, envelope)
     if isinstance(opened, Skipped):
         return opened
     if _is_subagents(opened):
         # It says which session, but neither its prompt nor its compaction nor its file is the session's.
-        return letters.understood(opened, Said(), opened.text("cwd"), "")
-    return letters.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
+        return hook_payload.understood(opened, Said(), opened.text("cwd"), "")
+    return hook_payload.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
 
 
 def render_reply(heard: Heard, brief: str) -> bytes:
     """The hook's answer; anything else than these fields would make Codex refuse the whole of it."""
-    return letters.go_on(brief) if heard.ask is Ask.STOP else letters.context(heard, brief)
+    return hook_payload.go_on(brief) if heard.ask is Ask.STOP else hook_payload.context(heard, brief)
 
 
 def answer_size(answer: str) -> int:
@@ -53,19 +53,19 @@ def _is_subagents(letter: Letter) -> bool:
 def _said(letter: Letter) -> Said:
     match letter.event:
         case "SessionStart":
-            return letters.started(letter)
+            return hook_payload.started(letter)
         case "UserPromptSubmit":
             return Said(Ask.PROMPT, stand_ins=_prompt(letter))
         case "Stop":
-            return letters.turn_ended(letter)
+            return hook_payload.turn_ended(letter)
         case "Interrupt":
             return Said(events=(TurnEnded(**letter.common("stop")),))
         case "PreCompact":
-            return Said(events=(letters.imminent(letter, "auto"),))
+            return Said(events=(hook_payload.imminent(letter, "auto"),))
         case "PostCompact":
             return Said(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK),))
         case "SessionEnd":
-            return letters.session_ended(letter)
+            return hook_payload.session_ended(letter)
         case _:
             return Said()
 

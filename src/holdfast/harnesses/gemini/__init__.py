@@ -14,7 +14,7 @@ from holdfast.core.events.event import Skipped
 from holdfast.core.events.guidance import Skill
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
 from holdfast.core.session.pressure import AutoCompact
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening, Way
 from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
 
@@ -76,7 +76,7 @@ class Gemini:
                 return ("--resume", *(words or ("latest",)))
 
     def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
-        return letters.farewell(session, transcript, cwd)
+        return hook_payload.farewell(session, transcript, cwd)
 
     def answer_size(self, answer: str) -> int:
         return len(answer)

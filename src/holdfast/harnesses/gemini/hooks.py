@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Final
 
 from holdfast.core.events.event import AssistantText, Event, Origin, Prompt, Skipped, Source, TurnEnded
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.gemini.prompts import typed, without_hooks
-from holdfast.harnesses.letters import Letter, Said
+from holdfast.harnesses.hook_payload import Letter, Said
 
 CARRIED = ("GEMINI_SESSION_ID", "GEMINI_CLI_HOME")
 QUIET = ("AfterAgent", "SessionEnd")
@@ -30,27 +30,27 @@ _MOMENTS: Final[Mapping[Ask, str]] = {
 
 def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return letters.heard(letter, envelope, _said)
+    return hook_payload.heard(letter, envelope, _said)
 
 
 def render_reply(heard: Heard, brief: str) -> bytes:
     """The hook's answer."""
-    return letters.context(heard, brief, _MOMENTS)
+    return hook_payload.context(heard, brief, _MOMENTS)
 
 
 def rehearsal(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
     """A session with this prompt that is cleared, and the one that follows up to its first prompt."""
-    next_prompt = letters.prompted("BeforeAgent", second, cwd, "Go on.")
-    return (*letters.rehearsal("BeforeAgent", first, second, cwd, prompt), next_prompt)
+    next_prompt = hook_payload.prompted("BeforeAgent", second, cwd, "Go on.")
+    return (*hook_payload.rehearsal("BeforeAgent", first, second, cwd, prompt), next_prompt)
 
 
 def _said(letter: Letter) -> Said:
     match letter.event:
         case "SessionStart" if letter.text("source") == Source.CLEAR:
             # What is said now it drops: the brief goes with the first prompt.
-            return replace(letters.started(letter), ask=Ask.NOTHING)
+            return replace(hook_payload.started(letter), ask=Ask.NOTHING)
         case "SessionStart":
-            return letters.started(letter)
+            return hook_payload.started(letter)
         case "BeforeAgent":
             return Said(Ask.PROMPT, stand_ins=_prompt(letter))
         case "AfterTool":
@@ -58,9 +58,9 @@ def _said(letter: Letter) -> Said:
         case "AfterAgent":
             return Said(events=(TurnEnded(**letter.common("stop")),), stand_ins=_last_words(letter))
         case "PreCompress" if letter.text("trigger") == "manual":
-            return Said(events=(letters.imminent(letter),))
+            return Said(events=(hook_payload.imminent(letter),))
         case "SessionEnd":
-            return letters.session_ended(letter)
+            return hook_payload.session_ended(letter)
         case _:
             return Said()
 

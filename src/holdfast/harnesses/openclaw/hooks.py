@@ -21,10 +21,10 @@ from holdfast.core.events.event import (
     TurnEnded,
 )
 from holdfast.core.events.fence import is_own_tool
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.fields import tokens
-from holdfast.harnesses.letters import Letter, Said
+from holdfast.harnesses.hook_payload import Letter, Said
 from holdfast.harnesses.openclaw import prompts
 
 CARRIED = ("OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH")
@@ -34,18 +34,18 @@ ANSWER_LIMIT = 10_000
 
 def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return letters.heard(letter, envelope, _said)
+    return hook_payload.heard(letter, envelope, _said)
 
 
 def render_reply(heard: Heard, brief: str) -> bytes:
     """What the plugin gets, and puts where the moment allows."""
-    return letters.context(heard, brief, letters.OUR_MOMENTS)
+    return hook_payload.context(heard, brief, hook_payload.OUR_MOMENTS)
 
 
 def _said(letter: Letter) -> Said:
     match letter.event:
         case "SessionStart":
-            return letters.started(letter)
+            return hook_payload.started(letter)
         case "UserPromptSubmit":
             return Said(Ask.PROMPT, stand_ins=_prompt(letter))
         case "Request":
@@ -55,10 +55,10 @@ def _said(letter: Letter) -> Said:
         case "PreToolUse":
             return Said(events=_calling(letter))
         case "Stop":
-            model = letters.model_at_work(letter, tokens(letter.fields.get("window")))
+            model = hook_payload.model_at_work(letter, tokens(letter.fields.get("window")))
             return Said(events=(TurnEnded(**letter.common("stop")), *model))
         case "SessionEnd":
-            return letters.session_ended(letter)
+            return hook_payload.session_ended(letter)
         case _:
             return Said()
 
@@ -66,7 +66,7 @@ def _said(letter: Letter) -> Said:
 def _imminent(letter: Letter) -> CompactionImminent:
     """A compaction is announced twice where OpenClaw compacts by itself; its size makes it one."""
     size = letter.text("prompt_id")
-    announced = letters.imminent(letter)
+    announced = hook_payload.imminent(letter)
     return replace(announced, record=f"imminent:{size}") if size else announced
 
 

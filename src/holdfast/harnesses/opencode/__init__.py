@@ -15,7 +15,7 @@ from holdfast.core.events.event import Skipped
 from holdfast.core.events.guidance import Skill
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
 from holdfast.core.session.pressure import AutoCompact
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Batch, Envelope, Extent, Harness, Heard, Hurdle, Opening
 from holdfast.harnesses.opencode import auto_compact, hooks, setup, transcript
 
@@ -58,7 +58,7 @@ class OpenCode:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
-        return letters.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
+        return hook_payload.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
 
     def answer_size(self, answer: str) -> int:
         return len(answer)

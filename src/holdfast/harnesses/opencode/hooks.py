@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from holdfast.core.events.event import Event, Origin, Prompt, Skipped, TurnEnded
 from holdfast.core.events.fence import is_own_tool, without_ours
-from holdfast.harnesses import letters
+from holdfast.harnesses import hook_payload
 from holdfast.harnesses.base import Ask, Envelope, Heard
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.letters import Letter, Said
+from holdfast.harnesses.hook_payload import Letter, Said
 from holdfast.harnesses.opencode import tools
 from holdfast.harnesses.opencode.auto_compact import window
 
@@ -24,30 +24,32 @@ ANSWER_LIMIT = 10_000
 
 def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return letters.heard(letter, envelope, _said)
+    return hook_payload.heard(letter, envelope, _said)
 
 
 def render_reply(heard: Heard, brief: str) -> bytes:
     """What the plugin gets, and puts where the moment allows."""
-    return letters.context(heard, brief, letters.OUR_MOMENTS)
+    return hook_payload.context(heard, brief, hook_payload.OUR_MOMENTS)
 
 
 def _said(letter: Letter) -> Said:
     match letter.event:
         case "SessionStart":
-            return letters.started(letter)
+            return hook_payload.started(letter)
         case "UserPromptSubmit":
             return Said(Ask.PROMPT, stand_ins=_prompt(letter))
         case "Request":
-            return Said(Ask.REQUEST, events=letters.model_at_work(letter, window(letter.fields.get("limit"))))
+            return Said(
+                Ask.REQUEST, events=hook_payload.model_at_work(letter, window(letter.fields.get("limit")))
+            )
         case "PreCompact":
-            return Said(Ask.COMPACTION, events=(letters.imminent(letter),))
+            return Said(Ask.COMPACTION, events=(hook_payload.imminent(letter),))
         case "PreToolUse":
             return Said(events=_calling(letter))
         case "Stop":
             return Said(events=(TurnEnded(**letter.common("stop")),))
         case "SessionEnd":
-            return letters.session_ended(letter)
+            return hook_payload.session_ended(letter)
         case _:
             return Said()
 
