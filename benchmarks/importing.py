@@ -28,7 +28,7 @@ from typing import Final
 from benchmarks.ingest import DIALECTS, MB, lines, parse
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.evaluation.survival import transcripts
 from holdfast.engine.recording.import_reading import side_by_side
 from holdfast.engine.recording.importing import Choice, survey, take_in
@@ -160,7 +160,7 @@ def command(harness: str, folder: Path, store: Path) -> list[str]:
 
 def imported(harness: str, folder: Path, path: Path) -> Import:
     store = opened(path)
-    desk = Desk(
+    engine = Engine(
         store=store,
         harness=harnesses.get,
         config=lambda _: Config(),
@@ -168,10 +168,10 @@ def imported(harness: str, folder: Path, path: Path) -> Import:
         clock=lambda: time.time_ns() // 1_000_000,
         new_id=lambda: str(uuid.uuid4()),
     )
-    found = survey(desk, candidates(harnesses.reader(harness), folder), Choice()).found
+    found = survey(engine, candidates(harnesses.reader(harness), folder), Choice()).found
     began, began_processor = time.perf_counter(), processor_seconds()
     with side_by_side(os.cpu_count() or 1) as reading:
-        taken = take_in(desk, found, ROOM, lambda _: None, reading)
+        taken = take_in(engine, found, ROOM, lambda _: None, reading)
     seconds, processor = time.perf_counter() - began, processor_seconds() - began_processor
     store.close()
     megabytes, kept = sum(one.size for one in found) / MB, path.stat().st_size / MB

@@ -28,11 +28,11 @@ from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.events.world import Project
 from holdfast.core.memory.ranking import NEIGHBOURS, POOL, SEEDS, Pool, query_words
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index.scope import within
 from holdfast.engine.index.vectors import catch_up
 from holdfast.engine.memory.recall import Query, recall
-from holdfast.engine.memory.remember import Wish, remember_all
+from holdfast.engine.memory.remember import MemoryRequest, remember_all
 from holdfast.models import embedder
 from holdfast.models.base import Embedder
 from holdfast.stores.sqlite import open_store
@@ -143,10 +143,10 @@ def main() -> None:
 def measured(size: int, rounds: int) -> tuple[Remembering, list[Part]]:
     print(f"\r{size:,} memories", end="", file=sys.stderr, flush=True)
     texts, questions = list(islice(memories(), size)), islice(queries(), rounds)
-    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder, opened(Path(folder)) as desk:
-        remembering = remembered(desk, texts, Path(folder, "store.db"))
-        recall(desk, PROJECT, Query("what is read into memory is read before"))
-        asked = [probes(desk, texts, question) for question in questions]
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder, opened(Path(folder)) as engine:
+        remembering = remembered(engine, texts, Path(folder, "store.db"))
+        recall(engine, PROJECT, Query("what is read into memory is read before"))
+        asked = [probes(engine, texts, question) for question in questions]
         passes = [[[timed(run) for run in runs] for runs in asked] for _ in range(PASSES)]
     # What else the machine does hits some of the passes: a question takes what it takes in the middle one.
     times = [[middle(cells) for cells in zip(*rows, strict=True)] for rows in zip(*passes, strict=True)]
@@ -171,11 +171,11 @@ def part(size: int, name: str, times: Sequence[Took], floor: float) -> Part:
 
 
 @contextmanager
-def opened(folder: Path) -> Generator[Desk]:
+def opened(folder: Path) -> Generator[Engine]:
     """A desk over a new store, with everything that a command would have."""
     store, loaded = open_store(folder / "store.db", folder / "backups", 0), embedder()
     try:
-        yield Desk(
+        yield Engine(
             store=store,
             harness=harnesses.get,
             config=lambda _: Config(),
@@ -188,43 +188,43 @@ def opened(folder: Path) -> Generator[Desk]:
         store.close()
 
 
-def remembered(desk: Desk, texts: Sequence[str], path: Path) -> Remembering:
+def remembered(engine: Engine, texts: Sequence[str], path: Path) -> Remembering:
     def keep() -> None:
         for start in range(0, len(texts), LINES_AT_ONCE):
-            wishes = [Wish(text) for text in texts[start : start + LINES_AT_ONCE]]
-            remember_all(desk, PROJECT, wishes, source="cli")
+            wishes = [MemoryRequest(text) for text in texts[start : start + LINES_AT_ONCE]]
+            remember_all(engine, PROJECT, wishes, source="cli")
 
     kept = len(texts) / seconds(keep)
-    given = len(texts) / seconds(lambda: catch_up(desk, loaded(desk), len(texts)))
+    given = len(texts) / seconds(lambda: catch_up(engine, loaded(engine), len(texts)))
     return Remembering(len(texts), kept, given, path.stat().st_size / 1e6)
 
 
 PARTS: Final = ("floor: one word in every text", "keywords", "meaning", "word by word", "whole query")
 
 
-def probes(desk: Desk, texts: Sequence[str], question: str) -> Sequence[Callable[[], object]]:
-    words, where, model = query_words(question), within(PROJECT), loaded(desk)
+def probes(engine: Engine, texts: Sequence[str], question: str) -> Sequence[Callable[[], object]]:
+    words, where, model = query_words(question), within(PROJECT), loaded(engine)
 
     def by_words() -> dict[str, float]:
-        return {hit.id: hit.score for hit in desk.store.search(words, where, POOL)}
+        return {hit.id: hit.score for hit in engine.store.search(words, where, POOL)}
 
     def by_meaning() -> dict[str, float]:
         (vector,) = model.embed([question])
-        return {hit.id: hit.score for hit in desk.store.nearest(vector, where, POOL)}
+        return {hit.id: hit.score for hit in engine.store.nearest(vector, where, POOL)}
 
     seeds = Pool(by_words(), by_meaning()).seeds(SEEDS)
-    near = [document.text for document in desk.store.around(seeds, len(NEIGHBOURS), where)]
+    near = [document.text for document in engine.store.around(seeds, len(NEIGHBOURS), where)]
     return (
         lambda: sum(words[0] in text for text in texts),
         by_words,
         by_meaning,
         lambda: model.nearness(words, near),
-        lambda: recall(desk, PROJECT, Query(question, kinds=("memory",))),
+        lambda: recall(engine, PROJECT, Query(question, kinds=("memory",))),
     )
 
 
-def loaded(desk: Desk) -> Embedder:
-    model = desk.embedder()
+def loaded(engine: Engine) -> Embedder:
+    model = engine.embedder()
     assert model is not None
     return model
 

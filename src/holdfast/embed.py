@@ -44,7 +44,7 @@ from holdfast.engine.agent_log.compact import Summarize
 from holdfast.engine.agent_log.inherit import Inherited, bring_in, inherit, own_key
 from holdfast.engine.agent_log.open_session import OpenSession
 from holdfast.engine.briefing.pressure_warning import Fill
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.processes import start_of
 from holdfast.engine.models.summarize import Means, is_configured
 from holdfast.engine.models.summarize import summarize as summarize_by_model
@@ -142,10 +142,10 @@ def open_store(
     model that the settings name, in a thread of `executor`.
     """
     where = home or config.home(os.environ)
-    desk = _desk(where, _database(where))
-    directory = projects.at(desk.store, str((project or Path.cwd()).absolute()), desk.clock())
-    asked = summarize or _by_settings(where, desk, directory)
-    return _Own(desk, directory, asked, executor or ThreadPoolExecutor(1, "holdfast"))
+    engine = _desk(where, _database(where))
+    directory = projects.at(engine.store, str((project or Path.cwd()).absolute()), engine.clock())
+    asked = summarize or _by_settings(where, engine, directory)
+    return _Own(engine, directory, asked, executor or ThreadPoolExecutor(1, "holdfast"))
 
 
 def open_source(source: Path | None = None, log_format: str = "") -> SessionStore:
@@ -301,8 +301,10 @@ _MOST_SESSIONS: Final = 100_000
 class _Own:
     """Sessions in the store of a Holdfast home."""
 
-    def __init__(self, desk: Desk, project: Project, summarize: Summarize | None, executor: Executor) -> None:
-        self._desk = desk
+    def __init__(
+        self, engine: Engine, project: Project, summarize: Summarize | None, executor: Executor
+    ) -> None:
+        self._desk = engine
         self._project = project
         self._summarize = summarize
         self._executor = executor
@@ -376,9 +378,9 @@ class _Foreign:
         """Nothing is held."""
 
 
-def _by_settings(where: Path, desk: Desk, project: Project) -> Summarize | None:
+def _by_settings(where: Path, engine: Engine, project: Project) -> Summarize | None:
     """Whoever the settings say is asked for summaries; None if they name nobody."""
-    if not is_configured(desk.config(project)):
+    if not is_configured(engine.config(project)):
         return None
 
     def ask(about: Material) -> Written | Failed:
@@ -398,8 +400,8 @@ def _database(where: Path) -> Store:
     return store
 
 
-def _desk(where: Path, store: Store) -> Desk:
-    return Desk(
+def _desk(where: Path, store: Store) -> Engine:
+    return Engine(
         store=store,
         harness=harnesses.get,
         config=partial(_config, where),

@@ -35,7 +35,7 @@ MAY_IMPORT = {
 }
 """What a room may import beside itself. `__init__` is the package's own: the version."""
 
-DAEMON_DOOR = "daemon.client"
+DAEMON_CLIENT = "daemon.local.client"
 """All of the daemon that the command line may import: the other end of the wire."""
 
 
@@ -56,11 +56,11 @@ def one_way(source: Source) -> Iterator[Finding]:
                 f"`{source.room}` may not import `{room}` (only {allowed}); "
                 "take a value as an argument, or move what both need into `core`",
             )
-        elif source.room == "cli" and room == "daemon" and not _within(name, DAEMON_DOOR):
+        elif source.room == "cli" and room == "daemon" and not _within(name, DAEMON_CLIENT):
             yield Finding(
                 source.path,
                 line,
-                f"`cli` may import `{DAEMON_DOOR}` only; ask the daemon over its socket instead",
+                f"`cli` may import `{DAEMON_CLIENT}` only; ask the daemon over its socket instead",
             )
 
 
@@ -136,7 +136,7 @@ def test_the_package_keeps_its_direction(check: Check) -> None:
         ("core/session/session.py", "from holdfast.stores.base import Store"),
         ("core/session/session.py", "from holdfast.config import load"),
         ("core/session/session.py", "def late():\n    import holdfast.engine.recording.record"),
-        ("core/session/session.py", "from ..stores import base"),
+        ("core/session/session.py", "from ...stores import base"),
         ("stores/memory.py", "from holdfast.files.atomic import write"),
         ("harnesses/base.py", "from holdfast import config"),
         ("files/atomic.py", "from holdfast.engine import record"),

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from holdfast.core.agent_log.context import Asked, Text
+from holdfast.core.agent_log.context import Text, UserTurn
 from holdfast.core.agent_log.summary import Material, Written
 from holdfast.core.evidence.trail import Trail
 from holdfast.engine.models.summarize import Means, summarize
@@ -20,7 +20,7 @@ from tests.clients.product import Product
 from tests.engine.stage import Stage
 
 GOOD = json.dumps({"summary": "The parser is being fixed, and the tests pass.", "topics": ["parser"]})
-MATERIAL = Material("", (Asked((Text("Fix the parser."),)),), Trail())
+MATERIAL = Material("", (UserTurn((Text("Fix the parser."),)),), Trail())
 
 
 def written(person: Person, home: Path, *command: str) -> Written:
@@ -32,9 +32,9 @@ def written(person: Person, home: Path, *command: str) -> Written:
         person.scratch / "stage", config=Config(checkpoint=Checkpoint(model="command"), models=models)
     )
     stage.home.mkdir(exist_ok=True)
-    desk = replace(stage.desk(), home=home)
+    engine = replace(stage.engine(), home=home)
     means = Means(person.env, lambda seconds: None)
-    answer = summarize(desk, identity(str(person.project)), MATERIAL, means)
+    answer = summarize(engine, identity(str(person.project)), MATERIAL, means)
     assert isinstance(answer, Written), answer
     return answer
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from holdfast import harnesses
 from holdfast.config import Config
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.hook_events.receive import receive
-from holdfast.engine.recording.importing import Choice, Survey, Taken, survey, take_in
+from holdfast.engine.recording.importing import Choice, ImportResult, Survey, survey, take_in
 from holdfast.harnesses.base import Envelope, Reader
 from holdfast.stores.base import EVERYWHERE, Document
 from holdfast.stores.sqlite import SqliteStore, open_in_memory
@@ -43,8 +43,8 @@ class Attic:
         path.mkdir(exist_ok=True)
         return str(path)
 
-    def desk(self) -> Desk:
-        return Desk(
+    def engine(self) -> Engine:
+        return Engine(
             store=self.store,
             harness=harnesses.get,
             config=lambda _: self.config,
@@ -73,15 +73,15 @@ class Attic:
         return path
 
     def survey(self, since: int = 0, project_id: str = "") -> Survey:
-        return survey(self.desk(), self.candidates(), Choice(since, project_id))
+        return survey(self.engine(), self.candidates(), Choice(since, project_id))
 
     def candidates(self) -> Iterator[tuple[Reader, Path]]:
         for harness in map(harnesses.reader, harnesses.readable()):
             for root in harness.transcript_roots(self.root, {}):
                 yield from ((harness, path) for path in harness.transcripts(root))
 
-    def imported(self) -> Taken:
-        return take_in(self.desk(), self.survey().found, ROOM, lambda _: None)
+    def imported(self) -> ImportResult:
+        return take_in(self.engine(), self.survey().found, ROOM, lambda _: None)
 
     def documents(self) -> list[Document]:
         return sorted(self.store.documents(EVERYWHERE, 10_000), key=lambda one: (one.session, one.place))
@@ -91,4 +91,4 @@ class Attic:
         body = {"session_id": key, "transcript_path": str(path), "cwd": self.project, **fields}
         letter = json.dumps({**body, "hook_event_name": event}).encode()
         envelope = Envelope(f"e{next(self.numbers)}", "claude-code", NOW)
-        return receive(self.desk(), envelope, letter, lambda: True).decode()
+        return receive(self.engine(), envelope, letter, lambda: True).decode()

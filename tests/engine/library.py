@@ -1,4 +1,4 @@
-"""A desk with a store of every kind, a clock that is set by hand, and the embedder that is shipped."""
+"""An engine with a store of every kind, a clock that is set by hand, and the embedder that is shipped."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import Finding, Query, recall
-from holdfast.engine.memory.remember import Kept, Wish, remember
+from holdfast.engine.memory.remember import MemoryOutcome, MemoryRequest, remember
 from holdfast.models import embedder
 from holdfast.models.base import Embedder
 from holdfast.settings import Config
@@ -39,23 +39,23 @@ class Library:
     embedder: Embedder | None = EMBEDDER
     numbers: int = 0
 
-    def desk(self) -> Desk:
+    def engine(self) -> Engine:
         stage = Stage(self.home, config=self.config)
         return replace(
-            stage.desk(),
+            stage.engine(),
             store=self.store,
             clock=lambda: self.now,
             new_id=self._next_id,
             embedder=lambda: self.embedder,
         )
 
-    def remember(self, text: str, project: Project = SHOP, **wish: Field) -> Kept:
+    def remember(self, text: str, project: Project = SHOP, **wish: Field) -> MemoryOutcome:
         """Remember as a person would, a moment later than before."""
         self.now += 1
-        return remember(self.desk(), project, replace(Wish(text), **wish), source="cli")
+        return remember(self.engine(), project, replace(MemoryRequest(text), **wish), source="cli")
 
     def recall(self, text: str, project: Project = SHOP, **query: Field) -> list[Finding]:
-        return recall(self.desk(), project, replace(Query(text), **query))
+        return recall(self.engine(), project, replace(Query(text), **query))
 
     def texts(self, text: str, project: Project = SHOP, **query: Field) -> list[str]:
         return [finding.text for finding in self.recall(text, project, **query)]

@@ -1,4 +1,4 @@
-"""A desk to act on: a store in memory, a clock that is set by hand, and a harness made for tests.
+"""An engine to act on: a store in memory, a clock that is set by hand, and a harness made for tests.
 
 The harness's letters are JSON, its transcripts one JSON object a line: {"id", "kind", "at", "text"}.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.config import Config
-from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.core.events.event import (
     Action,
     AssistantText,
@@ -37,9 +37,18 @@ from holdfast.core.events.fence import TITLE, fence
 from holdfast.core.events.install_request import WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.core.session.session import Process
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.hook_events.receive import listen, receive
-from holdfast.harnesses.base import Ask, Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening
+from holdfast.harnesses.base import (
+    Ask,
+    Batch,
+    Envelope,
+    Harness,
+    HookEvent,
+    Opening,
+    SetupBlocker,
+    StatusInput,
+)
 from holdfast.models.base import Count
 from holdfast.stores.base import Store
 from holdfast.stores.sqlite import open_in_memory
@@ -64,7 +73,7 @@ class Playhouse:
 
     name: str = "playhouse"
     title: str = "Playhouse"
-    kept: Kept = NOTHING_KEPT
+    kept: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ()
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ()
@@ -75,13 +84,13 @@ class Playhouse:
     answer_limit: int = 10_000
     stores_injected_text: bool = True
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
         try:
             fields = json.loads(letter)
         except ValueError:
             return Skipped("not JSON")
         told = _told(fields, envelope)
-        return Heard(
+        return HookEvent(
             session=fields["session"],
             cwd=fields["cwd"],
             transcript=fields.get("transcript", ""),
@@ -92,7 +101,7 @@ class Playhouse:
             previous=fields.get("previous", ""),
         )
 
-    def render_reply(self, heard: Heard, brief: str) -> bytes:
+    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
         return brief.encode()
 
     def answer_size(self, answer: str) -> int:
@@ -137,10 +146,12 @@ class Playhouse:
     def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
         return AutoCompact()
 
-    def parse_status(self, letter: bytes) -> Glance | Skipped:
+    def parse_status(self, letter: bytes) -> StatusInput | Skipped:
         try:
             fields = json.loads(letter)
-            return Glance(fields["session"], fields["cwd"], fields.get("used", 0), fields.get("window", 0))
+            return StatusInput(
+                fields["session"], fields["cwd"], fields.get("used", 0), fields.get("window", 0)
+            )
         except (ValueError, KeyError, TypeError):
             return Skipped("no session")
 
@@ -153,7 +164,7 @@ class Playhouse:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "--alone", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
@@ -278,8 +289,8 @@ class Stage:
     counter: Count | None = None
     numbers: int = 0
 
-    def desk(self) -> Desk:
-        return Desk(
+    def engine(self) -> Engine:
+        return Engine(
             store=self.store,
             harness=lambda name: _PLAYHOUSE,
             config=lambda project: self.config,
@@ -293,12 +304,12 @@ class Stage:
     def letter(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> str:
         """Send a letter now; the answer."""
         envelope, letter = self._sealed(session, kind, process, fields)
-        return receive(self.desk(), envelope, letter, lambda: True).decode()
+        return receive(self.engine(), envelope, letter, lambda: True).decode()
 
     def spooled(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> None:
         """A letter that comes by the spool: it is kept, and nobody waits for an answer."""
         envelope, letter = self._sealed(session, kind, process, fields)
-        listen(self.desk(), envelope, letter, lambda: True)
+        listen(self.engine(), envelope, letter, lambda: True)
 
     def write(self, session: str, *lines: tuple[str, str], turn: str = "") -> Path:
         """More lines in a session's transcript, each (kind, text)."""

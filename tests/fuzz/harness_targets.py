@@ -11,7 +11,7 @@ from holdfast.core.events.event import Skipped
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Policy, advance, begin
 from holdfast.harnesses import get, names, readable, reader
-from holdfast.harnesses.base import Envelope, Harness, Heard, Reader, StatusLine
+from holdfast.harnesses.base import Envelope, Harness, HookEvent, Reader, StatusLine
 from tests.fuzz.target import Target
 from tests.harnesses.test_reader_contract import SAMPLES
 
@@ -43,7 +43,7 @@ def _seeds(sample: bytes) -> tuple[bytes, ...]:
 
 def _hear(harness: Harness, letter: bytes) -> None:
     heard = harness.parse_hook(letter, Envelope("e1", harness.name, 1))
-    if isinstance(heard, Heard):
+    if isinstance(heard, HookEvent):
         assert isinstance(harness.render_reply(heard, "the brief"), bytes)
     else:
         assert isinstance(heard, Skipped)

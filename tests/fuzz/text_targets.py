@@ -117,7 +117,7 @@ def _ledger(content: bytes) -> None:
     assert ledger.render(document) == text
     ledger.is_ledger(text), ledger.conflict(text), ledger.updated(document)
     said = ledger.read(document)
-    ledger_merge.merged(document, ledger_merge.Known(found=said), "2026-11-15 10:00")
+    ledger_merge.merged(document, ledger_merge.LedgerInput(found=said), "2026-11-15 10:00")
 
 
 def _handoff(content: bytes) -> None:

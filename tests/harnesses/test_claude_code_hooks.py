@@ -27,7 +27,7 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.events.fence import fence
 from holdfast.harnesses import get
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.frame import Common
 from tests.harnesses.claude_code_records import AT, SESSION, letter
 from tests.tables import every_row
@@ -37,9 +37,9 @@ ENVELOPE = Envelope("e1", "claude-code", AT)
 SUMMARY = "<analysis>thinking aloud</analysis>\n<summary>\n1. Fix the parser\n</summary>"
 
 
-def heard(raw: bytes, envelope: Envelope = ENVELOPE) -> Heard:
+def heard(raw: bytes, envelope: Envelope = ENVELOPE) -> HookEvent:
     understood = CLAUDE_CODE.parse_hook(raw, envelope)
-    assert isinstance(understood, Heard)
+    assert isinstance(understood, HookEvent)
     return understood
 
 
@@ -196,7 +196,7 @@ def test_a_letter_that_cannot_be_read_is_skipped(raw: bytes) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_heard_or_skipped(raw: bytes) -> None:
-    assert isinstance(CLAUDE_CODE.parse_hook(raw, ENVELOPE), Heard | Skipped)
+    assert isinstance(CLAUDE_CODE.parse_hook(raw, ENVELOPE), HookEvent | Skipped)
 
 
 _JSON = st.recursive(

@@ -24,7 +24,7 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.events.fence import fence
 from holdfast.harnesses import get
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.frame import Common
 from tests.harnesses.codex_records import AT, CHILD, CWD, THREAD, letter, rollout_path
 from tests.tables import every_row
@@ -33,9 +33,9 @@ CODEX = get("codex")
 ENVELOPE = Envelope("e1", "codex", AT)
 
 
-def heard(raw: bytes) -> Heard:
+def heard(raw: bytes) -> HookEvent:
     understood = CODEX.parse_hook(raw, ENVELOPE)
-    assert isinstance(understood, Heard)
+    assert isinstance(understood, HookEvent)
     return understood
 
 

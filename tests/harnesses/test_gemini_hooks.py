@@ -21,7 +21,7 @@ from holdfast.core.events.event import (
 from holdfast.core.events.fence import fence
 from holdfast.core.events.install_request import WantedBlock, WantedMember
 from holdfast.harnesses import get
-from holdfast.harnesses.base import Ask, Envelope, Heard, Tooled
+from holdfast.harnesses.base import Ask, Envelope, HookEvent, Tooled
 from holdfast.harnesses.frame import Common
 from tests.harnesses.gemini_records import AT, CWD, SESSION, hooked
 
@@ -36,9 +36,9 @@ def letter(event: str, **fields: object) -> bytes:
     return json.dumps({**common, **fields}).encode()
 
 
-def heard(raw: bytes) -> Heard:
+def heard(raw: bytes) -> HookEvent:
     understood = GEMINI.parse_hook(raw, Envelope("e1", "gemini", AT))
-    assert isinstance(understood, Heard)
+    assert isinstance(understood, HookEvent)
     return understood
 
 

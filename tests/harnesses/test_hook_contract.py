@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events.event import Skipped
 from holdfast.harnesses import get, names
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, HookEvent
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "PostCompact", "SessionEnd", "Interrupt")
 FIELDS = ("source", "prompt", "trigger", "reason", "agent_id", "transcript_path", "cwd", "turn_id", "model")
@@ -25,17 +25,17 @@ anything = st.recursive(
 )
 
 
-def heard(name: str, **fields: object) -> Heard:
+def heard(name: str, **fields: object) -> HookEvent:
     letter = json.dumps({"session_id": "s1", "cwd": "/p", **fields}).encode()
     understood = get(name).parse_hook(letter, Envelope("e1", name, 1))
-    assert isinstance(understood, Heard)
+    assert isinstance(understood, HookEvent)
     return understood
 
 
 @every_harness
 @given(raw=st.binary(max_size=200))
 def test_any_bytes_are_heard_or_skipped(name: str, raw: bytes) -> None:
-    assert isinstance(get(name).parse_hook(raw, Envelope("e1", name, 1)), Heard | Skipped)
+    assert isinstance(get(name).parse_hook(raw, Envelope("e1", name, 1)), HookEvent | Skipped)
 
 
 @every_harness

@@ -20,7 +20,7 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.events.install_request import WantedBlock, WantedMember
 from holdfast.harnesses import get
-from holdfast.harnesses.base import Ask, Envelope, Heard, Plugged, Searching, Tooled
+from holdfast.harnesses.base import Ask, Envelope, HookEvent, Plugged, Searching, Tooled
 from holdfast.skills import shipped
 from tests.tables import every_row
 
@@ -31,14 +31,14 @@ RELAY = ("/usr/bin/python3", "-I", "-S", "/home/you/.holdfast/bin/relay.py", "op
 ROW = "/home/you/.openclaw/agents/main/agent/openclaw-agent.sqlite/s1"
 
 
-def heard(event: str, /, **fields: object) -> Heard:
+def heard(event: str, /, **fields: object) -> HookEvent:
     return heard_by("e1", event, fields)
 
 
-def heard_by(letter: str, event: str, fields: dict[str, object]) -> Heard:
+def heard_by(letter: str, event: str, fields: dict[str, object]) -> HookEvent:
     told = {"hook_event_name": event, "session_id": "s1", "cwd": "/p", "transcript_path": ROW, **fields}
     understood = OPENCLAW.parse_hook(json.dumps(told).encode(), Envelope(letter, "openclaw", 7))
-    assert isinstance(understood, Heard)
+    assert isinstance(understood, HookEvent)
     return understood
 
 

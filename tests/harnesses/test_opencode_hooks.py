@@ -18,7 +18,7 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.events.install_request import WantedBlock, WantedMember
 from holdfast.harnesses import get
-from holdfast.harnesses.base import Ask, Envelope, Heard, Plugged, Tooled
+from holdfast.harnesses.base import Ask, Envelope, HookEvent, Plugged, Tooled
 from holdfast.skills import shipped
 
 OPENCODE = get("opencode")
@@ -27,7 +27,7 @@ COMMAND = "/usr/bin/python3 -c 'hook' opencode"
 RELAY = ("/usr/bin/python3", "-I", "-S", "/home/you/.holdfast/bin/relay.py", "opencode", "-")
 
 
-def heard(event: str, **fields: object) -> Heard:
+def heard(event: str, **fields: object) -> HookEvent:
     letter = {
         "hook_event_name": event,
         "session_id": "s1",
@@ -36,7 +36,7 @@ def heard(event: str, **fields: object) -> Heard:
         **fields,
     }
     understood = OPENCODE.parse_hook(json.dumps(letter).encode(), Envelope("e1", "opencode", 7))
-    assert isinstance(understood, Heard)
+    assert isinstance(understood, HookEvent)
     return understood
 
 

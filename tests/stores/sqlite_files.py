@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from holdfast.core.evidence.trail import Said, Trail
+from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.stores.codec import encode_event, encode_session, to_iso
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite.database import Bindings, run
@@ -39,7 +39,7 @@ def first_schema(path: Path, words: str, at: int = NOON) -> None:
     connection = apsw.Connection(str(path))
     run(connection, shipped()[0].sql)
     run(connection, "pragma user_version = 1")
-    known = session("s1", last_event_at=at, trail=Trail(prompts=(Said(f"{words} it", 3, "r1"),)))
+    known = session("s1", last_event_at=at, trail=Trail(prompts=(Utterance(f"{words} it", 3, "r1"),)))
     event = encode_event(prompt("r1", text=f"{words} it"))
     bindings: Bindings = {
         "metadata": encode_session(known),

@@ -14,7 +14,17 @@ from holdfast.core.agent_log.records import Record
 from holdfast.core.memory.memory import Scope
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.core.session.session import Phase
-from holdfast.stores.base import EVERYWHERE, START, Captured, Counts, Head, Mark, Store, Taken, Within
+from holdfast.stores.base import (
+    EVERYWHERE,
+    START,
+    Captured,
+    Counts,
+    DailyCheckpoints,
+    Head,
+    Mark,
+    Store,
+    Within,
+)
 from holdfast.stores.sqlite import open_in_memory
 from tests.depth import examples
 from tests.stores.contract import (
@@ -189,8 +199,11 @@ def test_what_was_taken_is_told_by_day(store: Store) -> None:
         store.add_checkpoint(checkpoint("c2", created_at=NOON - DAY))
         store.add_checkpoint(checkpoint("c3", created_at=NOON))
         store.add_checkpoint(checkpoint("c4", created_at=NOON))
-    assert store.taken_since(NOON - 2 * DAY) == [Taken("2025-12-31", 1), Taken("2026-01-01", 2)]
-    assert store.taken_since(NOON) == [Taken("2026-01-01", 2)]
+    assert store.taken_since(NOON - 2 * DAY) == [
+        DailyCheckpoints("2025-12-31", 1),
+        DailyCheckpoints("2026-01-01", 2),
+    ]
+    assert store.taken_since(NOON) == [DailyCheckpoints("2026-01-01", 2)]
     assert store.taken_since(NOON + 1) == []
 
 

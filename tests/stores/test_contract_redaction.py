@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.core.events.event import AssistantText, Origin, Todo, TodosChanged
 from holdfast.core.events.world import GitState
-from holdfast.core.evidence.trail import Said, Trail
+from holdfast.core.evidence.trail import Trail, Utterance
 from holdfast.core.session.session import Session
 from holdfast.stores.base import NOBODY, Redaction, Rewritten, Store
 from tests.depth import examples
@@ -27,7 +27,7 @@ def hushed(key: str, text: str) -> str:
 
 def fill(store: Store, redactor: str) -> None:
     """One row of everything that holds texts, each with a word that must go."""
-    said = Said("my password is hunter2", NOON, "hunter2-is-an-id")
+    said = Utterance("my password is hunter2", NOON, "hunter2-is-an-id")
     git = GitState("fix/hunter2", "hunter2", ("hunter2.txt",), ("add hunter2",))
     with store.writing():
         store.put_session(session("s1", trail=Trail(prompts=(said,)), git=git), redactor)
@@ -171,7 +171,7 @@ def test_a_rewriting_that_is_undone_changed_nothing(store: Store) -> None:
 @given(text=st.text())
 def test_any_text_survives_being_looked_at_again(store: Store, text: str) -> None:
     said = AssistantText(session="s1", record="r1", at=NOON, origin=Origin.ASSISTANT, text=text)
-    kept: Session = session("s1", trail=Trail(statements=(Said(text, NOON),)))
+    kept: Session = session("s1", trail=Trail(statements=(Utterance(text, NOON),)))
     with store.writing():
         store.forget_all(0)
         store.put_session(kept, OLD)

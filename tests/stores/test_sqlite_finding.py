@@ -13,7 +13,7 @@ from holdfast.stores.base import EVERYWHERE, Store
 from holdfast.stores.sqlite import documents
 from holdfast.stores.sqlite.schema import shipped
 from holdfast.stores.sqlite.search import vectors, words
-from holdfast.stores.sqlite.search.bm25 import Bm25, Held
+from holdfast.stores.sqlite.search.bm25 import Bm25, Posting
 from holdfast.stores.sqlite.store import open_with
 from tests.stores.contract import ALL, NOON, SHOP, document
 from tests.stores.sqlite_files import opened
@@ -231,7 +231,7 @@ def test_what_another_program_removes_during_a_search_is_not_found(
             store.add_document(document(str(number), "rare", project_id="shop"))
     held = Bm25.held
 
-    def held_until_now(index: Bm25, word: str, limit: int) -> Held:
+    def held_until_now(index: Bm25, word: str, limit: int) -> Posting:
         found = held(index, word, limit)
         with other.writing():
             other.forget_project("shop", NOON)

@@ -17,9 +17,9 @@ from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, begin
 from holdfast.engine.documents import continuity
-from holdfast.engine.documents.continuity import Outcome, Room, Task
+from holdfast.engine.documents.continuity import ContinuityFiles, Outcome, Task
 from holdfast.engine.documents.continuity_source import Choice, Source
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.models.summarize import Means
 from holdfast.engine.repository.git import identity
 from holdfast.stores.base import Lineage
@@ -50,8 +50,8 @@ class Bench:
         return identity(str(self.worktree))
 
     @property
-    def desk(self) -> Desk:
-        return Desk(
+    def engine(self) -> Engine:
+        return Engine(
             store=self.store,
             harness=harnesses.get,
             config=lambda project: self.config,
@@ -63,8 +63,8 @@ class Bench:
         )
 
     @property
-    def room(self) -> Room:
-        return continuity.room(self.desk, self.home, self.project)
+    def room(self) -> ContinuityFiles:
+        return continuity.room(self.engine, self.home, self.project)
 
     def transcript(self, harness: str, *steps: Step, name: str = "s1") -> Path:
         """What a session of that harness wrote down of these steps, done in this worktree."""
@@ -81,11 +81,11 @@ class Bench:
         """A session works, and what it did is saved."""
         self.now += 1_000
         source = Source(Choice.EXPLICIT, harness, self.transcript(harness, *steps, name=name), name)
-        return continuity.save(self.desk, self.room, Task(scope, source, AuditTrigger.SAVE), MEANS)
+        return continuity.save(self.engine, self.room, Task(scope, source, AuditTrigger.SAVE), MEANS)
 
     def refresh(self, source: Source, scope: Scope = Scope.BOTH) -> Outcome:
         self.now += 1_000
-        return continuity.refresh(self.desk, self.room, Task(scope, source, AuditTrigger.REFRESH), MEANS)
+        return continuity.refresh(self.engine, self.room, Task(scope, source, AuditTrigger.REFRESH), MEANS)
 
     def knows(self, harness: str, key: str, transcript: Path, *, fork_of: str = "") -> None:
         """The store knows of an ended session with that transcript."""

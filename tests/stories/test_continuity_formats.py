@@ -17,7 +17,7 @@ import pytest
 from holdfast.core.documents.continuity import Document, LayerName, parse, render
 from holdfast.core.documents.continuity_audit import entry_of
 from holdfast.core.documents.continuity_startup import startup
-from holdfast.core.documents.promotion import Lane, Step
+from holdfast.core.documents.promotion import Destination, Step
 from holdfast.engine.briefing.startup import loaded
 from holdfast.engine.documents import continuity_source, dream
 from holdfast.settings import Config, Continuity
@@ -95,8 +95,8 @@ def test_the_startup_block(bench: Bench, harness: str) -> None:
     (bench.worktree / "AGENTS.md").write_text("# Rules\n")
     (bench.worktree / "TEAM_MEMORY.md").write_text("# Snapshots\nA snapshot a month is kept for a year.\n")
     bench.save(harness, *STORY)
-    dream.build(bench.desk, bench.room)
-    found = loaded(bench.desk, bench.room)
+    dream.build(bench.engine, bench.room)
+    found = loaded(bench.engine, bench.room)
     assert found is not None
     same(f"{harness}-startup.md", bench.plain(startup(found).text))
 
@@ -104,7 +104,7 @@ def test_the_startup_block(bench: Bench, harness: str) -> None:
 def test_the_account_of_the_startup_block(bench: Bench) -> None:
     bench.config = Config(continuity=Continuity(startup_lines=12))
     bench.save("codex", *STORY)
-    found = loaded(bench.desk, bench.room)
+    found = loaded(bench.engine, bench.room)
     assert found is not None
     same("startup.json", bench.plain(pretty(json.dumps(startup(found).as_json()))))
 
@@ -112,10 +112,10 @@ def test_the_account_of_the_startup_block(bench: Bench) -> None:
 def test_the_sidecar_its_log_and_a_proposal(bench: Bench) -> None:
     (bench.worktree / "AGENTS.md").write_text("# Rules\n\n- Be brief.")
     bench.save("claude-code", *STORY)
-    snapshot = dream.build(bench.desk, bench.room)
-    rule = next(one for one in snapshot.candidates if one.lane is Lane.INSTRUCTION)
+    snapshot = dream.build(bench.engine, bench.room)
+    rule = next(one for one in snapshot.candidates if one.lane is Destination.INSTRUCTION)
     for step in (Step.APPROVE, Step.PROMOTE):
-        dream.take(bench.desk, bench.room, rule.id, step)
+        dream.take(bench.engine, bench.room, rule.id, step)
     folder = bench.room.places.folder.parent
     sidecar = (folder / "dream/snapshot.json").read_text(encoding="utf-8")
     prints = json.loads(sidecar)["sources"].values()

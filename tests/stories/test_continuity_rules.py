@@ -132,7 +132,7 @@ def test_a_refresh_takes_the_noted_source_of_exactly_these_layers(bench: Bench, 
     def chosen(scope: Scope) -> tuple[Choice, str]:
         room = bench.room
         found = continuity_source.trusted(
-            bench.desk, bench.project, scope, room.markers(), room.entries(), {}
+            bench.engine, bench.project, scope, room.markers(), room.entries(), {}
         )
         return found.choice, found.session
 
@@ -152,7 +152,7 @@ def test_a_noted_source_that_is_gone_is_an_error_and_nothing_is_written(bench: B
     before = bench.file(LayerName.LOCAL).read_bytes()
     room = bench.room
     source = continuity_source.trusted(
-        bench.desk, bench.project, Scope.BOTH, room.markers(), room.entries(), {}
+        bench.engine, bench.project, Scope.BOTH, room.markers(), room.entries(), {}
     )
     with pytest.raises(TranscriptUnreadable, match="the latest-audit-entry names it"):
         bench.refresh(source)
@@ -163,7 +163,7 @@ def test_forks_are_left_out_unless_they_are_named(bench: Bench, harness: str) ->
     bench.knows(harness, "main", bench.transcript(harness, GOAL, FAILED, name="main"))
     fork = bench.transcript(harness, Asks("Review the parser of dates"), PASSED, name="fork")
     bench.knows(harness, "fork", fork, fork_of="main")
-    assert continuity_source.latest_primary(bench.desk, bench.project, {}).session == "main"
+    assert continuity_source.latest_primary(bench.engine, bench.project, {}).session == "main"
     outcome = bench.refresh(Source(Choice.EXPLICIT, harness, fork, "fork"))
     assert outcome.entry.session == "fork"
     assert bench.said(LayerName.LOCAL).goal.startswith("Review the parser")

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.core.documents.continuity import LayerName, Part
 from holdfast.core.documents.continuity_audit import Scope
-from holdfast.core.documents.promotion import Standing, Step
+from holdfast.core.documents.promotion import ReviewState, Step
 from holdfast.engine.documents import continuity_source, dream
 from holdfast.engine.documents.continuity_source import Choice
 from holdfast.engine.recording.preview import recounted
@@ -87,12 +87,12 @@ def test_it_is_saved_and_refreshed_from(bench: Bench, shape: str, harness_option
 @pytest.mark.parametrize("shape", SHAPES)
 def test_its_candidates_are_blocked_until_they_are_adopted(bench: Bench, shape: str) -> None:
     transcript = subagent_transcript(bench, shape, *STEPS)
-    snapshot = dream.build(bench.desk, bench.room, continuity_source.named(transcript, ""))
-    assert {one.standing for one in snapshot.candidates} == {Standing.BLOCKED}
+    snapshot = dream.build(bench.engine, bench.room, continuity_source.named(transcript, ""))
+    assert {one.standing for one in snapshot.candidates} == {ReviewState.BLOCKED}
     decision = next(one for one in snapshot.candidates if "ISO weeks" in one.text)
     with pytest.raises(HoldfastError, match="is blocked"):
-        dream.take(bench.desk, bench.room, decision.id, Step.APPROVE)
-    assert dream.take(bench.desk, bench.room, decision.id, Step.ADOPT).standing is Standing.PENDING
+        dream.take(bench.engine, bench.room, decision.id, Step.APPROVE)
+    assert dream.take(bench.engine, bench.room, decision.id, Step.ADOPT).standing is ReviewState.PENDING
 
 
 @pytest.mark.parametrize("shape", SHAPES)

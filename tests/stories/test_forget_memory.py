@@ -28,10 +28,10 @@ from holdfast.core.documents.ledger import Entry, Ledger
 from holdfast.core.documents.promotion import Step
 from holdfast.core.text.strings import one_line
 from holdfast.engine.documents import continuity, dream, ledger
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index.index import index
 from holdfast.engine.memory.recall import Query, expand, recall
-from holdfast.engine.memory.remember import Wish, edit, memories, remember, remember_all
+from holdfast.engine.memory.remember import MemoryRequest, edit, memories, remember, remember_all
 from holdfast.engine.privacy import forget
 from holdfast.engine.privacy.forget import OneMemory
 from holdfast.engine.redaction.forgotten import BEGUN
@@ -65,13 +65,13 @@ class Story:
         self.stage.letter(SESSION, "stop")
 
     @property
-    def desk(self) -> Desk:
-        return replace(self.stage.desk(), home=self.home)
+    def engine(self) -> Engine:
+        return replace(self.stage.engine(), home=self.home)
 
     def tool(self, name: str, **asked: object) -> object:
         """What a tool answers the session's agent."""
         caller = Caller(self.project, self.stage.store.session(SESSION), "told")
-        answer = table.call(self.desk, caller, name, asked)
+        answer = table.call(self.engine, caller, name, asked)
         assert not answer.problem, answer.problem
         return answer.value
 
@@ -79,7 +79,7 @@ class Story:
         self.stage.now += MINUTE
 
     def only_memory(self) -> str:
-        (memory,) = memories(self.desk, self.project, include_superseded=True)
+        (memory,) = memories(self.engine, self.project, include_superseded=True)
         return memory.id
 
     def forget(self, id: str) -> forget.Forgotten:
@@ -122,15 +122,19 @@ def by_agent(told: Story, text: str) -> None:
 
 
 def by_command(told: Story, text: str) -> None:
-    remember(told.desk, told.project, Wish(text), source="cli")
+    remember(told.engine, told.project, MemoryRequest(text), source="cli")
 
 
 def by_command_in_session(told: Story, text: str) -> None:
-    remember(told.desk, told.project, Wish(f"critical: [ops]: {text}"), source="cli", session=SESSION)
+    remember(
+        told.engine, told.project, MemoryRequest(f"critical: [ops]: {text}"), source="cli", session=SESSION
+    )
 
 
 def in_bulk(told: Story, text: str) -> None:
-    remember_all(told.desk, told.project, [Wish(text), Wish(text.upper())], source="jsonl")
+    remember_all(
+        told.engine, told.project, [MemoryRequest(text), MemoryRequest(text.upper())], source="jsonl"
+    )
 
 
 def by_prompt(told: Story, text: str) -> None:
@@ -140,16 +144,16 @@ def by_prompt(told: Story, text: str) -> None:
 
 def by_promotion(told: Story, text: str) -> None:
     """As something that the continuity holds, which a person lets become a memory."""
-    room = continuity.room(told.desk, told.home, told.project)
+    room = continuity.room(told.engine, told.home, told.project)
     said = Summary("Harbour", {Part.CONFIRMED: (one_line(text),)})
     made = merged(blank(LayerName.SHARED), said, Written())
     layers.write(
         room.places, {LayerName.SHARED: (room.places.target(LayerName.SHARED), made)}, told.stage.now
     )
-    (candidate,) = dream.build(told.desk, room).candidates
-    dream.take(told.desk, room, candidate.id, Step.APPROVE)
-    dream.take(told.desk, room, candidate.id, Step.PROMOTE)
-    if not memories(told.desk, told.project):  # it reads like an instruction, and is only proposed
+    (candidate,) = dream.build(told.engine, room).candidates
+    dream.take(told.engine, room, candidate.id, Step.APPROVE)
+    dream.take(told.engine, room, candidate.id, Step.PROMOTE)
+    if not memories(told.engine, told.project):  # it reads like an instruction, and is only proposed
         by_command(told, text)
 
 
@@ -183,7 +187,7 @@ def in_a_checkpoint(told: Story, text: str) -> None:
 
 
 def in_a_digest(told: Story, text: str) -> None:
-    give_digest(told.desk, SESSION, Digest(f"Half way. {text}", decisions=(text,), next=("Go on",)))
+    give_digest(told.engine, SESSION, Digest(f"Half way. {text}", decisions=(text,), next=("Go on",)))
 
 
 def in_a_brief(told: Story, text: str) -> None:
@@ -195,15 +199,15 @@ def in_a_brief(told: Story, text: str) -> None:
 
 def in_the_index(told: Story, text: str) -> None:
     told.stage.now += HOUR
-    while index(told.desk):
+    while index(told.engine):
         pass
-    recall(told.desk, told.project, Query(text))
+    recall(told.engine, told.project, Query(text))
 
 
 def in_a_ledger(told: Story, text: str) -> None:
     place = ledger.place_of(told.home, told.project, "CONTINUITY.md")
     given = Ledger(decisions=(Entry(one_line(text)),))
-    ledger.save(told.desk, place, told.project, told.stage.store.session(SESSION), given)
+    ledger.save(told.engine, place, told.project, told.stage.store.session(SESSION), given)
 
 
 def in_files_of_the_home(told: Story, text: str) -> None:
@@ -259,7 +263,7 @@ def test_no_byte_of_any_wording_is_left_and_none_comes_back(data: st.DataObject)
             told.wait()
             spreads(told, said[-1])
             if place == edited_after:
-                edit(told.desk, told.project, id, text=second)
+                edit(told.engine, told.project, id, text=second)
                 said.append(second.strip())
         assert told.holding(*said), "it was somewhere"
         shutil.copy(told.home / "store.db", told.root / "elsewhere.db")
@@ -289,8 +293,8 @@ def test_the_words_that_a_prompt_asked_for_go_too(text: str) -> None:
 
 def _is_not_found(told: Story, said: Sequence[str]) -> None:
     for text in said:
-        for found in recall(told.desk, told.project, Query(text[:200], 50)):
-            whole = expand(told.desk, told.project, found.id)
+        for found in recall(told.engine, told.project, Query(text[:200], 50)):
+            whole = expand(told.engine, told.project, found.id)
             assert whole is not None
             assert not [form for form in _forms(text) if form in found.text or form in whole.text]
     assert told.stage.store.memories(EVERYWHERE, 10) == []
@@ -392,9 +396,9 @@ def test_who_remembers_it_again_has_it_again_and_a_transcript_has_not() -> None:
         assert told.stage.store.memory_ids() == []
         told.wait()
         by_agent(told, TEXT)
-        assert [memory.text for memory in memories(told.desk, told.project)] == [TEXT]
+        assert [memory.text for memory in memories(told.engine, told.project)] == [TEXT]
         told.reopened()
-        assert [found.text for found in recall(told.desk, told.project, Query(TEXT))][:1] == [TEXT]
+        assert [found.text for found in recall(told.engine, told.project, Query(TEXT))][:1] == [TEXT]
 
 
 @pytest.mark.parametrize("text", ["ok", "🚀🚀", "use tabs"])
@@ -418,7 +422,7 @@ def test_in_a_project_what_holdfast_wrote_goes_and_what_a_person_wrote_is_named(
         by_agent(told, TEXT)
         place = ledger.place_of(told.home, told.project, ledger.DEFAULT_PATH)
         given = Ledger(decisions=(Entry(TEXT), Entry("Use tabs")))
-        ledger.save(told.desk, place, told.project, told.stage.store.session(SESSION), given)
+        ledger.save(told.engine, place, told.project, told.stage.store.session(SESSION), given)
         own = Path(told.project.root) / "MEMORY.md"
         own.write_text(f"- {TEXT}\n")
         found = told.forget(told.only_memory())

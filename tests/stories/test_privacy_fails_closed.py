@@ -20,15 +20,15 @@ from holdfast.core.documents.ledger import Entry, Ledger
 from holdfast.core.work.handoff_content import Words
 from holdfast.daemon.local import spool, wire
 from holdfast.daemon.mcp.calls import Mcp
-from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.engine.documents import continuity, handoff, ledger
 from holdfast.engine.documents.continuity_source import Choice, Source
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory import remember
 from holdfast.engine.models.summarize import Means
 from holdfast.engine.recording import importing
-from holdfast.engine.recording.memorize import Wish
+from holdfast.engine.recording.memorize import MemoryRequest
 from holdfast.engine.repository.git import identity
 from holdfast.engine.tools import digest
 from holdfast.engine.tools.caller import Call
@@ -104,27 +104,27 @@ class Office:
         self.place = place
         self.worker = Worker(asyncio.get_running_loop())
         self.log = logging.getLogger(f"test.{place.root.name}")
-        self.reception = Reception(place.home, self.worker, asyncio.Event(), self.log, "")
-        self.mcp = Mcp(self.reception, self.log)
+        self.dispatcher = Dispatcher(place.home, self.worker, asyncio.Event(), self.log, "")
+        self.mcp = Mcp(self.dispatcher, self.log)
         self.numbers = 0
 
     async def __aenter__(self) -> Self:
-        await self.worker.do(Urgency.CONTROL, lambda: self.reception.open(0))
-        self.reception.is_ready.set()
-        await self.reception.look_at_settings()
+        await self.worker.do(Urgency.CONTROL, lambda: self.dispatcher.open(0))
+        self.dispatcher.is_ready.set()
+        await self.dispatcher.look_at_settings()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.worker.do(Urgency.CONTROL, self.reception.close)
+        await self.worker.do(Urgency.CONTROL, self.dispatcher.close)
         self.worker.stop()
 
     async def sends(self, payload: bytes, **fields: str) -> bytes:
         self.numbers += 1
         head = {"id": f"id-{self.numbers}", "harness": "claude-code", "at": "1800000000000", **fields}
-        return await self.reception.answer(wire.Request("letter", head, payload))
+        return await self.dispatcher.answer(wire.Request("letter", head, payload))
 
-    async def works(self, work: Callable[[Desk], T]) -> T:
-        return await self.worker.do(Urgency.CONTROL, lambda: work(self.reception.desk))
+    async def works(self, work: Callable[[Engine], T]) -> T:
+        return await self.worker.do(Urgency.CONTROL, lambda: work(self.dispatcher.engine))
 
     async def calls(self, tool: str, **given: object) -> str:
         return (await self.mcp.call(Call(cwd=str(self.place.project)), tool, given)).problem
@@ -191,63 +191,63 @@ def refused(work: Callable[[], object]) -> None:
         work()
 
 
-def try_every_engine_verb(desk: Desk, place: Place, transcript: Path) -> None:
+def try_every_engine_verb(engine: Engine, place: Place, transcript: Path) -> None:
     """Remembering, a digest, a ledger, a handoff, the continuity and an import, all refused."""
     project, words = identity(str(place.project)), f"the code name is {DENIED}"
-    session = desk.store.session("before")
+    session = engine.store.session("before")
     assert session is not None
-    refused(lambda: remember.remember(desk, project, Wish(words), source="cli"))
-    refused(lambda: digest.give_digest(desk, session.key, digest.Digest(words)))
+    refused(lambda: remember.remember(engine, project, MemoryRequest(words), source="cli"))
+    refused(lambda: digest.give_digest(engine, session.key, digest.Digest(words)))
     spot = ledger.place_of(place.home, project, "LEDGER.md")
-    refused(lambda: ledger.save(desk, spot, project, session, Ledger(goal=(Entry(words),))))
-    refused(lambda: handoff.create(desk, project, session, (), words, Words()))
-    room = continuity.room(desk, place.home, project)
+    refused(lambda: ledger.save(engine, spot, project, session, Ledger(goal=(Entry(words),))))
+    refused(lambda: handoff.create(engine, project, session, (), words, Words()))
+    room = continuity.room(engine, place.home, project)
     source = Source(Choice.EXPLICIT, "claude-code", transcript, "s1")
     task = continuity.Task(Scope.BOTH, source, AuditTrigger.SAVE)
     means = Means({}, lambda seconds: None)
-    refused(lambda: continuity.save(desk, room, task, means))
-    refused(lambda: continuity.refresh(desk, room, task, means))
+    refused(lambda: continuity.save(engine, room, task, means))
+    refused(lambda: continuity.refresh(engine, room, task, means))
     candidates = [(harnesses.reader("claude-code"), transcript)]
-    refused(lambda: importing.survey(desk, candidates, importing.Choice()))
+    refused(lambda: importing.survey(engine, candidates, importing.Choice()))
 
 
-async def tells_a_good_session(office: Office) -> None:
+async def tells_a_good_session(executor: Office) -> None:
     """A session from before the settings broke."""
-    path = office.place.transcript("before", office.place.project, "the beginning")
-    await office.sends(event("SessionStart", "before", office.place.project, path, source="startup"))
+    path = executor.place.transcript("before", executor.place.project, "the beginning")
+    await executor.sends(event("SessionStart", "before", executor.place.project, path, source="startup"))
 
 
-async def try_every_way_in(office: Office) -> None:
+async def try_every_way_in(executor: Office) -> None:
     """Hook events of all kinds, transcripts, the spool, housekeeping, agents' tools and engine verbs."""
-    place = office.place
+    place = executor.place
     words = f"call it {DENIED}"
     private = place.transcript("p1", place.private, f"a private matter, {words}")
     path = place.transcript("s1", place.project, f"an open matter, {words}")
     old = place.transcript("before", place.project, f"what went on, {words}")
     # A prompt without a transcript, sessions with one, an end, and what a hook left in the spool.
-    await office.sends(event("UserPromptSubmit", "s2", place.project, None, prompt=words))
-    await office.sends(event("SessionStart", "p1", place.private, private, source="startup"))
-    await office.sends(event("SessionStart", "s1", place.project, path, source="startup"))
-    await office.sends(event("UserPromptSubmit", "s1", place.project, path, prompt=words))
-    await office.sends(event("PreCompact", "s1", place.project, path, custom_instructions=words))
+    await executor.sends(event("UserPromptSubmit", "s2", place.project, None, prompt=words))
+    await executor.sends(event("SessionStart", "p1", place.private, private, source="startup"))
+    await executor.sends(event("SessionStart", "s1", place.project, path, source="startup"))
+    await executor.sends(event("UserPromptSubmit", "s1", place.project, path, prompt=words))
+    await executor.sends(event("PreCompact", "s1", place.project, path, custom_instructions=words))
     left = event("UserPromptSubmit", "s3", place.project, None, prompt=words)
     header = hook.write_header("1-1", "claude-code", (), "-")
     spooled = place.home / "spool" / "1-1.letter"
     spooled.parent.mkdir(exist_ok=True)
     spooled.write_bytes(b"%blength: %d\n\n%b" % (header, len(left), left))
-    await office.reception.drain()
-    await office.reception.transcripts_changed({old})
-    await office.reception.flush(0)
-    await office.reception.finalise_orphans()
-    await office.reception.index()
-    await office.reception.prune()
+    await executor.dispatcher.drain()
+    await executor.dispatcher.transcripts_changed({old})
+    await executor.dispatcher.flush(0)
+    await executor.dispatcher.finalise_orphans()
+    await executor.dispatcher.index()
+    await executor.dispatcher.prune()
     for tool, given in (
         ("remember", {"text": words}),
         ("session_digest", {"summary": words}),
         ("recall", {"query": "beginning"}),
     ):
-        assert "nothing is captured, stored or shared" in await office.calls(tool, **given)
-    await office.works(lambda desk: try_every_engine_verb(desk, place, path))
+        assert "nothing is captured, stored or shared" in await executor.calls(tool, **given)
+    await executor.works(lambda engine: try_every_engine_verb(engine, place, path))
 
 
 @pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda breakage: breakage.__name__)
@@ -259,25 +259,27 @@ def test_nothing_gets_in_while_settings_are_broken_and_nothing_is_missing_afterw
 
     async def story() -> None:
         mend(place)
-        async with Office(place) as office:
-            await tells_a_good_session(office)
+        async with Office(place) as executor:
+            await tells_a_good_session(executor)
             place.settings.unlink()
             breakage(place)
-            await office.reception.look_at_settings()
-            await try_every_way_in(office)
+            await executor.dispatcher.look_at_settings()
+            await try_every_way_in(executor)
             assert DENIED.encode() not in place.everything()
             assert b"private matter" not in place.everything()
-            assert await office.works(lambda desk: [one.key for one in desk.store.sessions(9)]) == ["before"]
+            assert await executor.works(lambda engine: [one.key for one in engine.store.sessions(9)]) == [
+                "before"
+            ]
             assert not list(place.project.rglob("*.md"))
 
             mend(place)
-            await office.reception.look_at_settings()
-            kept = await office.works(lambda desk: {one.key for one in desk.store.sessions(9)})
+            await executor.dispatcher.look_at_settings()
+            kept = await executor.works(lambda engine: {one.key for one in engine.store.sessions(9)})
             assert {"before", "s1"} <= kept
             assert "p1" not in kept
-            await office.works(lambda desk: maintain.flush(desk, 0))
+            await executor.works(lambda engine: maintain.flush(engine, 0))
             for key, said in (("s1", "an open matter"), ("before", "what went on")):
-                events = str(await office.works(lambda desk, key=key: desk.store.events(key, 99)))  # type: ignore[misc]
+                events = str(await executor.works(lambda engine, key=key: engine.store.events(key, 99)))  # type: ignore[misc]
                 assert said in events
                 assert "[REDACTED" in events
             assert spool.waiting(place.home) == 0
@@ -290,12 +292,14 @@ def test_nothing_gets_in_while_settings_are_broken_and_nothing_is_missing_afterw
 def test_a_bad_value_elsewhere_leaves_protection_on(place: Place) -> None:
     async def story() -> None:
         place.settings.write_text(f"{GOOD}[brief]\ntotal_chars = 100\n")
-        async with Office(place) as office:
+        async with Office(place) as executor:
             private = place.transcript("p1", place.private, "a private matter")
             path = place.transcript("s1", place.project, f"an open matter, {DENIED}")
-            await office.sends(event("UserPromptSubmit", "p1", place.private, private, prompt="x"))
-            await office.sends(event("UserPromptSubmit", "s1", place.project, path, prompt="x"))
-            assert await office.works(lambda desk: [one.key for one in desk.store.sessions(9)]) == ["s1"]
+            await executor.sends(event("UserPromptSubmit", "p1", place.private, private, prompt="x"))
+            await executor.sends(event("UserPromptSubmit", "s1", place.project, path, prompt="x"))
+            assert await executor.works(lambda engine: [one.key for one in engine.store.sessions(9)]) == [
+                "s1"
+            ]
             assert DENIED.encode() not in place.everything()
 
     asyncio.run(story())
@@ -304,26 +308,26 @@ def test_a_bad_value_elsewhere_leaves_protection_on(place: Place) -> None:
 def test_a_session_is_told_once_in_one_line_and_gets_no_brief(place: Place) -> None:
     async def story() -> None:
         mend(place)
-        async with Office(place) as office:
-            await tells_a_good_session(office)
-            await office.sends(event("SessionEnd", "before", place.project, None, reason="other"))
+        async with Office(place) as executor:
+            await tells_a_good_session(executor)
+            await executor.sends(event("SessionEnd", "before", place.project, None, reason="other"))
             syntax_error(place)
             path = place.transcript("s1", place.project, "an open matter")
             prompt = event("UserPromptSubmit", "s1", place.project, path, prompt="x")
-            first = await office.sends(event("SessionStart", "s1", place.project, path, source="startup"))
+            first = await executor.sends(event("SessionStart", "s1", place.project, path, source="startup"))
             told = json.loads(first)["hookSpecificOutput"]["additionalContext"]
             assert "\n" not in told
             assert f"nothing is captured, stored or shared: {place.settings} is not valid TOML" in told
             assert "line 6" in told
             assert "Session Recovery Context" not in told
-            assert await office.sends(prompt) == b""
-            assert await office.sends(prompt) == b""
+            assert await executor.sends(prompt) == b""
+            assert await executor.sends(prompt) == b""
             other = event("UserPromptSubmit", "s2", place.project, None, prompt="x")
-            assert b"not valid TOML" in await office.sends(other)
+            assert b"not valid TOML" in await executor.sends(other)
         # Neither another daemon nor another mistake says it again.
-        async with Office(place) as office:
+        async with Office(place) as executor:
             bad_exclude(place)
-            assert await office.sends(prompt) == b""
+            assert await executor.sends(prompt) == b""
 
     asyncio.run(story())
 
@@ -334,29 +338,33 @@ def test_a_repositorys_broken_file_stops_its_own_project_only(place: Place) -> N
         broken = place.root / "broken"
         broken.mkdir()
         (broken / "holdfast.toml").write_text("[capture\n")
-        async with Office(place) as office:
+        async with Office(place) as executor:
             one = place.transcript("s1", broken, "in the broken one")
             two = place.transcript("s2", place.project, "in the other one")
-            told = await office.sends(event("SessionStart", "s1", broken, one, source="startup"))
+            told = await executor.sends(event("SessionStart", "s1", broken, one, source="startup"))
             assert b"nothing of this project is captured" in told
             for number in range(3):
                 body = event("UserPromptSubmit", "s1", broken, one, prompt="x", prompt_id=f"p{number}")
-                await office.sends(body)
-            await office.sends(event("SessionEnd", "s1", broken, one, reason="other"))
+                await executor.sends(body)
+            await executor.sends(event("SessionEnd", "s1", broken, one, reason="other"))
             assert spool.waiting(place.home) == 3, "one for each kind of event"
-            assert [one.everywhere for one in office.reception.unreadable()] == [False]
-            await office.sends(event("SessionStart", "s2", place.project, two, source="startup"))
-            assert await office.works(lambda desk: [each.key for each in desk.store.sessions(9)]) == ["s2"]
+            assert [one.everywhere for one in executor.dispatcher.unreadable()] == [False]
+            await executor.sends(event("SessionStart", "s2", place.project, two, source="startup"))
+            assert await executor.works(lambda engine: [each.key for each in engine.store.sessions(9)]) == [
+                "s2"
+            ]
             assert b"in the broken one" not in place.everything()
             candidates = [(harnesses.reader("claude-code"), one)]
-            survey = await office.works(lambda desk: importing.survey(desk, candidates, importing.Choice()))
+            survey = await executor.works(
+                lambda engine: importing.survey(engine, candidates, importing.Choice())
+            )
             assert survey.left_out == {importing.LeftOut.STOPPED: 1}
             (broken / "holdfast.toml").unlink()
             head = {"verb": "flush"}
-            await office.reception.answer(wire.Request("control", head, b""))
-            assert await office.works(lambda desk: "broken one" in str(desk.store.events("s1", 9)))
+            await executor.dispatcher.answer(wire.Request("control", head, b""))
+            assert await executor.works(lambda engine: "broken one" in str(engine.store.events("s1", 9)))
             assert spool.waiting(place.home) == 0
-            assert office.reception.unreadable() == []
+            assert executor.dispatcher.unreadable() == []
 
     asyncio.run(story())
 
@@ -366,19 +374,19 @@ def test_what_is_wrong_is_logged_once_until_it_changes(
 ) -> None:
     async def story() -> None:
         place.settings.write_text("[brief]\ntotal_chars = 100\n")
-        async with Office(place) as office:
+        async with Office(place) as executor:
             path = place.transcript("s1", place.project, "x")
             prompt = event("UserPromptSubmit", "s1", place.project, path, prompt="x")
             for _ in range(3):
-                await office.sends(prompt)
-                await office.reception.look_at_settings()
+                await executor.sends(prompt)
+                await executor.dispatcher.look_at_settings()
             syntax_error(place)
             for _ in range(3):
-                await office.sends(prompt)
-                await office.reception.look_at_settings()
+                await executor.sends(prompt)
+                await executor.dispatcher.look_at_settings()
             mend(place)
-            await office.reception.look_at_settings()
-            await office.sends(prompt)
+            await executor.dispatcher.look_at_settings()
+            await executor.sends(prompt)
 
     with caplog.at_level(logging.INFO):
         asyncio.run(story())
@@ -392,8 +400,8 @@ def test_what_is_wrong_is_logged_once_until_it_changes(
 
 def test_a_hook_that_finds_no_daemon_spools_no_words_while_settings_are_broken(place: Place) -> None:
     async def noticed() -> None:
-        async with Office(place) as office:
-            await office.reception.look_at_settings()
+        async with Office(place) as executor:
+            await executor.dispatcher.look_at_settings()
 
     letter = event("UserPromptSubmit", "s2", place.project, None, prompt=f"call it {DENIED}")
     header = hook.write_header("2-1", "claude-code", (), "-")

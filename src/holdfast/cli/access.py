@@ -22,7 +22,7 @@ from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.local import client
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.home import lock_holder, spooled
 from holdfast.engine.redaction.forgotten import is_settled
 from holdfast.engine.repository import projects
@@ -53,12 +53,12 @@ def project_at(named: Path | None) -> Project:
         return _project(open_in_memory(), named)
 
 
-def project_to_keep(desk: Desk, named: Path | None) -> Project:
+def project_to_keep(engine: Engine, named: Path | None) -> Project:
     """The same for a command that keeps something: from now on the project is known, wherever it moves."""
-    project = _project(desk.store, named)
-    config = desk.config(project)
+    project = _project(engine.store, named)
+    config = engine.config(project)
     if config.continuity.enabled and not excluded(config, project.normalized):
-        projects.at(desk.store, project.path, now())
+        projects.at(engine.store, project.path, now())
     return project
 
 
@@ -86,8 +86,8 @@ def session_around_us() -> str:
 
 
 @contextmanager
-def opened_desk() -> Generator[Desk]:
-    """The desk over the home's store, with what was pending taken in."""
+def opened_desk() -> Generator[Engine]:
+    """The engine over the home's store, with what was pending taken in."""
     where = home()
     # First the store: a damaged one is an error here, and must not be met by a daemon that we start.
     with opened_store(where) as store:
@@ -102,16 +102,16 @@ def opened_desk() -> Generator[Desk]:
 
 
 @contextmanager
-def stored_desk() -> Generator[Desk]:
-    """The desk over what is stored now; what is pending is not waited for."""
+def stored_desk() -> Generator[Engine]:
+    """The engine over what is stored now; what is pending is not waited for."""
     where = home()
     with opened_store(where) as store:
         yield _desk(where, store)
 
 
 @contextmanager
-def writing_desk() -> Generator[Desk]:
-    """The desk over the home's store, made where there is none; what is pending is not waited for."""
+def writing_desk() -> Generator[Engine]:
+    """The engine over the home's store, made where there is none; what is pending is not waited for."""
     where = home()
     store = open_store(where / "store.db", where / "backups", now())
     try:
@@ -121,8 +121,8 @@ def writing_desk() -> Generator[Desk]:
         store.close()
 
 
-def _desk(where: Path, store: Store) -> Desk:
-    return Desk(
+def _desk(where: Path, store: Store) -> Engine:
+    return Engine(
         store=store,
         harness=harnesses.get,
         config=lambda project: _config(where, project),

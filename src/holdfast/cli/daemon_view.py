@@ -38,8 +38,8 @@ def current_view(name: str, place: Place | None, **options: object) -> Any:  # n
     from holdfast.cli import access
     from holdfast.engine.views.command_views import VIEWS
 
-    with access.opened_desk() as desk:
-        return VIEWS[name](desk, access.project_at(place.named) if place else None, **options)
+    with access.opened_desk() as engine:
+        return VIEWS[name](engine, access.project_at(place.named) if place else None, **options)
 
 
 def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN401 - each its own
@@ -52,8 +52,8 @@ def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN
     from holdfast.engine.views.command_views import VIEWS
 
     project = access.project_at(place.named)
-    with access.stored_desk() as desk:
-        return VIEWS[name](desk, project, **options)
+    with access.stored_desk() as engine:
+        return VIEWS[name](engine, project, **options)
 
 
 def daemon_view(name: str, place: Place | None, *, is_current: bool, **options: object) -> Any | None:  # noqa: ANN401

@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING
 
 from holdfast import config
 from holdfast.core.text.patterns import compile_patterns
-from holdfast.daemon.local.endpoint import BACKLOG, Door, close_door, open_door, open_tcp_door
+from holdfast.daemon.local.endpoint import BACKLOG, Endpoint, close_door, open_door, open_tcp_door
 from holdfast.daemon.local.listener import Connections
 from holdfast.daemon.local.listener import serve as serve_socket
 from holdfast.daemon.local.lock import Lock, take_lock
 from holdfast.daemon.log import open_log
 from holdfast.daemon.mcp.calls import Mcp
-from holdfast.daemon.work.dispatcher import Reception
-from holdfast.daemon.work.housekeeping import House
+from holdfast.daemon.work.dispatcher import Dispatcher
+from holdfast.daemon.work.housekeeping import Housekeeping
 from holdfast.daemon.work.watch import Watch
 from holdfast.daemon.work.worker import Urgency, Worker
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from holdfast.daemon.http.listener import HttpDoor
+    from holdfast.daemon.http.listener import HttpListener
 
 UNREAD_MOST = 256
 CONVERSING_MOST = 256
@@ -69,24 +69,24 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     _note_interpreter(home)
     door = open_tcp_door(home) if os.environ.get("HOLDFAST_DOOR") == "tcp" else open_door(home)
     worker = Worker(loop)
-    reception = Reception(home, worker, stop, log, door.note)
-    mcp = Mcp(reception, log)
-    server = await _listen(door, reception, mcp, log)
+    dispatcher = Dispatcher(home, worker, stop, log, door.note)
+    mcp = Mcp(dispatcher, log)
+    server = await _listen(door, dispatcher, mcp, log)
     log.info("listening at %s, process %d", door.note, os.getpid())
     try:
-        await worker.do(Urgency.LETTER, functools.partial(reception.open, time.time_ns() // 1_000_000))
+        await worker.do(Urgency.LETTER, functools.partial(dispatcher.open, time.time_ns() // 1_000_000))
         # The hook that started us is answered first; what follows would only take its time.
         await worker.do(Urgency.CONTROL, bool)
-        http = _http_door(home, reception, log)
-        reception.is_ready.set()
-        watch = Watch(reception.transcripts_changed, log)
-        house = House(home, reception, watch, stop, log)
-        answering = (_answer_http(http, mcp, reception, stop, log),) if http else ()
+        http = _http_door(home, dispatcher, log)
+        dispatcher.is_ready.set()
+        watch = Watch(dispatcher.transcripts_changed, log)
+        house = Housekeeping(home, dispatcher, watch, stop, log)
+        answering = (_answer_http(http, mcp, dispatcher, stop, log),) if http else ()
         await asyncio.gather(house.keep(), watch.run(stop), _compile_patterns(worker), *answering)
     finally:
         server.close()
         close_door(home, door)
-        await worker.do(Urgency.HOUSEKEEPING, reception.close)
+        await worker.do(Urgency.HOUSEKEEPING, dispatcher.close)
         worker.stop()
         lock.release()
         log.info("stopped, process %d", os.getpid())
@@ -95,12 +95,14 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     return 0
 
 
-async def _listen(door: Door, reception: Reception, mcp: Mcp, log: logging.Logger) -> asyncio.AbstractServer:
+async def _listen(
+    door: Endpoint, dispatcher: Dispatcher, mcp: Mcp, log: logging.Logger
+) -> asyncio.AbstractServer:
     greet = functools.partial(
         serve_socket,
         token=door.token,
         connections=Connections(UNREAD_MOST, CONVERSING_MOST),
-        answer=reception.answer,
+        answer=dispatcher.answer,
         converse=mcp.converse,
         log=log,
     )
@@ -123,18 +125,18 @@ def _raise_descriptor_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _http_door(home: Path, reception: Reception, log: logging.Logger) -> HttpDoor | None:
+def _http_door(home: Path, dispatcher: Dispatcher, log: logging.Logger) -> HttpListener | None:
     """The other door, if it is wanted and can be had: hooks do not need it."""
     from holdfast.daemon.http.listener import open_http_door
 
-    settings = reception.door_settings()
+    settings = dispatcher.door_settings()
     try:
         door = open_http_door(home, settings, log) if settings.http_port else None
     except OSError as error:
         log.warning("the HTTP door cannot be opened: %s", error)
         return None
     if door:
-        reception.http, reception.link = f"{door.address}/mcp", door.link
+        dispatcher.http, dispatcher.link = f"{door.address}/mcp", door.link
     return door
 
 
@@ -146,11 +148,11 @@ async def _compile_patterns(worker: Worker) -> None:
 
 
 async def _answer_http(
-    door: HttpDoor, mcp: Mcp, reception: Reception, stop: asyncio.Event, log: logging.Logger
+    door: HttpListener, mcp: Mcp, dispatcher: Dispatcher, stop: asyncio.Event, log: logging.Logger
 ) -> None:
     from holdfast.daemon.http.listener import serve
 
-    await serve(door, mcp, reception, stop, log)
+    await serve(door, mcp, dispatcher, stop, log)
 
 
 def _note_interpreter(home: Path) -> None:

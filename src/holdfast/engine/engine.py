@@ -1,4 +1,4 @@
-"""The desk: what the engine's verbs share, made once and passed to each of them.
+"""Engine: what the functions of this package share, made once and passed to each of them.
 
 It holds ways to reach things and no state of its own.
 """
@@ -26,15 +26,15 @@ from holdfast.stores.base import Store
 
 
 def no_embedder() -> None:
-    """For a desk at which texts are found by their words alone."""
+    """For an engine at which texts are found by their words alone."""
 
 
 def no_counter() -> None:
-    """For a desk at which nothing is counted that a harness has not counted."""
+    """For an engine at which nothing is counted that a harness has not counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Engine:
     """A store, the harnesses, a project's settings, the user's home, a clock, sources of ids and secrets."""
 
     store: Store
@@ -49,7 +49,7 @@ class Desk:
     counter: Callable[[], Count | None] = no_counter
     """The same for what counts tokens."""
     home: Path | None = None
-    """Where Holdfast keeps what stands in files beside the store; None for a desk that keeps no files."""
+    """Where Holdfast keeps what stands in files beside the store; None for an engine that keeps no files."""
 
     def owns(self, project: Project) -> bool:
         """Whether a directory is ours: whatever works there, we started it, and it is never captured."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.documents.agents_yml import Asked, Unclear, asked, settled
+from holdfast.core.documents.agents_yml import LedgerSetting, Unclear, asked, settled
 from holdfast.lazy_dataclass import dataclass
 
 LARGEST: Final = 64 * 1024
@@ -22,16 +22,16 @@ LOCAL: Final = ".agents.local.yml"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AgentsFiles:
     """What the files say together, and what in them could not be used."""
 
-    asked: Asked
+    asked: LedgerSetting
     warnings: tuple[str, ...] = ()
 
 
-def read(root: Path, environment: Mapping[str, str]) -> Found:
+def read(root: Path, environment: Mapping[str, str]) -> AgentsFiles:
     """What the files of the worktree at `root` say of the ledger."""
-    said: list[Asked] = []
+    said: list[LedgerSetting] = []
     warnings: list[str] = []
     for path in _places(root, environment):
         text = _text(path)
@@ -40,7 +40,7 @@ def read(root: Path, environment: Mapping[str, str]) -> Found:
             warnings.append(f"{path}: {answer.reason}; it is ignored")
         else:
             said.append(answer)
-    return Found(settled(said), tuple(warnings))
+    return AgentsFiles(settled(said), tuple(warnings))
 
 
 def _places(root: Path, environment: Mapping[str, str]) -> Iterator[Path]:

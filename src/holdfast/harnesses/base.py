@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from holdfast.core.agent_log.records import Log, Record
-from holdfast.core.brief.brief_input import Kept
+from holdfast.core.brief.brief_input import KeptByHarness
 from holdfast.core.events.event import Event, Skipped, Source
 from holdfast.core.events.guidance import Skill
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
@@ -54,7 +54,7 @@ class Ask(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HookEvent:
     """A letter, understood. The transcript, where there is one, tells the rest."""
 
     session: str
@@ -70,7 +70,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class StatusInput:
     """What a harness says of a session when it asks for its status line; numbers are 0 where it says none."""
 
     session: str
@@ -120,7 +120,7 @@ class FoundLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Hurdle:
+class SetupBlocker:
     """What keeps a harness from calling our hooks though they are in its files, and what its user can do."""
 
     reason: str
@@ -142,7 +142,7 @@ class Reader(Protocol):
 
     name: str
     title: str
-    kept: Kept
+    kept: KeptByHarness
     """What it gives its model back by itself after a compaction."""
     instruction_files: tuple[str, ...]
     """The files at the top of a worktree in which it looks for instructions."""
@@ -212,11 +212,11 @@ class Harness(Reader, Protocol):
     stores_injected_text: bool
     """Whether injected text stays in the conversation and is sent once, or must go with every request."""
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
         """What a hook's letter says."""
         ...
 
-    def render_reply(self, heard: Heard, brief: str) -> bytes:
+    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
         """What the hook prints so that the model sees the brief; empty for an empty brief."""
         ...
 
@@ -236,7 +236,7 @@ class Harness(Reader, Protocol):
         """How it is started with this prompt, which does not begin with a hyphen."""
         ...
 
-    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:
         """What its user has to do in the harness itself before our hooks run; None if nothing."""
         ...
 
@@ -297,7 +297,7 @@ class Searching(Protocol):
 class StatusLine(Protocol):
     """A harness that shows a line which a command writes."""
 
-    def parse_status(self, letter: bytes) -> Glance | Skipped:
+    def parse_status(self, letter: bytes) -> StatusInput | Skipped:
         """What it says when it asks for its status line."""
         ...
 

@@ -26,14 +26,14 @@ from holdfast.core.events.event import (
     TurnEnded,
 )
 from holdfast.core.events.fence import without_ours
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.fields import read_object, text
 from holdfast.harnesses.frame import Common, Frame
 from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class SessionPayload:
     """A letter that names its session."""
 
     session: str
@@ -63,7 +63,7 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class HookContent:
     """What one letter says beside where it comes from."""
 
     ask: Ask = Ask.NOTHING
@@ -72,16 +72,18 @@ class Said:
     source: Source | None = None
 
 
-def opened(raw: bytes, envelope: Envelope) -> Letter | Skipped:
+def opened(raw: bytes, envelope: Envelope) -> SessionPayload | Skipped:
     """The letter in these bytes."""
     fields = read_object(raw, "letter")
     if isinstance(fields, Skipped):
         return fields
     session = text(fields, "session_id", "sessionId", "session_key", "sessionKey")
-    return Letter(session, fields, envelope) if session else Skipped("no session id", "letter")
+    return SessionPayload(session, fields, envelope) if session else Skipped("no session id", "letter")
 
 
-def heard(raw: bytes, envelope: Envelope, said: Callable[[Letter], Said]) -> Heard | Skipped:
+def heard(
+    raw: bytes, envelope: Envelope, said: Callable[[SessionPayload], HookContent]
+) -> HookEvent | Skipped:
     """What a letter says that names its own directory and transcript; `said` knows the harness's events."""
     letter = opened(raw, envelope)
     if isinstance(letter, Skipped):
@@ -89,9 +91,9 @@ def heard(raw: bytes, envelope: Envelope, said: Callable[[Letter], Said]) -> Hea
     return understood(letter, said(letter), letter.text("cwd"), letter.transcript)
 
 
-def understood(letter: Letter, said: Said, cwd: str, transcript: str) -> Heard:
+def understood(letter: SessionPayload, said: HookContent, cwd: str, transcript: str) -> HookEvent:
     """The letter, understood."""
-    return Heard(
+    return HookEvent(
         session=letter.session,
         cwd=cwd,
         transcript=transcript,
@@ -121,7 +123,7 @@ OUR_MOMENTS: Final[Mapping[Ask, str]] = {
 """The same for letters that a plugin of ours writes: it can put something into each request."""
 
 
-def context(heard: Heard, brief: str, moments: Mapping[Ask, str] = MOMENTS) -> bytes:
+def context(heard: HookEvent, brief: str, moments: Mapping[Ask, str] = MOMENTS) -> bytes:
     """The answer that puts a text before the model at one of these moments; empty where nothing can be."""
     event = moments.get(heard.ask)
     if event is None or not brief:
@@ -134,7 +136,7 @@ def go_on(reason: str) -> bytes:
     return msgspec.json.encode({"decision": "block", "reason": reason}) if reason else b""
 
 
-def started(letter: Letter) -> Said:
+def started(letter: SessionPayload) -> HookContent:
     """A session starts, anew or again."""
     named = letter.text("source")
     source = Source(named) if named in frozenset(Source) else Source.STARTUP
@@ -144,24 +146,24 @@ def started(letter: Letter) -> Said:
     events: tuple[Event, ...] = (start,)
     if source is Source.COMPACT:
         events = (start, Compacted(**letter.common("compacted"), sign=Sign.START))
-    return Said(Ask.START, events, source=source)
+    return HookContent(Ask.START, events, source=source)
 
 
-def model_at_work(letter: Letter, window: int) -> tuple[Event, ...]:
+def model_at_work(letter: SessionPayload, window: int) -> tuple[Event, ...]:
     """Which model answers and how many tokens it holds, where the letter says both."""
     model = letter.text("model")
     return (ModelChanged(**letter.common("model"), model=model, window=window),) if model and window else ()
 
 
-def turn_ended(letter: Letter) -> Said:
+def turn_ended(letter: SessionPayload) -> HookContent:
     """The agent stopped, and these were its last words. One that a hook just had go on may stop now."""
     ask = Ask.NOTHING if letter.fields.get("stop_hook_active") is True else Ask.STOP
     words = without_ours(letter.text("last_assistant_message")).strip()
     said = (AssistantText(**letter.common("letter", Origin.ASSISTANT), text=words),) if words else ()
-    return Said(ask, events=(TurnEnded(**letter.common("stop")),), stand_ins=said)
+    return HookContent(ask, events=(TurnEnded(**letter.common("stop")),), stand_ins=said)
 
 
-def imminent(letter: Letter, trigger: str = "") -> CompactionImminent:
+def imminent(letter: SessionPayload, trigger: str = "") -> CompactionImminent:
     """A compaction is about to come; the letter may bring what the runtime or the user has to say to it."""
     return CompactionImminent(
         **letter.common("imminent"),
@@ -171,9 +173,11 @@ def imminent(letter: Letter, trigger: str = "") -> CompactionImminent:
     )
 
 
-def session_ended(letter: Letter) -> Said:
+def session_ended(letter: SessionPayload) -> HookContent:
     """The session is over."""
-    return Said(events=(SessionEnded(**letter.common("end"), reason=letter.text("reason") or "other"),))
+    return HookContent(
+        events=(SessionEnded(**letter.common("end"), reason=letter.text("reason") or "other"),)
+    )
 
 
 def prompted(event: str, session: str, cwd: str, prompt: str) -> bytes:

@@ -21,7 +21,7 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.findable import EVERYWHERE, NOBODY, Document, Findable, Hit, Within
 from holdfast.stores.forgettable import Dropped, Forgettable
 from holdfast.stores.logged import Logged
-from holdfast.stores.paged import START, Captured, Counts, Head, Mark, Paged, Taken
+from holdfast.stores.paged import START, Captured, Counts, DailyCheckpoints, Head, Mark, Paged
 from holdfast.stores.recorded import RECORDS, Recorded, RecordsKept
 from holdfast.stores.sited import Sited
 
@@ -33,6 +33,7 @@ __all__ = [
     "Captured",
     "Change",
     "Counts",
+    "DailyCheckpoints",
     "Document",
     "Dropped",
     "Head",
@@ -44,7 +45,6 @@ __all__ = [
     "Redaction",
     "Rewritten",
     "Store",
-    "Taken",
     "Text",
     "Within",
     "names_one_of",

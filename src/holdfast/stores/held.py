@@ -20,7 +20,7 @@ SUFFIX = ".held.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class RowCounts:
     """How many rows each table had, and when."""
 
     rows: Mapping[str, int]
@@ -31,11 +31,11 @@ class Held:
         return f"{counts} on {datetime.fromtimestamp(self.at // 1000, UTC):%Y-%m-%d}"
 
 
-def held(path: Path) -> Held | None:
+def held(path: Path) -> RowCounts | None:
     """What the note beside the store says; None if there is none, or nothing was in the store."""
     try:
         note: Any = json.loads(note_of(path).read_text(encoding="ascii"))
-        found = Held({str(name): int(count) for name, count in note["rows"].items()}, int(note["at"]))
+        found = RowCounts({str(name): int(count) for name, count in note["rows"].items()}, int(note["at"]))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
     return found if any(found.rows.values()) else None

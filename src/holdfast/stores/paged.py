@@ -66,7 +66,7 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class DailyCheckpoints:
     """How many checkpoints of one day are kept."""
 
     day: str
@@ -136,6 +136,6 @@ class Paged(Protocol):
         """What is kept of each harness, by name."""
         ...
 
-    def taken_since(self, at: int) -> list[Taken]:
+    def taken_since(self, at: int) -> list[DailyCheckpoints]:
         """What is kept of each day since then, days of UTC in order; a day without any is left out."""
         ...

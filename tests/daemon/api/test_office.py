@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.daemon.access.keys import Keys
-from holdfast.daemon.api.executor import Office
-from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.api.executor import Executor
+from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.worker import Urgency, Worker
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 
 LOG = logging.getLogger("test")
 
@@ -21,22 +21,22 @@ LOG = logging.getLogger("test")
 def test_a_page_does_not_wait_for_what_reads_everything(tmp_path: Path) -> None:
     page_was_given = threading.Event()
 
-    def everything(desk: Desk, in_time: Callable[[], bool]) -> int:
+    def everything(engine: Engine, in_time: Callable[[], bool]) -> int:
         assert page_was_given.wait(20)
         assert in_time()
-        return desk.store.counts().sessions
+        return engine.store.counts().sessions
 
     async def asked() -> tuple[int, int]:
         worker = Worker(asyncio.get_running_loop())
-        reception = Reception(tmp_path, worker, asyncio.Event(), LOG, "")
-        await worker.do(Urgency.CONTROL, lambda: reception.open(0))
-        office = Office(reception, Keys(tmp_path, time.time), asyncio.Event(), LOG)
-        reading = asyncio.create_task(office.read_through(everything))
-        page = await office.do(lambda desk: desk.store.counts().checkpoints)
+        dispatcher = Dispatcher(tmp_path, worker, asyncio.Event(), LOG, "")
+        await worker.do(Urgency.CONTROL, lambda: dispatcher.open(0))
+        executor = Executor(dispatcher, Keys(tmp_path, time.time), asyncio.Event(), LOG)
+        reading = asyncio.create_task(executor.read_through(everything))
+        page = await executor.do(lambda engine: engine.store.counts().checkpoints)
         page_was_given.set()
         read = await reading
-        await office.close()
-        await worker.do(Urgency.CONTROL, reception.close)
+        await executor.close()
+        await worker.do(Urgency.CONTROL, dispatcher.close)
         worker.stop()
         return page, read
 

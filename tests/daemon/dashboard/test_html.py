@@ -14,7 +14,7 @@ from holdfast.daemon.dashboard.frame import View, diff, gauge, many, page, sessi
 from holdfast.daemon.dashboard.html import Child, Html, el, joined, verbatim
 from holdfast.daemon.dashboard.plots import Bar, days, rows
 from holdfast.daemon.dashboard.timeline_plot import LEFT, RIGHT, drawn, scale
-from holdfast.engine.views.timeline_view import Counted, Done, Moment, Story
+from holdfast.engine.views.timeline_view import Counted, Done, Moment, TimelineView
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -134,7 +134,7 @@ def test_a_pause_is_drawn_short() -> None:
     assert after == LEFT
 
 
-STORY = Story(
+STORY = TimelineView(
     (
         Moment(0, "p<1>", "prompt", "Fix <it>"),
         Moment(5, "c1", "checkpoint", "checkpoint (periodic)"),
@@ -160,8 +160,10 @@ def test_what_was_done_is_a_bar_for_each_stretch_and_what_failed_another() -> No
     assert {kind: shape.count("M") for shape, kind in shapes.items()} == {"done": 2, "failed": 1}
 
 
-@pytest.mark.parametrize("story", [STORY, Story((), (), (), 0), Story((), (Done(1, ok=True),), (), 0)])
-def test_any_story_can_be_drawn(story: Story) -> None:
+@pytest.mark.parametrize(
+    "story", [STORY, TimelineView((), (), (), 0), TimelineView((), (Done(1, ok=True),), (), 0)]
+)
+def test_any_story_can_be_drawn(story: TimelineView) -> None:
     assert Read(drawn(story, 100, "", str)).tags[0] == "svg"
 
 

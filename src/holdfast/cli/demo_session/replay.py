@@ -20,7 +20,7 @@ from holdfast.config import Config
 from holdfast.core.brief.compose import Reason
 from holdfast.core.events.event import Compacted, CompactionImminent, Prompt, Sign, ToolCalled
 from holdfast.core.session.session import Trigger
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.hook_events.receive import receive
 from holdfast.harnesses.base import Envelope
 from holdfast.lazy_dataclass import dataclass
@@ -42,7 +42,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DemoBrief:
     """The brief as the agent got it, and what it cost."""
 
     text: str
@@ -66,7 +66,7 @@ class Replayed:
     left: str
     summary: str
     last_message: str
-    brief: Given
+    brief: DemoBrief
     facts: tuple[Outcome, ...]
 
 
@@ -108,8 +108,8 @@ def _append(transcript: Path, lines: Sequence[bytes]) -> None:
             file.writelines(lines)
 
 
-def _desk(store: Store, home: Path, moment: Moment) -> Desk:
-    return Desk(
+def _desk(store: Store, home: Path, moment: Moment) -> Engine:
+    return Engine(
         store=store,
         harness=harnesses.get,
         config=lambda _: Config(),
@@ -119,11 +119,11 @@ def _desk(store: Store, home: Path, moment: Moment) -> Desk:
     )
 
 
-def _deliver(desk: Desk, story: Story, moment: Moment) -> tuple[bool, float]:
+def _deliver(engine: Engine, story: Story, moment: Moment) -> tuple[bool, float]:
     """Whether the letter was answered, and how many milliseconds that took."""
-    envelope = Envelope(desk.new_id(), story.harness, moment.at)
+    envelope = Envelope(engine.new_id(), story.harness, moment.at)
     began = time.perf_counter()
-    answer = receive(desk, envelope, bytes(moment.letter), lambda: True)
+    answer = receive(engine, envelope, bytes(moment.letter), lambda: True)
     return bool(answer), (time.perf_counter() - began) * 1000
 
 
@@ -147,7 +147,7 @@ def _read_back(store: Store, story: Story, home: Path, milliseconds: float) -> R
         left=story.left,
         summary=_shown(summary, home),
         last_message=story.last_message,
-        brief=Given(receipt.text, len(receipt.text), receipt.budget, round(milliseconds, 1)),
+        brief=DemoBrief(receipt.text, len(receipt.text), receipt.budget, round(milliseconds, 1)),
         facts=_outcomes(story, f"{summary}\n{story.last_message}", receipt.text),
     )
 

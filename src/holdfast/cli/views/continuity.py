@@ -17,8 +17,16 @@ from holdfast.core.text.strings import elapsed
 from holdfast.engine.briefing import startup as load
 from holdfast.engine.briefing.startup import ResumeContext
 from holdfast.engine.documents import dream
-from holdfast.engine.documents.continuity import ONE_FILE, Outcome, Readable, Room, layered, readable, room
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents.continuity import (
+    ONE_FILE,
+    ContinuityFiles,
+    Outcome,
+    Readable,
+    layered,
+    readable,
+    room,
+)
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory import team
 from holdfast.engine.memory.team import TeamEntry
 
@@ -27,25 +35,25 @@ REPOSITORY: Final = "from the repository"
 _LAYER_KEYS: Final = {LayerName.SHARED: "project", LayerName.LOCAL: "projectLocal"}
 
 
-def as_json(desk: Desk, here: Room) -> dict[str, Any]:
+def as_json(engine: Engine, here: ContinuityFiles) -> dict[str, Any]:
     """Everything that `load` knows."""
     found = readable(here)
     said = layered(found.layers)
     return {
-        **status_as_json(desk, here, found),
+        **status_as_json(engine, here, found),
         "projectContinuity": _layer(said, LayerName.SHARED),
         "projectLocalContinuity": _layer(said, LayerName.LOCAL),
         "mergedResumeBrief": _summary(merged_brief(said)),
-        "startup": block(desk, here).as_json(),
+        "startup": block(engine, here).as_json(),
     }
 
 
-def block(desk: Desk, here: Room) -> Startup:
+def block(engine: Engine, here: ContinuityFiles) -> Startup:
     """The block that a starting session would be given if it were given nothing else."""
-    return startup(load.loaded(desk, here) or Loaded((), (), Limits(0)))
+    return startup(load.loaded(engine, here) or Loaded((), (), Limits(0)))
 
 
-def status_as_json(desk: Desk, here: Room, found: Readable) -> dict[str, Any]:
+def status_as_json(engine: Engine, here: ContinuityFiles, found: Readable) -> dict[str, Any]:
     """What `status` knows: the account of the continuity, without what it says."""
     said = layered(found.layers)
     return {
@@ -57,13 +65,13 @@ def status_as_json(desk: Desk, here: Room, found: Readable) -> dict[str, Any]:
         "layersPresent": [one.name.value for one in said],
         "unreadableLayers": list(found.unreadable),
         **account(here),
-        "resumeContext": _resume_context(load.resume_context(desk, here, said)),
+        "resumeContext": _resume_context(load.resume_context(engine, here, said)),
     }
 
 
-def surfaced_as_json(desk: Desk, project: Project, query: str) -> dict[str, Any]:
+def surfaced_as_json(engine: Engine, project: Project, query: str) -> dict[str, Any]:
     """What is under review, and what the team wrote down, that fits a query; nothing is built for it."""
-    candidates, diagnostics = load.surfaced(room(desk, access.home(), project), query)
+    candidates, diagnostics = load.surfaced(room(engine, access.home(), project), query)
     return {
         "dreamRefs": [dream.as_json(one) for one in candidates],
         "teamEntries": _team(team.suggested(Path(project.root), query, load.SUGGESTED)),
@@ -71,7 +79,7 @@ def surfaced_as_json(desk: Desk, project: Project, query: str) -> dict[str, Any]
     }
 
 
-def outcome_as_json(here: Room, outcome: Outcome, action: str) -> dict[str, Any]:
+def outcome_as_json(here: ContinuityFiles, outcome: Outcome, action: str) -> dict[str, Any]:
     """What `save` and `refresh` did."""
     source = outcome.source
     return {
@@ -90,7 +98,7 @@ def outcome_as_json(here: Room, outcome: Outcome, action: str) -> dict[str, Any]
     }
 
 
-def account(here: Room) -> dict[str, Any]:
+def account(here: ContinuityFiles) -> dict[str, Any]:
     """The latest generation, those before it, and what is not accounted for."""
     entries = here.entries()
     last = entries[-1] if entries else None
@@ -119,7 +127,7 @@ def print_layers(said: Sequence[Layered]) -> None:
     give("\n".join(_lines(merged_brief(said))))
 
 
-def print_account(here: Room, now: int) -> None:
+def print_account(here: ContinuityFiles, now: int) -> None:
     """How the continuity came about, in a few lines."""
     entries = here.entries()
     if not entries:

@@ -13,7 +13,7 @@ from holdfast.core.redaction.redact import redact
 from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.engine.memory.recall import Finding
-from holdfast.engine.memory.remember import Kept
+from holdfast.engine.memory.remember import MemoryOutcome
 from holdfast.engine.views import serialisation
 from holdfast.engine.views.serialisation import Row, given
 
@@ -26,12 +26,12 @@ def memory_row(memory: Memory) -> Row:
     return given(serialisation.memory_row(memory, access.now()), redact)
 
 
-def kept_row(kept: Kept) -> Row:
+def kept_row(kept: MemoryOutcome) -> Row:
     """What became of a wish, for a program."""
     return {**memory_row(kept.memory), "again": kept.again, "supersedes": list(kept.supersedes)}
 
 
-def give_kept(kept: Kept) -> None:
+def give_kept(kept: MemoryOutcome) -> None:
     """The id of a memory that was kept, and beside it what is worth knowing."""
     if kept.again:
         say(f"known already; it was said {kept.memory.seen} times")

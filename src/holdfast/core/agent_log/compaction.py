@@ -12,7 +12,15 @@ from itertools import accumulate
 from typing import Final, TypeAlias
 
 from holdfast.core.agent_log.context import window_of
-from holdfast.core.agent_log.record_bodies import Block, Checkpoint, Compaction, Message, Owed, Rolling, body
+from holdfast.core.agent_log.record_bodies import (
+    Block,
+    Checkpoint,
+    Compaction,
+    CompactionNote,
+    Message,
+    Rolling,
+    body,
+)
 from holdfast.core.agent_log.records import (
     BRANCH_SUMMARY,
     CHECKPOINT,
@@ -156,7 +164,7 @@ def compaction_record(
         "fromCheckpoint": isinstance(summary, ByRule),
     }
     if isinstance(summary, ByRule) and summary.reason:
-        said["details"] = Owed(no_model=summary.reason)
+        said["details"] = CompactionNote(no_model=summary.reason)
     return made(COMPACTION, id, behind.id, at, said)
 
 
@@ -170,7 +178,7 @@ def retold(id: str, behind: Record, at: int, owed: Record, summary: Written) -> 
         "firstKeptEntryId": kept,
         "tokensBefore": tokens or 0,
         "fromCheckpoint": False,
-        "details": Owed(retells=owed.id),
+        "details": CompactionNote(retells=owed.id),
     }
     return made(COMPACTION, id, behind.id, at, said)
 

@@ -21,8 +21,8 @@ from holdfast.core.agent_log.record_bodies import (
     ContextEdit,
     CustomMessage,
     Message,
+    MessageBody,
     Replacement,
-    Said,
     body,
 )
 from holdfast.core.agent_log.records import COMPACTION, CONTEXT_EDIT, CUSTOM_MESSAGE, MESSAGE, RESET, Record
@@ -73,7 +73,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UserTurn:
     """What stands in the user's role."""
 
     parts: tuple[Text | Image, ...]
@@ -82,14 +82,14 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AgentTurn:
     """What the agent said, and the result of each of its calls, in their order."""
 
     parts: tuple[Text | Thinking | Call, ...]
     results: tuple[Result, ...] = ()
 
 
-Turn: TypeAlias = Asked | Answered
+Turn: TypeAlias = UserTurn | AgentTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def turns_of(path: Sequence[Record]) -> tuple[Turn, ...]:
         if record.id not in stale:
             telling.tell(record)
     turns = tuple(telling.turns())
-    return (Asked((Text(UNKNOWN_BEFORE),)), *turns) if turns and isinstance(turns[0], Answered) else turns
+    return (UserTurn((Text(UNKNOWN_BEFORE),)), *turns) if turns and isinstance(turns[0], AgentTurn) else turns
 
 
 SUMMARY: Final = (
@@ -207,7 +207,7 @@ def _is_settled(path: Sequence[Record], first: int, compacted: int, first_kept: 
     return said is None or said.role != "toolResult"
 
 
-def _said(record: Record) -> Said | None:
+def _said(record: Record) -> MessageBody | None:
     said = body(record) if record.type == MESSAGE else None
     return said.message if isinstance(said, Message) else None
 
@@ -233,11 +233,11 @@ class _Draft:
     """By the id that the log has for a call, the one that the model is told."""
     results: dict[str, Result] = field(default_factory=dict[str, Result])
 
-    def finished(self) -> Answered:
+    def finished(self) -> AgentTurn:
         calls = [part.id for part in self.parts if isinstance(part, Call)]
         missing = (Text(NO_RESULT),)
         results = [self.results.get(call) or Result(call, missing, ok=False) for call in calls]
-        return Answered(tuple(self.parts), tuple(results))
+        return AgentTurn(tuple(self.parts), tuple(results))
 
 
 class _Telling:
@@ -245,7 +245,7 @@ class _Telling:
 
     def __init__(self, edits: Mapping[str, Replacement | None]) -> None:
         self._edits = edits
-        self._turns: list[Asked | _Draft] = []
+        self._turns: list[UserTurn | _Draft] = []
         self._ids: set[str] = set()
 
     def turns(self) -> Iterator[Turn]:
@@ -270,9 +270,9 @@ class _Telling:
                 pass
 
     def ask(self, parts: tuple[Text | Image, ...], *, flush: bool = False) -> None:
-        self._turns.append(Asked(parts, flush))
+        self._turns.append(UserTurn(parts, flush))
 
-    def _tell_message(self, said: Said) -> None:
+    def _tell_message(self, said: MessageBody) -> None:
         match said.role:
             case "assistant":
                 self._answer(said)
@@ -289,19 +289,19 @@ class _Telling:
             case _:
                 pass
 
-    def _answer(self, said: Said) -> None:
+    def _answer(self, said: MessageBody) -> None:
         draft = _Draft()
         for block in _blocks(said.content):
             self._add(draft, block, said)
         told = [part for part in draft.parts if not isinstance(part, Thinking)]
         if len(told) == 1 and isinstance(told[0], Text) and says_nothing(told[0].text):
             # Then our question goes too: no model is told of either again.
-            if self._turns and isinstance(asked := self._turns[-1], Asked) and asked.flush:
+            if self._turns and isinstance(asked := self._turns[-1], UserTurn) and asked.flush:
                 self._turns.pop()
         elif told:
             self._turns.append(draft)
 
-    def _add(self, draft: _Draft, block: Block, said: Said) -> None:
+    def _add(self, draft: _Draft, block: Block, said: MessageBody) -> None:
         is_whole = said.stop not in _CUT_OFF
         if block.type == "text" and block.text and block.text.strip():
             draft.parts.append(Text(block.text))
@@ -314,7 +314,7 @@ class _Telling:
             draft.parts.append(call)
             draft.awaited.setdefault(block.id or "", call.id)
 
-    def _return(self, said: Said) -> None:
+    def _return(self, said: MessageBody) -> None:
         """Put a result where its call is, however late it came; one without a call tells nothing."""
         call = said.call or ""
         for turn in reversed(self._turns):
@@ -339,7 +339,7 @@ _UNEDITED: Final = Replacement()
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def _edited(said: Said, content: Content) -> Said:
+def _edited(said: MessageBody, content: Content) -> MessageBody:
     return msgspec.structs.replace(said, content=content)
 
 
@@ -358,7 +358,7 @@ def _shown(content: Content) -> tuple[Text | Image, ...]:
     return tuple(parts)
 
 
-def _ran(said: Said) -> str:
+def _ran(said: MessageBody) -> str:
     """What a command told that a person ran."""
     ended = "cancelled" if said.cancelled else f"exit {said.exit_code}" if said.exit_code else ""
     told = said.output.strip() if said.output and said.output.strip() else NO_OUTPUT

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from holdfast.core.agent_log.context import Answered, Asked, Call, Image, Result, Text, Thinking, Turn
+from holdfast.core.agent_log.context import AgentTurn, Call, Image, Result, Text, Thinking, Turn, UserTurn
 
 Json: TypeAlias = dict[str, object]
 
@@ -24,9 +24,9 @@ def anthropic(turns: Sequence[Turn]) -> list[Json]:
     messages: list[tuple[str, list[Json]]] = []
     for turn in turns:
         match turn:
-            case Asked():
+            case UserTurn():
                 _join(messages, "user", [_anthropic_shown(part) for part in turn.parts])
-            case Answered():
+            case AgentTurn():
                 _join(messages, "assistant", _anthropic_said(turn))
                 _join(messages, "user", [_anthropic_result(result) for result in turn.results])
     return [{"role": role, "content": content} for role, content in messages]
@@ -39,10 +39,10 @@ def openai(turns: Sequence[Turn]) -> list[Json]:
     said: list[Text] = []
     for turn in turns:
         match turn:
-            case Asked():
+            case UserTurn():
                 _openai_said(messages, said)
                 asked.extend(turn.parts)
-            case Answered():
+            case AgentTurn():
                 _openai_asked(messages, asked)
                 said.extend(part for part in turn.parts if isinstance(part, Text))
                 calls = [part for part in turn.parts if isinstance(part, Call)]
@@ -72,7 +72,7 @@ def _anthropic_shown(part: Text | Image) -> Json:
             return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}}
 
 
-def _anthropic_said(turn: Answered) -> list[Json]:
+def _anthropic_said(turn: AgentTurn) -> list[Json]:
     said: list[Json] = []
     for part in turn.parts:
         match part:

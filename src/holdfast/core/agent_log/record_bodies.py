@@ -51,7 +51,7 @@ class Tokens(msgspec.Struct, frozen=True):
         return sum(int(min(part, _MOST_TOKENS)) for part in parts if part and part > 0)
 
 
-class Said(msgspec.Struct, frozen=True):
+class MessageBody(msgspec.Struct, frozen=True):
     """What was said or done: by a person, the agent, a tool, or a command that a person ran."""
 
     role: str = ""
@@ -74,7 +74,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    message: Said
+    message: MessageBody
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -94,7 +94,7 @@ class Compaction(msgspec.Struct, frozen=True):
     tokens_before: int | float | None = msgspec.field(default=None, name="tokensBefore")
     from_checkpoint: bool | None = msgspec.field(default=None, name="fromCheckpoint")
     details: msgspec.Raw = NOTHING
-    """Each program puts there what it likes; what we put there is in `Owed`."""
+    """Each program puts there what it likes; what we put there is in `CompactionNote`."""
 
     @property
     def first_kept(self) -> str:
@@ -104,15 +104,15 @@ class Compaction(msgspec.Struct, frozen=True):
         return f"@{int(self.first_kept_place)}" if self.first_kept_place is not None else ""
 
     @property
-    def owed(self) -> Owed:
+    def owed(self) -> CompactionNote:
         """What we noted of it; nothing where another program wrote it."""
         try:
-            return msgspec.json.decode(self.details, type=Owed)
+            return msgspec.json.decode(self.details, type=CompactionNote)
         except (ValueError, RecursionError):
-            return Owed()
+            return CompactionNote()
 
 
-class Owed(msgspec.Struct, frozen=True, omit_defaults=True):
+class CompactionNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """What we note of a compaction beside its summary."""
 
     no_model: str = msgspec.field(default="", name="noModel")

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from holdfast.core.agent_log.answer_schema import strict_schema
-from holdfast.core.agent_log.context import Answered, Asked, Call, Result, Text, Turn
+from holdfast.core.agent_log.context import AgentTurn, Call, Result, Text, Turn, UserTurn
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
@@ -217,11 +217,11 @@ def _command(command: str) -> str:
 
 def _lines(turn: Turn) -> Iterator[str]:
     match turn:
-        case Asked(parts=parts):
+        case UserTurn(parts=parts):
             yield from (
                 f"USER: {shortened(part.text, PART_CHARS)}" for part in parts if isinstance(part, Text)
             )
-        case Answered(parts=parts, results=results):
+        case AgentTurn(parts=parts, results=results):
             returned = {result.call: result for result in results}
             for part in parts:
                 if isinstance(part, Text):

@@ -13,7 +13,7 @@ from typing import Final
 from holdfast.core.documents.continuity_startup import Loaded
 from holdfast.core.documents.ledger_sentences import Lead
 from holdfast.core.documents.repository_ledger import StrangeLedger
-from holdfast.core.evidence.trail import Said
+from holdfast.core.evidence.trail import Utterance
 from holdfast.core.session.session import Session
 from holdfast.lazy_dataclass import dataclass
 
@@ -81,7 +81,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptByHarness:
     """What a harness gives its model back by itself after a compaction, and a brief need not repeat.
 
     The goal and the constraints are told all the same: what a brief is about should stand in it.
@@ -91,17 +91,17 @@ class Kept:
     """What the user typed."""
 
 
-NOTHING_KEPT: Final = Kept()
+NOTHING_KEPT: Final = KeptByHarness()
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BriefInput:
     """What a brief is made from: the session that is continued, and the world as it is now."""
 
     reason: Reason
     session: Session
     now: int
-    words: tuple[Said, ...] = ()
+    words: tuple[Utterance, ...] = ()
     """What the agent or a person wrote down in their own words, newest first."""
     marks: Mapping[str, str] = field(default_factory=lambda: {})
     """For each file that is not as it was left: what changed."""
@@ -109,7 +109,7 @@ class Told:
     """What else is not as it was left: branch, HEAD."""
     neighbours: tuple[str, ...] = ()
     """Other sessions of this project, each named in one line and never taken over."""
-    kept: Kept = NOTHING_KEPT
+    kept: KeptByHarness = NOTHING_KEPT
     offers: tuple[str, ...] = ()
     """What the agent may want to ask `recall` for, each a query that finds something."""
     lead: Lead | None = None

@@ -23,21 +23,21 @@ from holdfast.core.brief.brief_input import (
     SINCE,
     STATE,
     WORDS,
+    BriefInput,
     Item,
     Reason,
-    Told,
 )
 from holdfast.core.brief.deleted_files import gone_names, names_in
 from holdfast.core.brief.named_things import Naming, recency, relative, short_paths, things
 from holdfast.core.brief.weights import WEIGHTS, Weights, weighed
 from holdfast.core.documents import ledger_sentences
 from holdfast.core.evidence.commands import shell
-from holdfast.core.evidence.commands.purpose import Aim
+from holdfast.core.evidence.commands.purpose import Purpose
 from holdfast.core.evidence.one_line import git_lines
 from holdfast.core.evidence.prose import reader
 from holdfast.core.evidence.statements import RULE_WORDS, checks_in
 from holdfast.core.evidence.todos import IN_PROGRESS, still_open
-from holdfast.core.evidence.trail import Note, NoteKind, Said, Trail
+from holdfast.core.evidence.trail import Note, NoteKind, Trail, Utterance
 from holdfast.core.text.strings import content_words, elapsed, in_sentences, one_line, shortened
 
 GOAL_CHARS = 240
@@ -49,7 +49,7 @@ WORDS_CHARS = 800
 RUNNING_CHARS = 60
 
 
-def candidates(told: Told, weights: Weights = WEIGHTS, naming: Naming = short_paths) -> Iterator[Item]:
+def candidates(told: BriefInput, weights: Weights = WEIGHTS, naming: Naming = short_paths) -> Iterator[Item]:
     """Everything that could be said of the session, weighed."""
     yield from _led(told)
     yield from _world(told, weights)
@@ -69,7 +69,7 @@ _OVERTAKEN = frozenset({"decision", "next", "untried"})
 """What binds nobody once the file that it was about is no more."""
 
 
-def _led(told: Told) -> Iterator[Item]:
+def _led(told: BriefInput) -> Iterator[Item]:
     """What the ledger says that leads, if one does."""
     if told.lead is None:
         return
@@ -79,7 +79,7 @@ def _led(told: Told) -> Iterator[Item]:
         )
 
 
-def news(told: Told) -> Iterator[Item]:
+def news(told: BriefInput) -> Iterator[Item]:
     """What a model with its whole history cannot know."""
     yield from _world(told, WEIGHTS)
     for path, mark in told.marks.items():
@@ -92,14 +92,14 @@ def _dated(item: Item, gone: Mapping[str, re.Pattern[str]]) -> Item:
     return replace(item, text=f"{item.text} (by now gone: {', '.join(named)})") if named else item
 
 
-def _world(told: Told, weights: Weights) -> Iterator[Item]:
+def _world(told: BriefInput, weights: Weights) -> Iterator[Item]:
     for notice in told.notices:
         yield weighed(Item(SINCE, f"UNCONFIRMED: {notice}", told.now, "world", "since"), weights)
     for neighbour in told.neighbours:
         yield weighed(Item(OTHERS, neighbour, told.now, "store", "neighbour"), weights)
 
 
-def _asked(told: Told, weights: Weights) -> Iterator[Item]:
+def _asked(told: BriefInput, weights: Weights) -> Iterator[Item]:
     trail, key = told.session.trail, told.session.key
     goal, first = trail.goal, trail.first_prompt
     if goal and (bare := shortened(one_line(_RULED.sub(" ", goal.text)), GOAL_CHARS)):
@@ -125,7 +125,7 @@ _RULED = re.compile(r"[─━═╌┄_=*~#-]{4,}")
 _FEW_WORDS = 8
 
 
-def _before(goal: Said | None, earlier: Iterable[Said]) -> Said | None:
+def _before(goal: Utterance | None, earlier: Iterable[Utterance]) -> Utterance | None:
     """What a short goal goes on from: "do it all" says little without what was asked before it."""
     if goal is None or len(goal.text.split()) >= _FEW_WORDS:
         return None
@@ -133,7 +133,7 @@ def _before(goal: Said | None, earlier: Iterable[Said]) -> Said | None:
     return next((said for said in asked if len(said.text.split()) >= _FEW_WORDS), None)
 
 
-def _without(said: Said, others: list[str], limit: int = PROMPT_CHARS) -> str:
+def _without(said: Utterance, others: list[str], limit: int = PROMPT_CHARS) -> str:
     """What is said beside the sentences in it that are told by themselves."""
     text = one_line(said.text)
     for other in others:
@@ -143,9 +143,9 @@ def _without(said: Said, others: list[str], limit: int = PROMPT_CHARS) -> str:
     return "" if rest.startswith("/") and " " not in rest else shortened(rest, limit)
 
 
-def _statements(trail: Trail) -> list[Said]:
+def _statements(trail: Trail) -> list[Utterance]:
     """What the agent said beside what is told by itself, the newest first; mere narration only if last."""
-    found: list[Said] = []
+    found: list[Utterance] = []
     for said in reversed(trail.statements):
         noted = frozenset(note.text for note in trail.notes if note.record == said.record)
         sentences = reader.sentences(said.text)
@@ -201,7 +201,7 @@ _NOTES = (
 )
 
 
-def _noted(told: Told, weights: Weights) -> Iterator[Item]:
+def _noted(told: BriefInput, weights: Weights) -> Iterator[Item]:
     for place, said in enumerate(told.words):
         # Indented, so that no line of it can pass for one of ours.
         words = shortened(said.text, WORDS_CHARS).replace("\n", "\n  ")
@@ -219,7 +219,7 @@ def _noted(told: Told, weights: Weights) -> Iterator[Item]:
                 yield weighed(_note(note, name, section, label), weights, recency=recency(place), age=age)
 
 
-def _ruled(told: Told, weights: Weights) -> Iterator[Item]:
+def _ruled(told: BriefInput, weights: Weights) -> Iterator[Item]:
     """What the user ruled; what was only asked or told in the words of a rule is told as that."""
     notes = [note for note in told.session.trail.noted(NoteKind.CONSTRAINT) if not note.by_user]
     remarks = frozenset(note.text for note in notes if reader.is_remark(note.text))
@@ -242,7 +242,7 @@ def _beside_runs(notes: Iterable[Note], trail: Trail) -> Iterator[Note]:
 
     What was said of them holds until the next edit; a run is told with its outcome, and again if it fails.
     """
-    known = any(run.tests or (run.ok is not None and run.aim is Aim.CHECK) for run in trail.commands)
+    known = any(run.tests or (run.ok is not None and run.aim is Purpose.CHECK) for run in trail.commands)
     return (note for note in notes if not (known and note.kind in _COUNTS and reader.is_check(note.text)))
 
 
@@ -259,7 +259,7 @@ def _latest_of_checks(notes: Iterable[Note]) -> Iterator[Note]:
 _COUNTS = frozenset({NoteKind.CONFIRMED, NoteKind.MEASURED})
 
 
-def _replies(told: Told, weights: Weights) -> Iterator[Item]:
+def _replies(told: BriefInput, weights: Weights) -> Iterator[Item]:
     """What the user said to tools; the last word, if it came after the goal, is where the work goes now."""
     trail = told.session.trail
     since = trail.goal.at if trail.goal else 0
@@ -274,7 +274,7 @@ def _replies(told: Told, weights: Weights) -> Iterator[Item]:
             yield weighed(_note(note, kind, section, ""), weights, standing=recency(place), age=age)
 
 
-def _running(told: Told, weights: Weights) -> Iterator[Item]:
+def _running(told: BriefInput, weights: Weights) -> Iterator[Item]:
     """What goes on in the background, and the subagents that can be asked again: elsewhere neither holds."""
     here = told.reason in _SAME_PROCESS
     for place, one in enumerate(reversed(told.session.trail.running)):
@@ -303,12 +303,12 @@ A decision holds, but the work goes on from the latest.
 """
 
 
-def _steps_since(note: Note, told: Told) -> int:
+def _steps_since(note: Note, told: BriefInput) -> int:
     """How long ago a sentence was said; sessions of old do not say at which step it was."""
     return max(told.session.trail.steps - note.step, 0) if note.step else 0
 
 
-def _is_overtaken(note: Note, told: Told) -> bool:
+def _is_overtaken(note: Note, told: BriefInput) -> bool:
     """Whether a step was to be next before the user asked for something else, and long enough ago."""
     goal = told.session.trail.goal
     asked_since = goal is not None and note.at < goal.at
@@ -327,7 +327,7 @@ def _note(note: Note, kind: str, section: str, label: str) -> Item:
     return Item(section, labelled, note.at, note.record, kind, bare)
 
 
-def _state(told: Told, weights: Weights) -> Iterator[Item]:
+def _state(told: BriefInput, weights: Weights) -> Iterator[Item]:
     trail, key, at = told.session.trail, told.session.key, told.session.changed_at
     for place, todo in enumerate(still_open(trail)):
         label = "Doing" if todo.status == IN_PROGRESS else "To do"

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Final, TypeAlias
 
-from holdfast.core.brief.brief_input import COMMANDS, FILES, IN_USE, Item, Told
+from holdfast.core.brief.brief_input import COMMANDS, FILES, IN_USE, BriefInput, Item
 from holdfast.core.brief.deleted_files import gone_names, name_of, names_in
 from holdfast.core.brief.layout import folders_of
 from holdfast.core.brief.weights import Weights, score, weighed
@@ -34,16 +34,16 @@ _NAMED: Final = frozenset({Thing.NAME, Thing.REFERENCE, Thing.OPTION})
 _KINDS: Final = {Action.READ: "read_file", Action.DELETE: "gone_file"}
 
 
-Naming: TypeAlias = Callable[[Told, str], Callable[[str], str]]
+Naming: TypeAlias = Callable[[BriefInput, str], Callable[[str], str]]
 """How the files of a session are named, also those in the one place elsewhere."""
 
 
-def whole_paths(told: Told, elsewhere: str) -> Callable[[str], str]:
+def whole_paths(told: BriefInput, elsewhere: str) -> Callable[[str], str]:
     """Each file by its path from the project."""
     return partial(relative, told=told, elsewhere=elsewhere)
 
 
-def short_paths(told: Told, elsewhere: str) -> Callable[[str], str]:
+def short_paths(told: BriefInput, elsewhere: str) -> Callable[[str], str]:
     """The file that was changed last by its whole path, others by as much as tells them apart."""
     trail, whole = told.session.trail, whole_paths(told, elsewhere)
     named = [mention.shown for mention in trail.mentions if mention.thing is Thing.FILE]
@@ -52,7 +52,7 @@ def short_paths(told: Told, elsewhere: str) -> Callable[[str], str]:
     return lambda path: whole(path) if latest and path == latest.path else short(whole(path))
 
 
-def things(told: Told, weights: Weights, naming: Naming = short_paths) -> Iterator[Item]:
+def things(told: BriefInput, weights: Weights, naming: Naming = short_paths) -> Iterator[Item]:
     """Every thing that could be named, weighed."""
     elsewhere = _elsewhere(told)
     short = naming(told, elsewhere)
@@ -72,7 +72,7 @@ def _latest_change(trail: Trail) -> FileTouch | None:
     return next(iter((there or changed)[-1:]), None)
 
 
-def _folders(told: Told, weights: Weights) -> Iterator[Item]:
+def _folders(told: BriefInput, weights: Weights) -> Iterator[Item]:
     """The folders that are named or worked in, each once however it is spelled, and the project's own."""
     steps, at, key = told.session.trail.steps, told.session.changed_at, told.session.key
     alike: dict[str, list[Mention]] = {}
@@ -91,7 +91,7 @@ def _folders(told: Told, weights: Weights) -> Iterator[Item]:
             yield weighed(item, weights, **features)
 
 
-def _folder(mention: Mention, told: Told) -> Mention | None:
+def _folder(mention: Mention, told: BriefInput) -> Mention | None:
     """The folder that is named, by itself or with a file in it; the project's own only by itself."""
     folder = mention.shown[: mention.shown.rfind("/") + 1] if mention.thing is Thing.FILE else ""
     if folder and relative(folder, told):
@@ -99,7 +99,7 @@ def _folder(mention: Mention, told: Told) -> Mention | None:
     return mention if mention.thing is Thing.FOLDER else None
 
 
-def _names(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+def _names(told: BriefInput, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
     scored = [
         (score(mention.thing.value, _features(mention, told, "name_"), weights), mention)
         for mention in reversed(told.session.trail.mentions)
@@ -113,7 +113,7 @@ def _names(told: Told, short: Callable[[str], str], weights: Weights) -> Iterato
         yield Item(FILES, name, at, key, kind, key=name, lead=IN_USE, beside=beside, score=worth)
 
 
-def _files(told: Told, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+def _files(told: BriefInput, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
     trail, key = told.session.trail, told.session.key
     git = told.session.git
     dirty = frozenset(git.dirty if git else ())
@@ -167,7 +167,7 @@ def _as_one(shown: Mention, spellings: Sequence[Mention], steps: int) -> Mention
     return replace(shown, use=use * math.exp2((steps - step) / HALF_LIFE), step=step)
 
 
-def _file(touch: FileTouch, told: Told, short: Callable[[str], str]) -> Item:
+def _file(touch: FileTouch, told: BriefInput, short: Callable[[str], str]) -> Item:
     """A file behind the label of what was done to it, or in a line of its own if it is not as it was left."""
     path, mark = short(touch.path), told.marks.get(touch.path)
     item = Item(FILES, path, touch.at, told.session.key, _KINDS.get(touch.action, "changed_file"), path)
@@ -178,7 +178,7 @@ def _file(touch: FileTouch, told: Told, short: Callable[[str], str]) -> Item:
     return replace(item, lead=DONE[touch.action], path=path)
 
 
-def _commands(told: Told, weights: Weights) -> Iterator[Item]:
+def _commands(told: BriefInput, weights: Weights) -> Iterator[Item]:
     """Failures each in a line; what else was run, once for each program, behind the label of its outcome."""
     trail, key = told.session.trail, told.session.key
     mentions = {mention.name: mention for mention in trail.mentions if mention.thing is Thing.PROGRAM}
@@ -220,7 +220,7 @@ _ELSEWHERE: Final = frozenset(
 """What goes to another place or machine, or hands a path to somebody who does not stand in the project."""
 
 
-def _from_project(run: CommandRun, told: Told) -> CommandRun:
+def _from_project(run: CommandRun, told: BriefInput) -> CommandRun:
     """A run with the project's files as one would type them there, in the command and in why it failed.
 
     Only where that means the same: not in a command that goes elsewhere, nor in the middle of a word.
@@ -253,7 +253,7 @@ def _latest(commands: Iterable[CommandRun]) -> dict[str, tuple[str, CommandRun]]
     return {call.program: (call.form, run) for run in runs for call in shell.calls(run.command, CALL_CHARS)}
 
 
-def _features(mention: Mention, told: Told, whose: str = "") -> dict[str, float]:
+def _features(mention: Mention, told: BriefInput, whose: str = "") -> dict[str, float]:
     """How much a thing is in use, and 0 for one that was named in the last step, less for each step since."""
     steps = told.session.trail.steps
     return {
@@ -270,7 +270,7 @@ def recency(place: int) -> float:
     return -math.log1p(place / 2)
 
 
-def relative(path: str, told: Told, elsewhere: str = "") -> str:
+def relative(path: str, told: BriefInput, elsewhere: str = "") -> str:
     """The path as the agent would type it in the project, or in the one place elsewhere; others whole."""
     for root in _roots(told):
         if path.startswith(f"{root}/"):
@@ -278,14 +278,14 @@ def relative(path: str, told: Told, elsewhere: str = "") -> str:
     return LEFT_OUT + path[len(elsewhere) :] if elsewhere and path.startswith(elsewhere) else path
 
 
-def _roots(told: Told) -> tuple[str, ...]:
+def _roots(told: BriefInput) -> tuple[str, ...]:
     """The project's directory, in each spelling of it."""
     project = told.session.project
     spellings = dict.fromkeys((project.root, project.normalized, project.path))
     return tuple(root for root in spellings if root not in ("", "/"))
 
 
-def _elsewhere(told: Told) -> str:
+def _elsewhere(told: BriefInput) -> str:
     """The directory that the touched files outside the project share, if it is worth a line of its own."""
     outside = [path for touch in told.session.trail.files if (path := relative(touch.path, told))[:1] == "/"]
     changed = {touch.path for touch in told.session.trail.files if touch.action is not Action.READ}

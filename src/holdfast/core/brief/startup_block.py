@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.brief.brief_input import Item, Reason, Told
+from holdfast.core.brief.brief_input import BriefInput, Item, Reason
 from holdfast.core.brief.compose import Brief, compose, compose_news
 from holdfast.core.documents.continuity_merge import subject
 from holdfast.core.documents.continuity_startup import Loaded, Row, startup
@@ -25,7 +25,7 @@ ALIKE_CHARS: Final = 100
 """Two sentences that begin alike for so long are one, cut off at another place."""
 
 
-def written(told: Told, budget: int) -> Brief:
+def written(told: BriefInput, budget: int) -> Brief:
     """The brief for what is told: the whole picture, or only the news where the model has its history."""
     news = told.reason in (Reason.RESUME, Reason.FORK, Reason.PARALLEL)
     below = block(told.strange, budget) if told.strange and not news else ""
@@ -35,7 +35,7 @@ def written(told: Told, budget: int) -> Brief:
     return _with_strange_ledger(brief, told, below) if below and brief.text else brief
 
 
-def narrowed(told: Told, share: float) -> Told:
+def narrowed(told: BriefInput, share: float) -> BriefInput:
     """The same with so much less room for what stands beside the brief."""
     if told.loaded is None:
         return told
@@ -55,7 +55,7 @@ def _with_block(brief: Brief, loaded: Loaded, now: int) -> Brief:
     return Brief(f"{brief.text}\n{fenced}" if brief.text else fenced, items)
 
 
-def _with_strange_ledger(brief: Brief, told: Told, below: str) -> Brief:
+def _with_strange_ledger(brief: Brief, told: BriefInput, below: str) -> Brief:
     path = told.strange.path if told.strange else ""
     item = Item(STRANGE_SECTION, path, told.now, path, STRANGE, path, rendered=True)
     return Brief(f"{brief.text}\n{below}", (*brief.items, item))

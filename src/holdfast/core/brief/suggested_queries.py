@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from holdfast.core.brief.brief_input import OVER, Told
+from holdfast.core.brief.brief_input import OVER, BriefInput
 from holdfast.core.brief.compose import Brief
 from holdfast.core.text.strings import query_terms
 from holdfast.lazy_dataclass import dataclass
@@ -22,7 +22,7 @@ QUERY_CHARS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class SuggestedQuery:
     """A query, and whether only what was said to be worth keeping answers it."""
 
     query: str
@@ -33,21 +33,21 @@ class Offer:
         return frozenset(self.query.lower().split())
 
 
-def likely(told: Told, brief: Brief) -> Iterator[Offer]:
+def likely(told: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
     """The queries that fit what the brief does not tell, the likeliest first."""
     goal = told.session.trail.goal
     left_out = [item for item in brief.items if item.omitted == OVER and not item.lead]
     left_out.sort(key=lambda item: -item.score)
     offers = [
-        Offer(_query(goal.text if goal else ""), durable=True),
-        *(Offer(_query(item.key or item.text)) for item in left_out),
+        SuggestedQuery(_query(goal.text if goal else ""), durable=True),
+        *(SuggestedQuery(_query(item.key or item.text)) for item in left_out),
     ]
     for offer in offers:
         if len(offer.words) >= WORDS_LEAST:
             yield offer
 
 
-def unlike(offer: Offer, others: Iterable[Offer]) -> bool:
+def unlike(offer: SuggestedQuery, others: Iterable[SuggestedQuery]) -> bool:
     """Whether it asks for something else than the others do: most of its words are in none of them."""
     return all(2 * len(offer.words & other.words) < len(offer.words) for other in others)
 

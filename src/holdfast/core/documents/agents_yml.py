@@ -16,7 +16,7 @@ from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LedgerSetting:
     """What one file says; None where it says nothing."""
 
     ledger: bool | None = None
@@ -30,14 +30,18 @@ class Unclear:
     reason: str
 
 
-def asked(text: str) -> Asked | Unclear:
+def asked(text: str) -> LedgerSetting | Unclear:
     """What a file of this text says."""
     lines = _first_document(text)
     starts = [(place, found["rest"]) for place, line in enumerate(lines) if (found := _SESSION.match(line))]
     if not starts:
         first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
         in_braces = first[0:1] in ("{", "[") and _NAMES_IT.search("\n".join(lines))
-        return Unclear("the file is one mapping in braces, not a block of keys") if in_braces else Asked()
+        return (
+            Unclear("the file is one mapping in braces, not a block of keys")
+            if in_braces
+            else LedgerSetting()
+        )
     place, rest = starts[0]
     pairs = _in_block(lines[place + 1 :]) if _is_empty(rest) else _in_line(rest)
     if len(starts) > 1 or pairs is None or len({key for key, _ in pairs}) < len(pairs):
@@ -48,17 +52,17 @@ def asked(text: str) -> Asked | Unclear:
         return Unclear("`session.ledger` must be true or false")
     if not _is_empty(path) and not _text(path):
         return Unclear("`session.ledger_path` must be a path in one line")
-    return Asked(_TRUTH.get(_plain(ledger).lower()), None if _is_empty(path) else _text(path))
+    return LedgerSetting(_TRUTH.get(_plain(ledger).lower()), None if _is_empty(path) else _text(path))
 
 
-def settled(files: Iterable[Asked]) -> Asked:
+def settled(files: Iterable[LedgerSetting]) -> LedgerSetting:
     """What several files say together; a later one wins."""
     ledger: bool | None = None
     path: str | None = None
     for each in files:
         ledger = each.ledger if each.ledger is not None else ledger
         path = each.ledger_path or path
-    return Asked(ledger, path)
+    return LedgerSetting(ledger, path)
 
 
 _SESSION: Final = re.compile(r"(?:session|'session'|\"session\")[ ]*:(?P<rest>[ \t].*|)$")

@@ -16,7 +16,7 @@ from holdfast.core.documents.continuity_conflicts import conflicts, pointers
 from holdfast.core.events.event import Action
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import has_failed
-from holdfast.core.evidence.commands.purpose import Aim, aim
+from holdfast.core.evidence.commands.purpose import Purpose, aim
 from holdfast.core.evidence.one_line import counts
 from holdfast.core.evidence.prose import reader
 from holdfast.core.evidence.statements import told_as
@@ -167,7 +167,7 @@ def _tried(run: CommandRun) -> Iterator[str]:
     """The calls in a command that do more than look around, without the paths that they were given."""
     for call in shell.calls(run.command, COMMAND_CHARS):
         words = call.form.split()
-        if words and words[0] not in _MOVING and aim(call.form) is not Aim.LOOK:
+        if words and words[0] not in _MOVING and aim(call.form) is not Purpose.LOOK:
             yield " ".join(word for word in words if "/" not in word and "." not in word)
 
 

@@ -37,7 +37,7 @@ REMEMBERED: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class LedgerInput:
     """What there is to say: seen by rule, given in explicit words, and what of the file is ours already."""
 
     found: Ledger = Ledger()
@@ -58,7 +58,7 @@ class Merged:
     ours: Ledger
 
 
-def merged(current: Document, known: Known, updated: str) -> Merged:
+def merged(current: Document, known: LedgerInput, updated: str) -> Merged:
     """The file with what is known, updated now; a file without a heading becomes a whole ledger."""
     if not any(section.heading for section in current.sections):
         current = parse(written(Ledger(), updated))
@@ -81,7 +81,7 @@ class _Settled:
     ours: tuple[Entry, ...]
 
 
-def _settled(part: Part, texts: Sequence[str], known: Known) -> _Settled:
+def _settled(part: Part, texts: Sequence[str], known: LedgerInput) -> _Settled:
     found, given, ours = (_by_key(ledger.of(part)) for ledger in (known.found, known.given, known.ours))
     stands = {key_of(text): text for text in texts}
     authored = part in AUTHORED and bool(given)
@@ -123,7 +123,7 @@ def _within_bounds(
     return [None if place in dropped else entry for place, entry in enumerate(wanted)]
 
 
-def _marked_now(part: Part, text: str, key: str, known: Known) -> Entry:
+def _marked_now(part: Part, text: str, key: str, known: LedgerInput) -> Entry:
     """An entry that stays, with the mark that it should have now."""
     entry = entry_of(text)
     if part is Part.FILES:

@@ -20,14 +20,14 @@ from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 
 
-class Lane(StrEnum):
+class Destination(StrEnum):
     """Where a candidate would end up."""
 
     DURABLE = "durable-memory"
     INSTRUCTION = "instruction-like"
 
 
-class Standing(StrEnum):
+class ReviewState(StrEnum):
     """How far a candidate has come."""
 
     BLOCKED = "blocked"
@@ -58,11 +58,11 @@ class Candidate:
 
     id: str
     text: str
-    lane: Lane
+    lane: Destination
     part: Part
     source: str
     """The layer, or the transcript of a subagent."""
-    standing: Standing
+    standing: ReviewState
     built_at: int
     became: str = ""
     """The id of the memory, or the file that the proposal is for."""
@@ -82,7 +82,7 @@ def candidates(summary: Summary, source: str, *, blocked: bool, at: int) -> list
     for part in _LASTING:
         for item in summary.of(part):
             if not item.startswith("`"):  # what was run and which file was changed is of this day only
-                standing = Standing.BLOCKED if blocked else Standing.PENDING
+                standing = ReviewState.BLOCKED if blocked else ReviewState.PENDING
                 one = Candidate(_id(item), one_line(item), lane_of(item), part, source, standing, at)
                 found.setdefault(one.id, one)
     return list(found.values())
@@ -91,37 +91,37 @@ def candidates(summary: Summary, source: str, *, blocked: bool, at: int) -> list
 _LASTING: Final = (Part.CONFIRMED, Part.FAILED, Part.NOTES)
 
 
-def lane_of(text: str) -> Lane:
+def lane_of(text: str) -> Destination:
     """Whether a text tells agents what to do, or what is the case; what was decided is the case."""
     ordered = kind_of(text) is MemoryKind.RULE and not reader.decisions(text)
-    return Lane.INSTRUCTION if ordered else Lane.DURABLE
+    return Destination.INSTRUCTION if ordered else Destination.DURABLE
 
 
 def rebuilt(known: Iterable[Candidate], fresh: Iterable[Candidate]) -> list[Candidate]:
     """The candidates after another build: what a person decided stands, what was never looked at may go."""
     new = {one.id: one for one in fresh}
-    kept = [one for one in known if one.standing is not Standing.PENDING or one.id in new]
+    kept = [one for one in known if one.standing is not ReviewState.PENDING or one.id in new]
     there = {one.id for one in kept}
     return [*kept, *(one for one in new.values() if one.id not in there)]
 
 
-_MOVES: Final[Mapping[tuple[Standing, Step], Standing]] = {
-    (Standing.BLOCKED, Step.ADOPT): Standing.PENDING,
-    (Standing.PENDING, Step.APPROVE): Standing.APPROVED,
-    (Standing.PENDING, Step.REJECT): Standing.REJECTED,
-    (Standing.APPROVED, Step.REJECT): Standing.REJECTED,
-    (Standing.REJECTED, Step.APPROVE): Standing.APPROVED,
-    (Standing.APPROVED, Step.PROMOTE): Standing.PROMOTED,
-    (Standing.WAITING, Step.VERIFY): Standing.APPLIED,
+_MOVES: Final[Mapping[tuple[ReviewState, Step], ReviewState]] = {
+    (ReviewState.BLOCKED, Step.ADOPT): ReviewState.PENDING,
+    (ReviewState.PENDING, Step.APPROVE): ReviewState.APPROVED,
+    (ReviewState.PENDING, Step.REJECT): ReviewState.REJECTED,
+    (ReviewState.APPROVED, Step.REJECT): ReviewState.REJECTED,
+    (ReviewState.REJECTED, Step.APPROVE): ReviewState.APPROVED,
+    (ReviewState.APPROVED, Step.PROMOTE): ReviewState.PROMOTED,
+    (ReviewState.WAITING, Step.VERIFY): ReviewState.APPLIED,
 }
-_HINTS: Final[Mapping[Standing, str]] = {
-    Standing.BLOCKED: "`holdfast dream adopt {id}` takes it over first",
-    Standing.PENDING: "`holdfast dream review {id} --approve` comes first",
-    Standing.APPROVED: "`holdfast dream promote {id}` comes next",
-    Standing.REJECTED: "`holdfast dream review {id} --approve` would take that back",
-    Standing.PROMOTED: "`holdfast memories show {became}` has it",
-    Standing.WAITING: "apply it by hand, then `holdfast dream verify-apply {id}`",
-    Standing.APPLIED: "nothing is left to be done",
+_HINTS: Final[Mapping[ReviewState, str]] = {
+    ReviewState.BLOCKED: "`holdfast dream adopt {id}` takes it over first",
+    ReviewState.PENDING: "`holdfast dream review {id} --approve` comes first",
+    ReviewState.APPROVED: "`holdfast dream promote {id}` comes next",
+    ReviewState.REJECTED: "`holdfast dream review {id} --approve` would take that back",
+    ReviewState.PROMOTED: "`holdfast memories show {became}` has it",
+    ReviewState.WAITING: "apply it by hand, then `holdfast dream verify-apply {id}`",
+    ReviewState.APPLIED: "nothing is left to be done",
 }
 
 
@@ -131,8 +131,8 @@ def moved(candidate: Candidate, step: Step) -> Candidate | Refused:
     if after is None:
         hint = _HINTS[candidate.standing].format(id=candidate.id, became=candidate.became)
         return Refused(f"{candidate.id} is {candidate.standing}: {step} is not its next step", hint)
-    if after is Standing.PROMOTED and candidate.lane is Lane.INSTRUCTION:
-        after = Standing.WAITING
+    if after is ReviewState.PROMOTED and candidate.lane is Destination.INSTRUCTION:
+        after = ReviewState.WAITING
     return replace(candidate, standing=after)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from holdfast.core.documents.ledger import Entry, Ledger, key_of
 from holdfast.core.events.world import FileState
-from holdfast.core.evidence.trail import NoteKind, Said, Trail
+from holdfast.core.evidence.trail import NoteKind, Trail, Utterance
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import query_terms
 
@@ -54,7 +54,7 @@ def is_stated(text: str, trail: Trail) -> bool:
 def is_approved(text: str, trail: Trail) -> bool:
     """Whether the next that the user said, after the agent had said this, was that they agree."""
     notes = (note for note in trail.notes if note.kind in (NoteKind.DECISION, NoteKind.QUESTION))
-    spoken = (*trail.statements, *(Said(note.text, note.at) for note in notes))
+    spoken = (*trail.statements, *(Utterance(note.text, note.at) for note in notes))
     return any(_agrees(_answer(trail, said.at)) for said in spoken if _covers(said.text, text))
 
 

@@ -19,7 +19,7 @@ from holdfast.core.events.event import (
     ToolCalled,
     ToolReturned,
 )
-from holdfast.core.evidence.commands.purpose import Aim, aim
+from holdfast.core.evidence.commands.purpose import Purpose, aim
 from holdfast.core.evidence.todos import COMPLETED, with_entry
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
@@ -68,7 +68,7 @@ def last_state(events: Iterable[Event]) -> LastState:
                 if asked.action is Action.RUN:
                     failing.pop(asked.subject, None)
                     # A look-up that read or found nothing leaves nothing undone: nobody has to know of it.
-                    failing |= {} if ok or aim(asked.subject) is Aim.LOOK else {asked.subject: None}
+                    failing |= {} if ok or aim(asked.subject) is Purpose.LOOK else {asked.subject: None}
                 elif ok and asked.action in (Action.WRITE, Action.EDIT):
                     edited = asked.subject
             case TodosChanged(agent="main"):

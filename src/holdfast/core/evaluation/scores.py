@@ -71,14 +71,14 @@ def counted(events: Sequence[Event], beginnings: Sequence[Beginning]) -> Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecalledText:
     """Something that the agent was told when it asked, and when."""
 
     at: int
     text: str
 
 
-def recalls(events: Iterable[Event], told: Sequence[Told]) -> tuple[int, int]:
+def recalls(events: Iterable[Event], told: Sequence[RecalledText]) -> tuple[int, int]:
     """How much the agent was told that nobody had named before, and how much of that it then used."""
     waiting = sorted(told, key=lambda each: each.at)
     named, new, used = set[Fact](), list[frozenset[Fact]](), 0

@@ -33,8 +33,8 @@ class WantedMember:
     value: dict[str, Json]
     # The string somewhere inside `value` by which it is known again: for a server, the file that it runs.
     identity: str
-    # The key in `value` of a command inside of which somebody else's at that place is kept (`core.events.wrapped_command`);
-    # anything else that stands there stays, and ours is left out.
+    # The key in `value` of a command that wraps the one which stands there already (`wrapped_command`).
+    # Anything else that stands there stays, and this entry is left out.
     wraps: str = ""
 
 

@@ -31,7 +31,7 @@ from holdfast.core.events.event import (
 from holdfast.core.events.fence import is_own_command
 from holdfast.core.evidence import background, mentions
 from holdfast.core.evidence.commands import exit_meaning, outcomes, shell
-from holdfast.core.evidence.commands.purpose import Aim, aim
+from holdfast.core.evidence.commands.purpose import Purpose, aim
 from holdfast.core.evidence.commands.retests import retested
 from holdfast.core.evidence.files import TOUCHES, with_change
 from holdfast.core.evidence.patches import FileChange, patched
@@ -50,8 +50,8 @@ from holdfast.core.evidence.trail import (
     TEXT_KEPT,
     CommandRun,
     OpenCall,
-    Said,
     Trail,
+    Utterance,
 )
 from holdfast.core.memory.memory import asked_to_remember
 from holdfast.core.text.patterns import compiled
@@ -111,7 +111,7 @@ def _bounded(text: str) -> str:
 # ---------------------------------------------------------------- prompts, by letter and by transcript
 
 
-def twin(trail: Trail, event: Prompt) -> Said | None:
+def twin(trail: Trail, event: Prompt) -> Utterance | None:
     """What a letter told of this same prompt before the transcript showed it, or the other way round."""
     text = _asked(event.text)
     for said in trail.prompts:
@@ -128,7 +128,7 @@ def told_by_letter(record: str) -> bool:
     return record.startswith(LETTER)
 
 
-def swapped(trail: Trail, before: Said, event: Prompt) -> Trail:
+def swapped(trail: Trail, before: Utterance, event: Prompt) -> Trail:
     """The trail in which the transcript's record of a prompt stands in place of the letter's."""
     after = replace(before, record=event.record, turn=event.turn or before.turn)
     first = after if trail.first_prompt == before else trail.first_prompt
@@ -139,7 +139,7 @@ def swapped(trail: Trail, before: Said, event: Prompt) -> Trail:
 
 def _prompted(trail: Trail, event: Prompt) -> Trail:
     asked = _asked(event.text)
-    said = Said(asked, event.at, event.record, event.turn)
+    said = Utterance(asked, event.at, event.record, event.turn)
     others = tuple(prompt for prompt in trail.prompts if prompt.record != event.record)
     ruled = rules(event.text)
     first, goal = trail.first_prompt, trail.goal
@@ -186,7 +186,7 @@ def _replied(trail: Trail, event: Replied) -> Trail:
 
 
 def _stated(trail: Trail, event: AssistantText) -> Trail:
-    said = Said(shortened(event.text, TEXT_KEPT), event.at, event.record)
+    said = Utterance(shortened(event.text, TEXT_KEPT), event.at, event.record)
     others = tuple(other for other in trail.statements if other.record != said.record)
     steps = trail.steps + (len(others) == len(trail.statements))
     return renewed(
@@ -219,7 +219,7 @@ def _called(trail: Trail, event: ToolCalled, root: str) -> Trail:
         command=shell.shown(event.subject, COMMAND_KEPT) if runs else "",
         changes=tuple(_below(root, change) for change in _changes(event, root) if _is_in_one_line(change)),
         task=shortened(one_line(event.subject), TASK_KEPT) if event.action is Action.DELEGATE else "",
-        aim=aim(event.subject) if runs else Aim.DO,
+        aim=aim(event.subject) if runs else Purpose.DO,
     )
     calls = (*trail.open_calls, opened)[-CALLS_KEPT:]
     if event.agent != MAIN:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from holdfast.core.events.event import AssistantText, Prompt, Replied
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import NOTES_KEPT, TEXT_KEPT, Note, NoteKind, OpenCall, Said, Trail
+from holdfast.core.evidence.trail import NOTES_KEPT, TEXT_KEPT, Note, NoteKind, OpenCall, Trail, Utterance
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import content_words, one_line, query_terms, shortened
 
@@ -74,7 +74,7 @@ def in_prompt(event: Prompt, ruled: tuple[str, ...], step: int) -> Iterator[Note
     yield from (Note(NoteKind.NEED, text, event.at, event.record, step) for text in needed)
 
 
-def answer(notes: Notes, event: Prompt, asked: Said | None, step: int) -> Iterator[Note]:
+def answer(notes: Notes, event: Prompt, asked: Utterance | None, step: int) -> Iterator[Note]:
     """What a prompt answers to what the agent has asked last, where that says what it is about."""
     questions = [note.text for note in notes if note.kind is NoteKind.QUESTION and _is_in(note, asked)]
     if asked is None or not questions or not reader.answers(event.text):
@@ -90,7 +90,7 @@ def answer(notes: Notes, event: Prompt, asked: Said | None, step: int) -> Iterat
     yield Note(NoteKind.DECISION, text, event.at, event.record, step, by_user=True)
 
 
-def _is_in(note: Note, said: Said | None) -> bool:
+def _is_in(note: Note, said: Utterance | None) -> bool:
     return said is not None and note.record == said.record
 
 

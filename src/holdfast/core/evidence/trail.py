@@ -11,7 +11,7 @@ from typing import Final
 
 from holdfast.core.events.event import Action, Todo
 from holdfast.core.evidence.commands.outcomes import TestSummary
-from holdfast.core.evidence.commands.purpose import Aim
+from holdfast.core.evidence.commands.purpose import Purpose
 from holdfast.core.evidence.patches import FileChange
 from holdfast.lazy_dataclass import dataclass
 
@@ -56,7 +56,7 @@ NOTES_KEPT: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """Something that was said, and when."""
 
     text: str
@@ -102,7 +102,7 @@ class CommandRun:
     tests: TestSummary | None = None
     times: int = 1
     step: int = 0
-    aim: Aim = Aim.DO
+    aim: Purpose = Purpose.DO
 
 
 class Thing(StrEnum):
@@ -142,7 +142,7 @@ class OpenCall:
     changes: tuple[FileChange, ...] = ()
     task: str = ""
     """What was handed to a subagent."""
-    aim: Aim = Aim.DO
+    aim: Purpose = Purpose.DO
     """For a command: how its end is to be read, which what is kept of it does not tell."""
 
 
@@ -165,10 +165,10 @@ class Running:
 class Trail:
     """A session's evidence, oldest first in every row."""
 
-    first_prompt: Said | None = None
-    goal: Said | None = None
-    prompts: tuple[Said, ...] = ()
-    statements: tuple[Said, ...] = ()
+    first_prompt: Utterance | None = None
+    goal: Utterance | None = None
+    prompts: tuple[Utterance, ...] = ()
+    statements: tuple[Utterance, ...] = ()
     notes: tuple[Note, ...] = ()
     files: tuple[FileTouch, ...] = ()
     commands: tuple[CommandRun, ...] = ()

@@ -42,7 +42,7 @@ class Problem(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class ReviewReason:
     """One memory, and one reason to look at it."""
 
     id: str
@@ -50,7 +50,7 @@ class Doubt:
     detail: str
 
 
-def doubts(memories: Sequence[Memory], gone: frozenset[str], now: int) -> list[Doubt]:
+def doubts(memories: Sequence[Memory], gone: frozenset[str], now: int) -> list[ReviewReason]:
     """What is doubtful about these memories, given which of the files that they name are gone."""
     said = {memory.id: identity(memory.text) for memory in memories}
     return [
@@ -68,21 +68,21 @@ def files_named(text: str) -> tuple[str, ...]:
     return tuple(path for path in found if not path.startswith(("/", "~", "..")))
 
 
-def _duplicates(said: Mapping[str, str]) -> Iterator[Doubt]:
+def _duplicates(said: Mapping[str, str]) -> Iterator[ReviewReason]:
     """Within one scope there are none; of two scopes, the narrower one says nothing new."""
     first: dict[str, str] = {}
     for id, text in said.items():
         other = first.setdefault(text, id)
         if other != id:
-            yield Doubt(id, Problem.DUPLICATE, f"says the same as {other}")
+            yield ReviewReason(id, Problem.DUPLICATE, f"says the same as {other}")
 
 
-def _near_duplicates(memories: Sequence[Memory], said: Mapping[str, str]) -> Iterator[Doubt]:
+def _near_duplicates(memories: Sequence[Memory], said: Mapping[str, str]) -> Iterator[ReviewReason]:
     words = {memory.id: content_words(memory.text) for memory in memories}
     for one, other in sorted(_together(words)):
         shared, every = words[one] & words[other], words[one] | words[other]
         if len(shared) >= ALIKE * len(every) and said[one] != said[other]:
-            yield Doubt(one, Problem.NEAR_DUPLICATE, f"says nearly the same as {other}")
+            yield ReviewReason(one, Problem.NEAR_DUPLICATE, f"says nearly the same as {other}")
 
 
 def _together(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
@@ -98,29 +98,29 @@ def _together(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
     return {pair for group in groups for pair in combinations(sorted(group), 2)}
 
 
-def _echoes(memories: Sequence[Memory], said: Mapping[str, str]) -> Iterator[Doubt]:
+def _echoes(memories: Sequence[Memory], said: Mapping[str, str]) -> Iterator[ReviewReason]:
     for memory in memories:
         if RECALL in memory.text or memory.text.startswith(NOT_AN_ORDER):
-            yield Doubt(memory.id, Problem.ECHO, "has our own marks in it")
+            yield ReviewReason(memory.id, Problem.ECHO, "has our own marks in it")
         elif memory.text.rstrip().endswith("…"):
             start = identity(memory.text.rstrip().rstrip("…"))
             if len(start) >= ECHO_CHARS:
                 yield from (
-                    Doubt(memory.id, Problem.ECHO, f"is the beginning of {id}")
+                    ReviewReason(memory.id, Problem.ECHO, f"is the beginning of {id}")
                     for id, text in said.items()
                     if id != memory.id and text.startswith(start)
                 )
 
 
-def _stale(memories: Iterable[Memory], gone: frozenset[str]) -> Iterator[Doubt]:
+def _stale(memories: Iterable[Memory], gone: frozenset[str]) -> Iterator[ReviewReason]:
     for memory in memories:
         named = [path for path in files_named(memory.text) if path in gone]
         if named:
-            yield Doubt(memory.id, Problem.STALE, f"names {', '.join(named)}, which is gone")
+            yield ReviewReason(memory.id, Problem.STALE, f"names {', '.join(named)}, which is gone")
 
 
-def _unused(memories: Iterable[Memory], now: int) -> Iterator[Doubt]:
+def _unused(memories: Iterable[Memory], now: int) -> Iterator[ReviewReason]:
     for memory in memories:
         days = (now - memory.created_at) // DAY_MS
         if days >= UNUSED_DAYS and not memory.found and not memory.pinned:
-            yield Doubt(memory.id, Problem.UNUSED, f"was found by nobody in {days} days")
+            yield ReviewReason(memory.id, Problem.UNUSED, f"was found by nobody in {days} days")

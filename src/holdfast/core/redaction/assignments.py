@@ -11,7 +11,7 @@ from typing import Final
 
 from holdfast.core.redaction import names, values
 from holdfast.core.redaction.around import LONGEST_JUDGED, end_of, opening_before, owner_of, trimmed
-from holdfast.core.redaction.names import Announced, Proof
+from holdfast.core.redaction.names import NameMeaning, Proof
 from holdfast.core.redaction.randomness import ENDS_LIKE_TYPE, is_code_name, is_drawn
 from holdfast.core.redaction.settings import STATEMENT_BEGINS, is_setting
 from holdfast.core.redaction.spans import Rank, Span
@@ -84,7 +84,7 @@ def _judged(text: str, head: re.Match[str]) -> Iterator[Span]:
         yield from _bare(text, head, announced, start)
 
 
-def _of_service(text: str, start: int) -> Announced | None:
+def _of_service(text: str, start: int) -> NameMeaning | None:
     """What a mere `key` is if it belongs to a service: `algolia: { key: "…" }`."""
     before = text[max(0, start - 60) : start].rstrip(" \n\t\"'")
     parent = _PARENT.search(before) if before.endswith(("{", "(")) else None
@@ -96,7 +96,7 @@ def _of_service(text: str, start: int) -> Announced | None:
 _PARENT: Final = compiled(r"""\b([A-Za-z]{2,30})["']?\s{0,4}[:=(]{1,2}\s{0,4}[{(]\Z""")
 
 
-def _quoted(text: str, head: re.Match[str], announced: Announced) -> Iterator[Span]:
+def _quoted(text: str, head: re.Match[str], announced: NameMeaning) -> Iterator[Span]:
     start, end = head.end(), _closing(text, head)
     if end <= start:
         return
@@ -165,7 +165,7 @@ def _closing(text: str, head: re.Match[str]) -> int:
 _LONGEST_QUOTED: Final = 2_000
 
 
-def _after_scheme(text: str, start: int, end: int, announced: Announced) -> tuple[int, Proof]:
+def _after_scheme(text: str, start: int, end: int, announced: NameMeaning) -> tuple[int, Proof]:
     scheme = (_ANY_SCHEME if announced.kind == "auth" else _SCHEME).match(text, start, end)
     return (scheme.end(), Proof.RANDOMNESS) if scheme else (start, announced.proof)
 
@@ -191,7 +191,7 @@ _SETTER: Final = compiled(r"(?:\.|[sS]et_?|[wW]ith_?)[a-zA-Z]{0,12}[pP]ass(?:w(?
 _PAIRS: Final = frozenset(("credential", "auth"))
 
 
-def in_call(text: str, place: int, announced: Announced) -> Iterator[Span]:
+def in_call(text: str, place: int, announced: NameMeaning) -> Iterator[Span]:
     """The last string among the arguments: `set_password("…")`, `NetworkCredential("me", "…")`."""
     call = _CALL.match(text, place)
     if call is None:
@@ -240,7 +240,7 @@ _BARE_AUTH: Final = compiled(
 )
 
 
-def _bare(text: str, head: re.Match[str], announced: Announced, name_start: int) -> Iterator[Span]:
+def _bare(text: str, head: re.Match[str], announced: NameMeaning, name_start: int) -> Iterator[Span]:
     place = head.end()
     if text[place : place + 1] in _LISTS and (numbers := _NUMBERS.match(text, place)):
         yield Span(*numbers.span("numbers"), announced.kind, Rank.NAME)

@@ -23,7 +23,7 @@ class Proof(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class NameMeaning:
     """What a name says of its value."""
 
     kind: str
@@ -54,15 +54,15 @@ FOREIGN_ANCHORS: Final = tuple(
     b"senha clave contrasena kennwort wachtwoord adgangskode parola haslo heslo".split()
 )
 
-_PASSWORD: Final = Announced("password", Proof.NONE)
-_SECRET: Final = Announced("secret", Proof.NONE)
-_TOKEN: Final = Announced("token", Proof.DIGITS)
-_KEY: Final = Announced("key", Proof.DIGITS)
-_CREDENTIAL: Final = Announced("credential", Proof.DIGITS)
-_AUTH: Final = Announced("auth", Proof.RANDOMNESS)
-_SALT: Final = Announced("salt", Proof.DIGITS)
-ANY_KEY: Final = Announced("key", Proof.RANDOMNESS)
-_OF_SERVICE: Final = Announced("api-key", Proof.RANDOMNESS)
+_PASSWORD: Final = NameMeaning("password", Proof.NONE)
+_SECRET: Final = NameMeaning("secret", Proof.NONE)
+_TOKEN: Final = NameMeaning("token", Proof.DIGITS)
+_KEY: Final = NameMeaning("key", Proof.DIGITS)
+_CREDENTIAL: Final = NameMeaning("credential", Proof.DIGITS)
+_AUTH: Final = NameMeaning("auth", Proof.RANDOMNESS)
+_SALT: Final = NameMeaning("salt", Proof.DIGITS)
+ANY_KEY: Final = NameMeaning("key", Proof.RANDOMNESS)
+_OF_SERVICE: Final = NameMeaning("api-key", Proof.RANDOMNESS)
 
 _WORD: Final = re.compile(r"[A-Z]{1,99}(?![a-z])|[A-Z]?[a-z]++", re.ASCII)
 # What a word says, and what one says that only ends so (`dbpassword`, `githubtoken`).
@@ -138,14 +138,14 @@ OPENING: Final = frozenset(
 )
 
 
-def announced_by(name: str) -> Announced | None:
+def announced_by(name: str) -> NameMeaning | None:
     """What the name says of its value; None where it names no secret (`max_tokens`, `password_field`)."""
     words = [word.lower() for word in _WORD.findall(name)]
     for position in reversed(range(len(words))):
         announced = _announced_by_word(words[position])
         if announced and words[position + 1 :] == ["name"] and name.isupper():
             # `SECRET_NAME=…` names a secret or holds one; the value tells.
-            return Announced(announced.kind, Proof.DIGITS)
+            return NameMeaning(announced.kind, Proof.DIGITS)
         if announced:
             return _in_company(announced, words[:position], words[position + 1 :])
     return None
@@ -156,7 +156,7 @@ def may_be_phrase(name: str) -> bool:
     return name.lower().endswith(("passphrase", "phrase"))
 
 
-def _announced_by_word(word: str) -> Announced | None:
+def _announced_by_word(word: str) -> NameMeaning | None:
     if announced := _BY_WORD.get(word):
         return announced
     if not word.endswith(_ANY_ENDING) or word in _NO_PASSWORD:
@@ -164,13 +164,13 @@ def _announced_by_word(word: str) -> Announced | None:
     return next((announced for ending, announced in _BY_ENDING.items() if word.endswith(ending)), None)
 
 
-def _in_company(announced: Announced, before: list[str], after: list[str]) -> Announced | None:
+def _in_company(announced: NameMeaning, before: list[str], after: list[str]) -> NameMeaning | None:
     if not before and not after:
         return None if announced is ANY_KEY else announced
     if not _HARMLESS.isdisjoint(before) or not _OTHER_KEYS.isdisjoint(after):
         return None
     if not _OTHER_THINGS.isdisjoint(after):
-        return Announced(announced.kind, Proof.MACHINE_MADE)
+        return NameMeaning(announced.kind, Proof.MACHINE_MADE)
     if announced is _TOKEN and not _COUNTED.isdisjoint(before):
         return None
     if announced is _PASSWORD and not _STEPS.isdisjoint(before):

@@ -11,16 +11,16 @@ from holdfast.core.redaction import names, values
 from holdfast.core.redaction.around import end_of, opening_before, owner_of, trimmed
 from holdfast.core.redaction.assignments import in_call
 from holdfast.core.redaction.commands import positional_at
-from holdfast.core.redaction.names import Announced, Proof
+from holdfast.core.redaction.names import NameMeaning, Proof
 from holdfast.core.redaction.randomness import is_drawn
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.text.patterns import compiled
 
-_Judge: TypeAlias = Callable[[str, Announced], bool]
+_Judge: TypeAlias = Callable[[str, NameMeaning], bool]
 _Form: TypeAlias = tuple[re.Pattern[str], _Judge]
 
 
-def _as_it_is(value: str, announced: Announced) -> bool:
+def _as_it_is(value: str, announced: NameMeaning) -> bool:
     return value.lower() not in _TALK and values.is_secret(value, announced.proof)
 
 
@@ -31,22 +31,22 @@ _TALK: Final = frozenset(
 )
 
 
-def _as_argument(value: str, announced: Announced) -> bool:
+def _as_argument(value: str, announced: NameMeaning) -> bool:
     if announced.proof is Proof.NONE:
         return values.is_secret(value, announced.proof)
     return announced.opens and len(value) >= 16 and values.is_secret_unquoted(value, announced.proof)
 
 
-def _among_words(value: str, announced: Announced) -> bool:
+def _among_words(value: str, announced: NameMeaning) -> bool:
     return not value.startswith("-") and values.is_secret_unquoted(value, announced.proof)
 
 
-def _if_it_shows(value: str, announced: Announced) -> bool:
+def _if_it_shows(value: str, announced: NameMeaning) -> bool:
     shows = values.is_made_up(value) or (announced.opens and len(value) >= 20 and is_drawn(value))
     return shows and values.is_secret_unquoted(value, announced.proof)
 
 
-def _as_a_word_with_a_number(value: str, announced: Announced) -> bool:
+def _as_a_word_with_a_number(value: str, announced: NameMeaning) -> bool:
     if announced.proof is not Proof.NONE or value.lower().startswith(_NUMBERED):
         return _if_it_shows(value, announced)
     return len(value) >= 8 and values.is_secret_unquoted(value, announced.proof)
@@ -151,7 +151,7 @@ def words_told_at(text: str, place: int) -> Iterator[Span]:
         yield Span(*told.span("words"), "password", Rank.NAME)
 
 
-def _announced(text: str, start: int, name: re.Match[str]) -> Announced | None:
+def _announced(text: str, start: int, name: re.Match[str]) -> NameMeaning | None:
     return names.announced_by(opening_before(text, start) + text[start : name.end()])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from holdfast.core.redaction import names, values
-from holdfast.core.redaction.names import Announced, Proof
+from holdfast.core.redaction.names import NameMeaning, Proof
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.text.patterns import compiled
 
@@ -60,9 +60,9 @@ def _is_heading(text: str, end: int, separator: str, cells: list[str]) -> bool:
     return all(map(_HEADING.match, cells))
 
 
-def _announced(cell: str) -> Announced | None:
+def _announced(cell: str) -> NameMeaning | None:
     if code := _CODES.search(cell):
-        return Announced("pin" if "pin" in code[0].lower() else "recovery-code", Proof.NONE)
+        return NameMeaning("pin" if "pin" in code[0].lower() else "recovery-code", Proof.NONE)
     return names.announced_by(cell)
 
 
@@ -94,7 +94,7 @@ def _below(
             yield place + found.start("value"), found["value"]
 
 
-def _is_secret(value: str, announced: Announced, *, owned: bool) -> bool:
+def _is_secret(value: str, announced: NameMeaning, *, owned: bool) -> bool:
     if any(map(str.isspace, value)):
         return values.is_words(value, sure=announced.kind == "password")
     if announced.kind in _PASSWORDS and owned:

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from holdfast.core.brief.brief_input import Told
+from holdfast.core.brief.brief_input import BriefInput
 from holdfast.core.brief.named_things import relative
 from holdfast.core.documents.handoff import Check, Doubt, Handoff, Head, doubted
 from holdfast.core.events.event import Action, Event
 from holdfast.core.evidence.commands.exit_meaning import has_failed
-from holdfast.core.evidence.commands.purpose import Aim, aim
+from holdfast.core.evidence.commands.purpose import Purpose, aim
 from holdfast.core.evidence.mentions import use_at
 from holdfast.core.evidence.one_line import command_line, file_line, git_lines
 from holdfast.core.evidence.prose import reader
@@ -59,7 +59,7 @@ class Words:
     next: tuple[str, ...] = ()
 
 
-def filled(told: Told, events: Sequence[Event], head: Head, words: Words) -> Handoff:
+def filled(told: BriefInput, events: Sequence[Event], head: Head, words: Words) -> Handoff:
     """The handoff of a session, from all that was seen of it."""
     story = turns(events)
     written = {relative(path, told): edit for path, edit in edits(events).items()}
@@ -86,7 +86,7 @@ def _request(trail: Trail, story: Sequence[Turn]) -> Iterator[str]:
             yield f"Rule: {rule}"
 
 
-def _concepts(told: Told) -> Iterator[str]:
+def _concepts(told: BriefInput) -> Iterator[str]:
     trail = told.session.trail
     for note in trail.noted(NoteKind.DECISION):
         yield _labelled("Decided", "deci", note.text)
@@ -100,7 +100,7 @@ def _concepts(told: Told) -> Iterator[str]:
             yield f"{label} in use: {', '.join(names)}"
 
 
-def _files(told: Told, written: Mapping[str, Edit]) -> Iterator[str]:
+def _files(told: BriefInput, written: Mapping[str, Edit]) -> Iterator[str]:
     trail = told.session.trail
     for number, touch in enumerate(_changed(trail)[:FILES_TOLD]):
         path = relative(touch.path, told)
@@ -149,7 +149,7 @@ def _cause(turn: Turn) -> str:
     return f"Cause: {_line(turn.cause, CAUSE_CHARS)}\n" if turn.cause else ""
 
 
-def _pending(told: Told) -> Iterator[str]:
+def _pending(told: BriefInput) -> Iterator[str]:
     """What is left: of questions and failures only what the last turn left behind."""
     trail = told.session.trail
     since = trail.prompts[-1].at if trail.prompts else 0
@@ -163,7 +163,7 @@ def _pending(told: Told) -> Iterator[str]:
     yield from (command_line(run) for run in failed[-3:])
 
 
-def _current(told: Told, story: Sequence[Turn]) -> Iterator[str]:
+def _current(told: BriefInput, story: Sequence[Turn]) -> Iterator[str]:
     if story:
         last = story[-1]
         yield f"Asked last: “{_text(last.prompt, PROMPT_CHARS)}”"
@@ -177,7 +177,7 @@ def _current(told: Told, story: Sequence[Turn]) -> Iterator[str]:
     yield from (doubted(Doubt(notice)) for notice in told.notices)
 
 
-def _next(told: Told, story: Sequence[Turn]) -> Iterator[str]:
+def _next(told: BriefInput, story: Sequence[Turn]) -> Iterator[str]:
     """What was said to come next, at the very end: what was said before that may be done by now."""
     trail = told.session.trail
     since = story[-1].conclusion.at if story else 0
@@ -200,7 +200,7 @@ _DEFINES: Final = re.compile(
 _SHORTEST, _LONGEST = 8, 110
 
 
-def _checks(told: Told, written: Mapping[str, Edit]) -> Iterator[Check]:
+def _checks(told: BriefInput, written: Mapping[str, Edit]) -> Iterator[Check]:
     for touch in _changed(told.session.trail):
         path = relative(touch.path, told)
         if "`" not in path and path[:1] not in "/~" and path.isprintable():
@@ -219,7 +219,7 @@ def pattern_in(text: str) -> str:
 
 def _does_something(run: CommandRun) -> bool:
     """Whether a command did more than look."""
-    return aim(run.command) is not Aim.LOOK
+    return aim(run.command) is not Purpose.LOOK
 
 
 def _text(text: str, limit: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.brief.brief_input import Told
+from holdfast.core.brief.brief_input import BriefInput
 from holdfast.core.brief.named_things import relative
 from holdfast.core.documents.ledger import Entry, Ledger, Part, entry_of, is_ledger, key_of, parse, read
 from holdfast.core.documents.unconfirmed import doubted
@@ -41,7 +41,7 @@ MOST: Final = {
 }
 
 
-def filled(told: Told) -> Ledger:
+def filled(told: BriefInput) -> Ledger:
     """The ledger of a session as its evidence and its agent's last digest have it."""
     trail = told.session.trail
     digest = told_in(told.words[0].text) if told.words else Ledger()
@@ -137,7 +137,7 @@ def _open(trail: Trail) -> Iterator[Entry]:
     yield from (Entry(f"Not tried yet: {_line(note.text)}") for note in trail.noted(NoteKind.UNTRIED))
 
 
-def _files(told: Told) -> Iterator[Entry]:
+def _files(told: BriefInput) -> Iterator[Entry]:
     changed = [touch for touch in told.session.trail.files if touch.action in (Action.EDIT, Action.WRITE)]
     for touch in sorted(changed, key=lambda touch: -touch.step):
         if path := _quoted(relative(touch.path, told)):
@@ -145,7 +145,7 @@ def _files(told: Told) -> Iterator[Entry]:
             yield Entry(path, unconfirmed=bool(why), why=why)
 
 
-def _ids(told: Told) -> Iterator[Entry]:
+def _ids(told: BriefInput) -> Iterator[Entry]:
     git, trail = told.session.git, told.session.trail
     if git and (branch := _quoted(git.branch)):
         yield Entry(f"branch {branch}")

@@ -23,10 +23,10 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.evidence.commands import shell
 from holdfast.core.evidence.commands.exit_meaning import ending
-from holdfast.core.evidence.commands.purpose import Aim, aim
+from holdfast.core.evidence.commands.purpose import Purpose, aim
 from holdfast.core.evidence.patches import patched
 from holdfast.core.evidence.prose import reader
-from holdfast.core.evidence.trail import Said
+from holdfast.core.evidence.trail import Utterance
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
@@ -44,17 +44,17 @@ class Turn:
     """One prompt and what came of it."""
 
     prompt: str
-    statements: tuple[Said, ...]
+    statements: tuple[Utterance, ...]
     failures: tuple[str, ...]
     """Each once."""
     delegated: tuple[str, ...] = ()
     """What subagents were given to do."""
 
     @property
-    def conclusion(self) -> Said:
+    def conclusion(self) -> Utterance:
         """What the agent said last that tells something; an empty text if it said nothing."""
         telling = [said for said in self.statements if not reader.is_narration(one_line(said.text))]
-        return (telling or self.statements or (Said("", 0),))[-1]
+        return (telling or self.statements or (Utterance("", 0),))[-1]
 
     @property
     def cause(self) -> str:
@@ -117,10 +117,10 @@ _CAUSE: Final = compiled(
 )
 
 
-def _said(events: Iterable[Event]) -> Iterator[Said]:
+def _said(events: Iterable[Event]) -> Iterator[Utterance]:
     for event in events:
         if isinstance(event, AssistantText) and event.text.strip():
-            yield Said(event.text.strip(), event.at, event.record)
+            yield Utterance(event.text.strip(), event.at, event.record)
 
 
 def _delegated(events: Iterable[Event]) -> Iterator[str]:
@@ -143,9 +143,9 @@ def _failures(events: Sequence[Event], calls: Mapping[str, ToolCalled]) -> Itera
 def _failure(call: ToolCalled, returned: ToolReturned) -> str:
     """What failed and why, in a line; empty if it did not fail."""
     text = returned.text.lstrip().removeprefix(_INSIDE)
-    run_for = aim(call.subject) if call.action is Action.RUN else Aim.DO
+    run_for = aim(call.subject) if call.action is Action.RUN else Purpose.DO
     end = ending(call.subject, run_for, text, returned.exit_status, ok=returned.ok)
-    if run_for is Aim.LOOK or not end.went_wrong:
+    if run_for is Purpose.LOOK or not end.went_wrong:
         return ""
     reason = shortened(end.reason or one_line(text), FAILURE_CHARS)
     if not reason:

@@ -23,7 +23,7 @@ from holdfast.daemon.api import (
     reviews,
     sessions,
 )
-from holdfast.daemon.api.executor import Office
+from holdfast.daemon.api.executor import Executor
 from holdfast.daemon.api.problems import RESPONSES, tell_problems
 
 ROUTERS: Final = (checkpoints, sessions, briefs, memories, project_files, reviews, health, live, hooks)
@@ -36,12 +36,12 @@ redactor, once when it was kept and once more when it is given.
 """
 
 
-def make_api(office: Office, lifespan: Lifespan[FastAPI]) -> FastAPI:
+def make_api(executor: Executor, lifespan: Lifespan[FastAPI]) -> FastAPI:
     """The API as it is served: what is asked is done in the office."""
-    app = described(_redacting(office), lifespan)
-    app.state.office = office
+    app = described(_redacting(executor), lifespan)
+    app.state.executor = executor
     tell_problems(app)
-    app.add_middleware(_Counting, office=office)
+    app.add_middleware(_Counting, executor=executor)
     return app
 
 
@@ -73,12 +73,12 @@ _bearer: Final = HTTPBearer(auto_error=False, description="`holdfast token show`
 _cookie: Final = APIKeyCookie(name=COOKIE, auto_error=False, description="`holdfast dashboard` gives it.")
 
 
-def _redacting(office: Office) -> type[JSONResponse]:
+def _redacting(executor: Executor) -> type[JSONResponse]:
     """The kind of answer in which every text is redacted once more."""
 
     class Redacted(JSONResponse):
         def render(self, content: Any) -> bytes:  # noqa: ANN401 - whatever JSON can say
-            return super().render(office.redacted(content))
+            return super().render(executor.redacted(content))
 
     return Redacted
 
@@ -86,9 +86,9 @@ def _redacting(office: Office) -> type[JSONResponse]:
 class _Counting:
     """Counts what was answered, by the route that answered it."""
 
-    def __init__(self, app: App, office: Office) -> None:
+    def __init__(self, app: App, executor: Executor) -> None:
         self._app = app
-        self._office = office
+        self._office = executor
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:

@@ -12,7 +12,7 @@ from holdfast.core.brief.startup_block import written
 from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.briefing.resume import next_brief
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import named
 from holdfast.engine.views.serialisation import Row, item_row, receipt_row
 from holdfast.errors import NotThere
@@ -67,48 +67,50 @@ class NextBrief(BaseModel):
 
 @router.get("/briefs", response_model=ReceiptPage)
 async def listed(
-    office: InOffice,
+    executor: InOffice,
     paging: Paged,
     session: Annotated[str, Query(max_length=1_000, description="Of this session only.")] = "",
 ) -> object:
     """The briefs that were given, each with its receipt."""
-    rows = await office.do(lambda desk: desk.store.page_of_receipts(session, paging.behind, paging.wanted))
+    rows = await executor.do(
+        lambda engine: engine.store.page_of_receipts(session, paging.behind, paging.wanted)
+    )
     return paging.page(rows, lambda one: Mark(one.created_at, one.id), receipt_row)
 
 
 @router.get("/briefs/{id}", response_model=ReceiptRow)
-async def one(office: InOffice, id: str) -> object:
+async def one(executor: InOffice, id: str) -> object:
     """One brief, by the id of its receipt."""
 
-    def found(desk: Desk) -> Row:
-        receipt = desk.store.receipt(id)
+    def found(engine: Engine) -> Row:
+        receipt = engine.store.receipt(id)
         if receipt is None:
             raise NotThere(f"there is no brief `{id}`", "`/api/briefs` lists them")
         return receipt_row(receipt)
 
-    return await office.do(found)
+    return await executor.do(found)
 
 
 @router.get("/next-brief", response_model=NextBrief)
 async def to_come(
-    office: InOffice,
+    executor: InOffice,
     project: Annotated[str, Query(max_length=4_096, description="Its id, or a path of it.")],
 ) -> object:
     """What the next session of a project would be given back, as things are now."""
-    return await office.do(lambda desk: next_row(desk, project))
+    return await executor.do(lambda engine: next_row(engine, project))
 
 
-def next_row(desk: Desk, project: str) -> Row:
+def next_row(engine: Engine, project: str) -> Row:
     """The brief that the next session of a project would be given."""
-    place = named(desk, project)
-    budget = desk.config(place).continuity.recovery_budget_chars
-    told = next_brief(desk, place)
+    place = named(engine, project)
+    budget = engine.config(place).continuity.recovery_budget_chars
+    told = next_brief(engine, place)
     brief = written(told, budget) if told else None
     return {
         "text": brief.text if brief else "",
         "reason": told.reason if told else None,
         "predecessor": told.session.key if told else None,
-        "created_at": to_iso(desk.clock()),
+        "created_at": to_iso(engine.clock()),
         "budget": budget,
         "size": len(brief.text) if brief else 0,
         "items": [item_row(item) for item in brief.items] if brief else [],

@@ -12,7 +12,7 @@ from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Trigger
 from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import known
 from holdfast.engine.views.serialisation import Row, checkpoint_row
 from holdfast.errors import NotThere
@@ -66,33 +66,35 @@ class DiffRow(BaseModel):
 
 
 @router.get("/checkpoints", response_model=CheckpointPage)
-async def of_project(office: InOffice, paging: Paged, project: Project = "") -> object:
+async def of_project(executor: InOffice, paging: Paged, project: Project = "") -> object:
     """Recent checkpoints of a project, or of all."""
 
-    def found(desk: Desk) -> list[Checkpoint]:
+    def found(engine: Engine) -> list[Checkpoint]:
         if not project:
-            return desk.store.page_of_checkpoints(paging.behind, paging.wanted)
-        place = known(desk, project)
-        return desk.store.page_of_project(place.project_id, paging.behind, paging.wanted) if place else []
+            return engine.store.page_of_checkpoints(paging.behind, paging.wanted)
+        place = known(engine, project)
+        return engine.store.page_of_project(place.project_id, paging.behind, paging.wanted) if place else []
 
-    return _page(paging, await office.do(found))
+    return _page(paging, await executor.do(found))
 
 
 @router.get("/checkpoints/{session_key:path}", response_model=CheckpointPage)
-async def of_session(office: InOffice, paging: Paged, session_key: str) -> object:
+async def of_session(executor: InOffice, paging: Paged, session_key: str) -> object:
     """The checkpoints of one session; of one that nobody knows there are none."""
-    rows = await office.do(lambda desk: desk.store.page_of_session(session_key, paging.behind, paging.wanted))
+    rows = await executor.do(
+        lambda engine: engine.store.page_of_session(session_key, paging.behind, paging.wanted)
+    )
     return _page(paging, rows)
 
 
 @router.get("/checkpoint-diff", response_model=DiffRow)
 async def difference(
-    office: InOffice,
+    executor: InOffice,
     older: Annotated[str, Query(max_length=200, description="The id of a checkpoint.")],
     newer: Annotated[str, Query(max_length=200, description="The id of another.")],
 ) -> object:
     """What changed between the digests of two checkpoints."""
-    return await office.do(lambda desk: diff_row(_named(desk, older), _named(desk, newer)))
+    return await executor.do(lambda engine: diff_row(_named(engine, older), _named(engine, newer)))
 
 
 def diff_row(older: Checkpoint, newer: Checkpoint) -> Row:
@@ -103,8 +105,8 @@ def diff_row(older: Checkpoint, newer: Checkpoint) -> Row:
     return {"older": older.id, "newer": newer.id, "diff": "\n".join(lines)}
 
 
-def _named(desk: Desk, id: str) -> Checkpoint:
-    found = desk.store.checkpoint(id)
+def _named(engine: Engine, id: str) -> Checkpoint:
+    found = engine.store.checkpoint(id)
     if found is None:
         raise NotThere(f"there is no checkpoint `{id}`", "it may have served its time")
     return found

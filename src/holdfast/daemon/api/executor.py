@@ -18,9 +18,9 @@ from typing import Annotated, Final, TypeVar
 from fastapi import Depends, Request
 
 from holdfast.daemon.access.keys import Keys
-from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.worker import Urgency, Worker
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.redactor import redact_as_seen
 from holdfast.engine.views.serialisation import given
 from holdfast.stores.base import Head
@@ -30,11 +30,11 @@ ANSWER_TIME: Final = 20.0
 """Seconds after which whoever asked is told to come back; what was begun is finished."""
 
 
-class Office:
+class Executor:
     """Does the engine's work for whoever asks over HTTP."""
 
-    def __init__(self, reception: Reception, keys: Keys, stop: asyncio.Event, log: logging.Logger) -> None:
-        self.reception = reception
+    def __init__(self, dispatcher: Dispatcher, keys: Keys, stop: asyncio.Event, log: logging.Logger) -> None:
+        self.dispatcher = dispatcher
         self.keys = keys
         self.stop = stop
         self.log = log
@@ -42,35 +42,35 @@ class Office:
         """How often each method and route was answered with which status."""
         self.listeners = 0
         """How many listen to what is new."""
-        self._pages = _Room(reception)
-        self._archive = _Room(reception)
+        self._pages = _Room(dispatcher)
+        self._archive = _Room(dispatcher)
 
-    async def do(self, work: Callable[[Desk], T]) -> T:
-        """The result of work that uses the desk; TimeoutError if it takes too long."""
-        self.reception.last_letter_at = time.monotonic()
+    async def do(self, work: Callable[[Engine], T]) -> T:
+        """The result of work that uses the engine; TimeoutError if it takes too long."""
+        self.dispatcher.last_letter_at = time.monotonic()
         return await asyncio.wait_for(self._pages.do(work), ANSWER_TIME)
 
-    async def read_through(self, work: Callable[[Desk, Callable[[], bool]], T]) -> T:
+    async def read_through(self, work: Callable[[Engine, Callable[[], bool]], T]) -> T:
         """The same for what reads everything: in a room of its own, so that no page waits for it.
 
         The work is told whether anybody still waits, and may stop with a TimeoutError when nobody does.
         """
-        self.reception.last_letter_at = time.monotonic()
+        self.dispatcher.last_letter_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
-        done = self._archive.do(lambda desk: work(desk, lambda: time.monotonic() < until))
+        done = self._archive.do(lambda engine: work(engine, lambda: time.monotonic() < until))
         return await asyncio.wait_for(done, ANSWER_TIME)
 
     async def look(self, limit: int) -> list[Head]:
         """The latest of each kind; that somebody listens is no reason for the daemon to stay."""
-        return await self._pages.do(lambda desk: desk.store.heads(limit))
+        return await self._pages.do(lambda engine: engine.store.heads(limit))
 
-    async def do_between_letters(self, work: Callable[[Desk], T]) -> T:
+    async def do_between_letters(self, work: Callable[[Engine], T]) -> T:
         """The same where the daemon's own worker does it."""
-        return await self.reception.do(Urgency.CONTROL, lambda: work(self.reception.desk))
+        return await self.dispatcher.do(Urgency.CONTROL, lambda: work(self.dispatcher.engine))
 
     def redacted(self, value: T) -> T:
         """The value as it may be given away."""
-        lists = self.reception.lists()
+        lists = self.dispatcher.lists()
         return given(value, lambda text: redact_as_seen(text, lists=lists))
 
     async def close(self) -> None:
@@ -82,28 +82,28 @@ class Office:
 class _Room:
     """A thread with its own way to the store, opened when it is first needed."""
 
-    def __init__(self, reception: Reception) -> None:
-        self._reception = reception
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._reception = dispatcher
         self._open = ExitStack()
-        self._desk: Desk | None = None
+        self._desk: Engine | None = None
         self._worker = Worker(asyncio.get_running_loop())
 
-    async def do(self, work: Callable[[Desk], T]) -> T:
+    async def do(self, work: Callable[[Engine], T]) -> T:
         return await self._worker.do(Urgency.CONTROL, lambda: work(self._at_desk()))
 
     async def close(self) -> None:
         await self._worker.do(Urgency.HOUSEKEEPING, self._open.close)
         await asyncio.to_thread(self._worker.stop)
 
-    def _at_desk(self) -> Desk:
+    def _at_desk(self) -> Engine:
         if self._desk is None:
             self._desk = self._open.enter_context(self._reception.own_desk())
         return self._desk
 
 
-def _office(request: Request) -> Office:
-    found: Office = request.app.state.office
+def _office(request: Request) -> Executor:
+    found: Executor = request.app.state.executor
     return found
 
 
-InOffice = Annotated[Office, Depends(_office)]
+InOffice = Annotated[Executor, Depends(_office)]

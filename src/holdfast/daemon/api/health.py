@@ -15,10 +15,10 @@ from holdfast import __version__
 from holdfast.core.session.score import Start
 from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.evaluation import results
 from holdfast.engine.health import examine
-from holdfast.engine.views.metrics import Figures, figures
+from holdfast.engine.views.metrics import Metrics, measure
 from holdfast.engine.views.serialisation import Row
 from holdfast.stores.base import Mark
 from holdfast.stores.codec import to_iso
@@ -79,24 +79,24 @@ class EvaluationPage(Page[EvaluationRow]):
 
 @router.get("/health", response_model=Health)
 async def health(
-    office: InOffice,
+    executor: InOffice,
     *,
     deep: Annotated[bool, Query(description="Also read the store through, and send trial letters.")] = False,
 ) -> object:
     """What the doctor finds."""
     look = examine.thoroughly if deep else examine.at_a_glance
 
-    def found(desk: Desk) -> list[Row]:
-        return [asdict(one) for one in look(desk, office.reception.home, os.environ)]
+    def found(engine: Engine) -> list[Row]:
+        return [asdict(one) for one in look(engine, executor.dispatcher.home, os.environ)]
 
-    rows = await (office.read_through(lambda desk, _: found(desk)) if deep else office.do(found))
+    rows = await (executor.read_through(lambda engine, _: found(engine)) if deep else executor.do(found))
     return {"version": __version__, "ok": all(row["ok"] for row in rows), "findings": rows}
 
 
 @router.get("/scores", response_model=ScorePage)
-async def scores(office: InOffice, paging: Paged) -> object:
+async def scores(executor: InOffice, paging: Paged) -> object:
     """How sessions went, as far as `holdfast sessions --scores` has worked it out."""
-    rows = await office.do(lambda desk: desk.store.page_of_scores(paging.behind, paging.wanted))
+    rows = await executor.do(lambda engine: engine.store.page_of_scores(paging.behind, paging.wanted))
     return paging.page(
         rows,
         lambda one: Mark(one.scored_at, one.session),
@@ -105,9 +105,9 @@ async def scores(office: InOffice, paging: Paged) -> object:
 
 
 @router.get("/evaluations", response_model=EvaluationPage)
-async def measured(office: InOffice, paging: Paged) -> object:
+async def measured(executor: InOffice, paging: Paged) -> object:
     """The last results of `holdfast eval survival --history`."""
-    kept = await office.do(lambda desk: results.kept(desk.store))
+    kept = await executor.do(lambda engine: results.kept(engine.store))
     return paging.page_of(
         kept,
         lambda one: Mark(one.at, one.name),
@@ -120,14 +120,14 @@ async def measured(office: InOffice, paging: Paged) -> object:
     response_class=PlainTextResponse,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-async def metrics(office: InOffice) -> PlainTextResponse:
+async def metrics(executor: InOffice) -> PlainTextResponse:
     """Figures in the text format of Prometheus."""
-    found = await office.do(lambda desk: figures(desk, office.reception.home))
-    lines = office.redacted([*_told(found), *_requests(office)])
+    found = await executor.do(lambda engine: measure(engine, executor.dispatcher.home))
+    lines = executor.redacted([*_told(found), *_requests(executor)])
     return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
 
-def _told(found: Figures) -> Iterator[str]:
+def _told(found: Metrics) -> Iterator[str]:
     for name, count in asdict(found.counts).items():
         if name != "live":  # told by harness below
             yield from _metric(f"{name}_kept", "gauge", {"": count})
@@ -142,10 +142,10 @@ def _told(found: Figures) -> Iterator[str]:
     yield from _metric("model_tokens_last_day", "gauge", spent)
 
 
-def _requests(office: InOffice) -> Iterator[str]:
+def _requests(executor: InOffice) -> Iterator[str]:
     counted = {
         f"{_label('method', method)},{_label('route', route)},{_label('status', str(status))}": times
-        for (method, route, status), times in sorted(office.answered.items())
+        for (method, route, status), times in sorted(executor.answered.items())
     }
     yield from _metric("http_requests_total", "counter", counted)
 

@@ -29,7 +29,7 @@ _ANSWERS: Final[dict[int | str, dict[str, object]]] = {
     "/hooks/{event}", responses=_ANSWERS, openapi_extra={"requestBody": _BODY}, response_class=Response
 )
 async def letter(
-    office: InOffice,
+    executor: InOffice,
     request: Request,
     event: Annotated[str, Path(max_length=100, pattern=r"^[\w-]+$", description="As the harness names it.")],
     harness: Annotated[str, Query(max_length=100, description="Whose letter this is.")],
@@ -45,7 +45,7 @@ async def letter(
     """Take in one letter. It names its session by id; a path in it is opened only if it is known already."""
     known = harnesses.get(harness).name
     raw = await request.body()
-    body = await office.do_between_letters(lambda desk: as_from_afar(desk, event, raw))
+    body = await executor.do_between_letters(lambda engine: as_from_afar(engine, event, raw))
     if body is None:
         raise HTTPException(422, "the letter is no JSON object")
     fields = {
@@ -53,5 +53,5 @@ async def letter(
         "harness": known,
         "at": str(time.time_ns() // 1_000_000),
     }
-    answer = await office.reception.answer(wire.Request("letter", fields, body))
+    answer = await executor.dispatcher.answer(wire.Request("letter", fields, body))
     return Response(answer, media_type="application/json") if answer else Response(status_code=204)

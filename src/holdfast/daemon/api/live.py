@@ -20,7 +20,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, HTTPException, Query
 from starlette.responses import StreamingResponse
 
-from holdfast.daemon.api.executor import InOffice, Office
+from holdfast.daemon.api.executor import Executor, InOffice
 from holdfast.stores.base import Head
 
 router = APIRouter(tags=["live"])
@@ -39,7 +39,7 @@ _SEEN: Final = "The `id` of the last event that was heard, or what a page says t
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def live(
-    office: InOffice,
+    executor: InOffice,
     seen: Annotated[str, Query(description=_SEEN, max_length=PRINT_CHARS)] = "",
     last_event_id: Annotated[str, Header(description="The same, as browsers send it.")] = "",
 ) -> StreamingResponse:
@@ -47,12 +47,12 @@ async def live(
 
     An event `missed` comes first where something changed since what was seen.
     """
-    if office.listeners >= LISTENERS_MOST:
+    if executor.listeners >= LISTENERS_MOST:
         raise HTTPException(429, "too many listen already", {"retry-after": "60"})
     # Looked at before the answer begins: whatever happens after that is told.
-    heads = await office.look(HEADS)
+    heads = await executor.look(HEADS)
     missed = (last_event_id or seen) not in {"", print_of(heads)}
-    return StreamingResponse(_events(office, heads, missed=missed), media_type="text/event-stream")
+    return StreamingResponse(_events(executor, heads, missed=missed), media_type="text/event-stream")
 
 
 def print_of(heads: Sequence[Head]) -> str:
@@ -60,17 +60,17 @@ def print_of(heads: Sequence[Head]) -> str:
     return hashlib.sha256(repr(heads).encode()).hexdigest()[:PRINT_CHARS]
 
 
-async def _events(office: Office, heads: Sequence[Head], *, missed: bool) -> AsyncIterator[bytes]:
-    office.listeners += 1
+async def _events(executor: Executor, heads: Sequence[Head], *, missed: bool) -> AsyncIterator[bytes]:
+    executor.listeners += 1
     try:
         yield b"retry: 3000\n: listening\n" + _id(heads) + b"\n"
         if missed:
             yield b"event: missed\ndata: {}\n\n"
         quiet = 0
-        while not office.stop.is_set():
+        while not executor.stop.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(office.stop.wait(), EVERY)
-            known, heads = frozenset(heads), await office.look(HEADS)
+                await asyncio.wait_for(executor.stop.wait(), EVERY)
+            known, heads = frozenset(heads), await executor.look(HEADS)
             news = [head for head in reversed(heads) if head not in known]
             quiet = 0 if news else quiet + 1
             if news:
@@ -78,7 +78,7 @@ async def _events(office: Office, heads: Sequence[Head], *, missed: bool) -> Asy
             elif quiet % QUIET_BEATS == 0:
                 yield b": nothing new\n\n"
     finally:
-        office.listeners -= 1
+        executor.listeners -= 1
 
 
 def _id(heads: Sequence[Head]) -> bytes:

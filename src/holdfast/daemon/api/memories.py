@@ -14,7 +14,7 @@ from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged, cursor_of
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index.scope import within
 from holdfast.engine.memory import remember
 from holdfast.engine.memory.recall import LIMIT_MOST, look_up
@@ -116,7 +116,7 @@ class ForgottenMemory(BaseModel):
 
 @router.get("/memories", response_model=MemoryPage)
 async def listed(
-    office: InOffice,
+    executor: InOffice,
     paging: Paged,
     project: Project = "",
     *,
@@ -124,23 +124,23 @@ async def listed(
 ) -> object:
     """Memories of a project and the user's own; without a project, all there are."""
 
-    def found(desk: Desk) -> Row:
-        place = projects.named(desk, project) if project else NOWHERE
+    def found(engine: Engine) -> Row:
+        place = projects.named(engine, project) if project else NOWHERE
         where, rows, behind = within(place, all_projects=not project), list[Memory](), paging.behind
         while len(rows) < paging.wanted and (
-            page := desk.store.page_of_memories(where, behind, paging.wanted)
+            page := engine.store.page_of_memories(where, behind, paging.wanted)
         ):
             rows += [one for one in page if superseded or not one.superseded_by]
             behind = _said(page[-1])
-        now = desk.clock()
+        now = engine.clock()
         return paging.page(rows[: paging.wanted], _said, lambda one: memory_row(one, now))
 
-    return await office.do(found)
+    return await executor.do(found)
 
 
 @router.get("/memories/search", response_model=FindingPage)
 async def search(
-    office: InOffice,
+    executor: InOffice,
     paging: Paged,
     q: Annotated[str, Query(min_length=1, max_length=2_000, description="Words to look for.")],
     project: Project = "",
@@ -148,48 +148,48 @@ async def search(
 ) -> object:
     """What was remembered, written down or said, by words and by meaning; nothing is counted as recalled."""
 
-    def found(desk: Desk) -> Row:
-        place = projects.named(desk, project) if project else NOWHERE
+    def found(engine: Engine) -> Row:
+        place = projects.named(engine, project) if project else NOWHERE
         passed = 0 if paging.behind == START else paging.behind.at
         limit = min(passed + paging.wanted, LIMIT_MOST)
         asked = Asked(q, limit, tuple(kind), all_projects=not project)
-        rows = look_up(desk, place, asked)[passed:] if q.strip() else []
-        shown, now = rows[: paging.limit], desk.clock()
+        rows = look_up(engine, place, asked)[passed:] if q.strip() else []
+        shown, now = rows[: paging.limit], engine.clock()
         more = cursor_of(Mark(passed + len(shown), "")) if len(rows) > paging.limit else None
         return {"items": [finding_row(one, now) for one in shown], "next": more}
 
-    return await office.do(found)
+    return await executor.do(found)
 
 
 @router.post("/memories", response_model=KeptMemory, status_code=201)
-async def keep(office: InOffice, new: NewMemory) -> object:
+async def keep(executor: InOffice, new: NewMemory) -> object:
     """Keep something until it is forgotten."""
 
-    def kept(desk: Desk) -> Row:
-        place = projects.named(desk, new.project) if new.project else NOWHERE
+    def kept(engine: Engine) -> Row:
+        place = projects.named(engine, new.project) if new.project else NOWHERE
         scope = Scope.PROJECT if new.project else Scope.USER
-        wish = remember.Wish(new.text, tuple(new.tags), new.importance, new.pinned, scope)
-        made = remember.remember(desk, place, wish, source=SOURCE)
+        wish = remember.MemoryRequest(new.text, tuple(new.tags), new.importance, new.pinned, scope)
+        made = remember.remember(engine, place, wish, source=SOURCE)
         told = {"again": made.again, "supersedes": list(made.supersedes)}
-        return {**memory_row(made.memory, desk.clock()), **told}
+        return {**memory_row(made.memory, engine.clock()), **told}
 
-    return await office.do(kept)
+    return await executor.do(kept)
 
 
 @router.get("/memories/{id}", response_model=MemoryRow)
-async def one(office: InOffice, id: str) -> object:
+async def one(executor: InOffice, id: str) -> object:
     """One memory, by its id."""
-    return await office.do(lambda desk: memory_row(_named(desk, id), desk.clock()))
+    return await executor.do(lambda engine: memory_row(_named(engine, id), engine.clock()))
 
 
 @router.patch("/memories/{id}", response_model=MemoryRow)
-async def change(office: InOffice, id: str, changes: Changes) -> object:
+async def change(executor: InOffice, id: str, changes: Changes) -> object:
     """Change a memory's text, tags or importance, pin it, or let it fade again."""
 
-    def changed(desk: Desk) -> Row:
-        before = _named(desk, id)
+    def changed(engine: Engine) -> Row:
+        before = _named(engine, id)
         memory = remember.edit(
-            desk,
+            engine,
             replace(NOWHERE, project_id=before.project_id, worktree_id=before.worktree_id),
             id,
             text=changes.text,
@@ -197,25 +197,25 @@ async def change(office: InOffice, id: str, changes: Changes) -> object:
             importance=changes.importance,
             pinned=changes.pinned,
         )
-        return memory_row(memory, desk.clock())
+        return memory_row(memory, engine.clock())
 
-    return await office.do(changed)
+    return await executor.do(changed)
 
 
 @router.delete("/memories/{id}", response_model=ForgottenMemory)
-async def drop(office: InOffice, id: str) -> object:
+async def drop(executor: InOffice, id: str) -> object:
     """Remove a memory for good, from every file of the home; what it had superseded holds again."""
 
-    def dropped(desk: Desk) -> Row:
-        _named(desk, id)
-        gone = forget.forget(desk.store, office.reception.home, forget.OneMemory(id), desk.clock())
+    def dropped(engine: Engine) -> Row:
+        _named(engine, id)
+        gone = forget.forget(engine.store, executor.dispatcher.home, forget.OneMemory(id), engine.clock())
         return {"memories": gone.memories}
 
-    return await office.do_between_letters(dropped)
+    return await executor.do_between_letters(dropped)
 
 
-def _named(desk: Desk, id: str) -> Memory:
-    memory = desk.store.memory(id)
+def _named(engine: Engine, id: str) -> Memory:
+    memory = engine.store.memory(id)
     if memory is None:
         raise NotThere(f"there is no memory `{id}`", "`/api/memories` lists them")
     return memory

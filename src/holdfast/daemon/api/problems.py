@@ -93,6 +93,6 @@ async def _of_time(request: Request, error: Exception) -> Response:  # noqa: ARG
 
 
 def _answer(request: Request, status: int, error: str, hint: str) -> Response:
-    told = request.app.state.office.redacted({"error": error, "hint": hint})
+    told = request.app.state.executor.redacted({"error": error, "hint": hint})
     headers = {"retry-after": "5"} if status == 503 else {}
     return JSONResponse(told, status, headers)

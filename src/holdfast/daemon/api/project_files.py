@@ -14,11 +14,11 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.world import Project
-from holdfast.daemon.api.executor import InOffice, Office
+from holdfast.daemon.api.executor import Executor, InOffice
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.documents import continuity, handoff, ledger, written_by_hand
-from holdfast.engine.documents.continuity import Room
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents.continuity import ContinuityFiles
+from holdfast.engine.engine import Engine
 from holdfast.engine.repository import projects
 from holdfast.engine.views.serialisation import Row
 from holdfast.files import ledger as ledger_files
@@ -107,59 +107,59 @@ class HandoffPage(Page[HandoffRow]):
 
 
 @router.get("/projects", response_model=ProjectPage)
-async def known(office: InOffice, paging: Paged) -> object:
+async def known(executor: InOffice, paging: Paged) -> object:
     """The projects of which a session is kept."""
-    every = await office.do(lambda desk: desk.store.projects())
+    every = await executor.do(lambda engine: engine.store.projects())
     return paging.page_of(every, lambda one: Mark(0, one.project_id), _project)
 
 
 @router.get("/projects/{project}/continuity", response_model=ContinuityRow)
-async def layers(office: InOffice, project: ProjectId) -> object:
+async def layers(executor: InOffice, project: ProjectId) -> object:
     """The working state of a project, both layers of it."""
-    return await office.do(lambda desk: {"layers": layer_rows(desk, _room(office, desk, project))})
+    return await executor.do(lambda engine: {"layers": layer_rows(engine, _room(executor, engine, project))})
 
 
 @router.put("/projects/{project}/continuity/{layer}", response_model=LayerRow)
-async def put_layer(office: InOffice, project: ProjectId, layer: LayerName, new: NewText) -> object:
+async def put_layer(executor: InOffice, project: ProjectId, layer: LayerName, new: NewText) -> object:
     """Put an edited text in place of a layer; what was there becomes a past version."""
 
-    def put(desk: Desk) -> Row:
-        room = _room(office, desk, project)
-        written_by_hand.put_layer(desk, room, layer, new.text, new.print)
-        return next(row for row in layer_rows(desk, room) if row["layer"] == layer)
+    def put(engine: Engine) -> Row:
+        room = _room(executor, engine, project)
+        written_by_hand.put_layer(engine, room, layer, new.text, new.print)
+        return next(row for row in layer_rows(engine, room) if row["layer"] == layer)
 
-    return await office.do(put)
+    return await executor.do(put)
 
 
 @router.get("/projects/{project}/continuity/{layer}/history", response_model=VersionPage)
-async def layer_history(office: InOffice, paging: Paged, project: ProjectId, layer: LayerName) -> object:
+async def layer_history(executor: InOffice, paging: Paged, project: ProjectId, layer: LayerName) -> object:
     """The past versions of a layer."""
-    paths = await office.do(lambda desk: _room(office, desk, project).places.versions(layer))
+    paths = await executor.do(lambda engine: _room(executor, engine, project).places.versions(layer))
     return paging.page_of(paths, lambda path: Mark(int(path.stem), ""), _version)
 
 
 @router.get("/projects/{project}/ledger", response_model=LedgerRow)
-async def one_ledger(office: InOffice, project: ProjectId) -> object:
+async def one_ledger(executor: InOffice, project: ProjectId) -> object:
     """The ledger of the worktree that was last worked in."""
-    return await office.do(lambda desk: ledger_row(desk, *_ledger(office, desk, project)))
+    return await executor.do(lambda engine: ledger_row(engine, *_ledger(executor, engine, project)))
 
 
 @router.put("/projects/{project}/ledger", response_model=LedgerRow)
-async def put_ledger(office: InOffice, project: ProjectId, new: NewText) -> object:
+async def put_ledger(executor: InOffice, project: ProjectId, new: NewText) -> object:
     """Put an edited text in place of the ledger; what was there becomes a past version."""
 
-    def put(desk: Desk) -> Row:
-        place, known = _ledger(office, desk, project)
-        written_by_hand.put_ledger(desk, place, known, new.text, new.print)
-        return ledger_row(desk, place, known)
+    def put(engine: Engine) -> Row:
+        place, known = _ledger(executor, engine, project)
+        written_by_hand.put_ledger(engine, place, known, new.text, new.print)
+        return ledger_row(engine, place, known)
 
-    return await office.do(put)
+    return await executor.do(put)
 
 
 @router.get("/projects/{project}/ledger/history", response_model=VersionPage)
-async def ledger_history(office: InOffice, paging: Paged, project: ProjectId) -> object:
+async def ledger_history(executor: InOffice, paging: Paged, project: ProjectId) -> object:
     """The past versions of the ledger."""
-    kept = await office.do(lambda desk: ledger_files.versions(_ledger(office, desk, project)[0]))
+    kept = await executor.do(lambda engine: ledger_files.versions(_ledger(executor, engine, project)[0]))
     rows = [(one.at, one.writer, one.text()) for one in kept]
     return paging.page_of(
         rows, lambda one: Mark(one[0], one[1]), lambda one: {"at": to_iso(one[0]), "text": one[2]}
@@ -167,15 +167,15 @@ async def ledger_history(office: InOffice, paging: Paged, project: ProjectId) ->
 
 
 @router.get("/projects/{project}/handoffs", response_model=HandoffPage)
-async def handoffs(office: InOffice, paging: Paged, project: ProjectId) -> object:
+async def handoffs(executor: InOffice, paging: Paged, project: ProjectId) -> object:
     """The handoffs of all worktrees of a project."""
-    found = await office.do(lambda desk: handoff.every(projects.named(desk, project)))
+    found = await executor.do(lambda engine: handoff.every(projects.named(engine, project)))
     # Their times are a person's words; what counts is that a later one comes behind them all.
     numbers = {id(one): number for number, one in enumerate(reversed(found))}
     return paging.page_of(found, lambda one: Mark(numbers[id(one)], one.name), _handoff)
 
 
-def layer_rows(desk: Desk, room: Room) -> list[Row]:
+def layer_rows(engine: Engine, room: ContinuityFiles) -> list[Row]:
     """Both layers, also those that are not there yet."""
     return [
         {
@@ -183,36 +183,36 @@ def layer_rows(desk: Desk, room: Room) -> list[Row]:
             "path": str(room.places.target(name).whole),
             "text": written_by_hand.layer_text(room, name),
             "print": written_by_hand.print_to_give(
-                desk, room.project, written_by_hand.layer_text(room, name)
+                engine, room.project, written_by_hand.layer_text(room, name)
             ),
         }
         for name in LayerName
     ]
 
 
-def ledger_row(desk: Desk, place: Place, project: Project) -> Row:
+def ledger_row(engine: Engine, place: Place, project: Project) -> Row:
     """The ledger as it is; empty texts where there is none."""
-    looked = ledger.look(desk, place, project)
+    looked = ledger.look(engine, place, project)
     text = looked.text if looked else ""
     return {
         "path": place.path,
         "text": text,
-        "print": written_by_hand.print_to_give(desk, project, text),
+        "print": written_by_hand.print_to_give(engine, project, text),
         "saved_at": to_iso(looked.saved_at) if looked else None,
         "notices": list(looked.notices) if looked else [],
         "came_with_the_clone": looked.came_with_the_clone if looked else False,
     }
 
 
-def _room(office: Office, desk: Desk, project: str) -> Room:
-    return continuity.room(desk, office.reception.home, projects.named(desk, project))
+def _room(executor: Executor, engine: Engine, project: str) -> ContinuityFiles:
+    return continuity.room(engine, executor.dispatcher.home, projects.named(engine, project))
 
 
-def _ledger(office: Office, desk: Desk, project: str) -> tuple[Place, Project]:
-    known = projects.named(desk, project)
-    own = desk.config(known).session
+def _ledger(executor: Executor, engine: Engine, project: str) -> tuple[Place, Project]:
+    known = projects.named(engine, project)
+    own = engine.config(known).session
     rules = ledger.rules(own, decided=True, root=Path(known.root), environment={})
-    return ledger.place_of(office.reception.home, known, rules.path), known
+    return ledger.place_of(executor.dispatcher.home, known, rules.path), known
 
 
 def _project(project: Project) -> Row:
@@ -223,7 +223,7 @@ def _version(path: Path) -> Row:
     return {"at": to_iso(int(path.stem)), "text": path.read_text(encoding="utf-8", errors="replace")}
 
 
-def _handoff(found: handoff.Found) -> Row:
+def _handoff(found: handoff.HandoffFile) -> Row:
     head = found.head
     return {
         "name": found.name,

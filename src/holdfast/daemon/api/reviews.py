@@ -10,15 +10,15 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from holdfast.core.documents.continuity import Part
-from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
+from holdfast.core.documents.promotion import Candidate, Destination, ReviewState, Step
 from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.executor import InOffice, Office
+from holdfast.daemon.api.executor import Executor, InOffice
 from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.daemon.api.project_files import ProjectId
 from holdfast.engine.documents import continuity, dream
-from holdfast.engine.documents.continuity import Room
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents.continuity import ContinuityFiles
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory import audit as audit_memories
 from holdfast.engine.privacy import audit
 from holdfast.engine.repository import projects
@@ -78,10 +78,10 @@ class CandidateRow(BaseModel):
 
     id: str
     text: str
-    lane: Lane
+    lane: Destination
     part: Part
     source: str
-    standing: Standing
+    standing: ReviewState
     built_at: str
     became: str
     proposal: ProposalRow | None = Field(description="For what reads like an instruction.")
@@ -92,93 +92,93 @@ class CandidatePage(Page[CandidateRow]):
 
 
 @router.get("/projects/{project}/audit", response_model=AuditPage)
-async def account(office: InOffice, paging: Paged, project: ProjectId) -> object:
+async def account(executor: InOffice, paging: Paged, project: ProjectId) -> object:
     """How the continuity of a project came about."""
-    entries = await office.do(lambda desk: _room(office, desk, project).entries())
+    entries = await executor.do(lambda engine: _room(executor, engine, project).entries())
     return paging.page_of(
         entries, lambda one: Mark(one.at, one.id), lambda one: {"at": to_iso(one.at), "entry": one.as_json()}
     )
 
 
 @router.get("/audit/memories", response_model=DoubtPage)
-async def doubtful(office: InOffice, paging: Paged, project: Project = "") -> object:
+async def doubtful(executor: InOffice, paging: Paged, project: Project = "") -> object:
     """Memories that are worth a look: duplicates, echoes, those whose files are gone or that nobody finds."""
 
-    def found(desk: Desk) -> Row:
-        place = projects.named(desk, project) if project else NOWHERE
-        audited = audit_memories.audit(desk, place, all_projects=not project)
+    def found(engine: Engine) -> Row:
+        place = projects.named(engine, project) if project else NOWHERE
+        audited = audit_memories.audit(engine, place, all_projects=not project)
         rows: list[Row] = [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
         return paging.page_of(rows, lambda row: Mark(0, f"{row['id']} {row['problem']}"), _itself)
 
-    return await office.read_through(lambda desk, _: found(desk))
+    return await executor.read_through(lambda engine, _: found(engine))
 
 
 @router.get("/audit/secrets", response_model=ExposedPage)
-async def exposed(office: InOffice, paging: Paged) -> object:
+async def exposed(executor: InOffice, paging: Paged) -> object:
     """How many secrets today's rules would still find in what is kept; everything is read for it.
 
     That may take longer than an answer may; `holdfast audit secrets` takes its time.
     """
 
-    def found(desk: Desk, in_time: Callable[[], bool]) -> Row:
-        counted = audit.secrets(desk.store, office.reception.home, office.reception.lists(), in_time)
+    def found(engine: Engine, in_time: Callable[[], bool]) -> Row:
+        counted = audit.secrets(engine.store, executor.dispatcher.home, executor.dispatcher.lists(), in_time)
         rows: list[Row] = [asdict(one) for one in counted]
         return paging.page_of(rows, lambda row: Mark(0, f"{row['place']} {row['kind']}"), _itself)
 
-    return await office.read_through(found)
+    return await executor.read_through(found)
 
 
 @router.get("/projects/{project}/dreams", response_model=CandidatePage)
 async def candidates(
-    office: InOffice,
+    executor: InOffice,
     paging: Paged,
     project: ProjectId,
-    standing: Annotated[Standing | None, Query(description="Only those that stand so.")] = None,
+    standing: Annotated[ReviewState | None, Query(description="Only those that stand so.")] = None,
 ) -> object:
     """What of the continuity may become a memory or an instruction."""
 
-    def found(desk: Desk) -> Row:
-        room = _room(office, desk, project)
+    def found(engine: Engine) -> Row:
+        room = _room(executor, engine, project)
         snapshot = dream.inspect(room).snapshot
         rows = [one for one in snapshot.candidates if standing in (None, one.standing)] if snapshot else []
         return paging.page_of(rows, _built, lambda one: candidate_row(room, one))
 
-    return await office.do(found)
+    return await executor.do(found)
 
 
 @router.post("/projects/{project}/dreams", response_model=CandidatePage)
-async def build(office: InOffice, paging: Paged, project: ProjectId) -> object:
+async def build(executor: InOffice, paging: Paged, project: ProjectId) -> object:
     """Put up candidates from the continuity; what was decided before stands."""
 
-    def built(desk: Desk) -> Row:
-        room = _room(office, desk, project)
+    def built(engine: Engine) -> Row:
+        room = _room(executor, engine, project)
         return paging.page_of(
-            dream.build(desk, room).candidates, _built, lambda one: candidate_row(room, one)
+            dream.build(engine, room).candidates, _built, lambda one: candidate_row(room, one)
         )
 
-    return await office.do(built)
+    return await executor.do(built)
 
 
 @router.post("/projects/{project}/dreams/{candidate}/{step}", response_model=CandidateRow)
-async def decide(office: InOffice, project: ProjectId, candidate: str, step: Step) -> object:
+async def decide(executor: InOffice, project: ProjectId, candidate: str, step: Step) -> object:
     """Take one step with a candidate: adopt, approve, reject, promote, verify-apply."""
 
-    def decided(desk: Desk) -> Row:
-        room = _room(office, desk, project)
-        return candidate_row(room, dream.take(desk, room, candidate, step))
+    def decided(engine: Engine) -> Row:
+        room = _room(executor, engine, project)
+        return candidate_row(room, dream.take(engine, room, candidate, step))
 
-    return await office.do(decided)
+    return await executor.do(decided)
 
 
-def candidate_row(room: Room, one: Candidate) -> Row:
+def candidate_row(room: ContinuityFiles, one: Candidate) -> Row:
     """A candidate, with the patch that it would be."""
-    shown = dream.prepared(room, one) if one.lane is Lane.INSTRUCTION else None
+    shown = dream.prepared(room, one) if one.lane is Destination.INSTRUCTION else None
     patch = {"file": shown.file, "line": shown.line, "patch": shown.patch} if shown else None
     return {**asdict(one), "built_at": to_iso(one.built_at), "proposal": patch}
 
 
-def _room(office: Office, desk: Desk, project: str) -> Room:
-    return continuity.room(desk, office.reception.home, projects.named(desk, project))
+def _room(executor: Executor, engine: Engine, project: str) -> ContinuityFiles:
+    return continuity.room(engine, executor.dispatcher.home, projects.named(engine, project))
 
 
 def _built(candidate: Candidate) -> Mark:

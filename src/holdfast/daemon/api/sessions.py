@@ -11,7 +11,7 @@ from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.api.checkpoints import Project
 from holdfast.daemon.api.executor import InOffice
 from holdfast.daemon.api.paging import Page, Paged
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import known
 from holdfast.engine.views import timeline
 from holdfast.engine.views.serialisation import Row, session_row
@@ -83,56 +83,56 @@ class PressurePage(Page[PressureRow]):
 
 
 @router.get("/sessions", response_model=SessionPage)
-async def listed(office: InOffice, paging: Paged, project: Project = "") -> object:
+async def listed(executor: InOffice, paging: Paged, project: Project = "") -> object:
     """The sessions that were seen."""
 
-    def found(desk: Desk) -> object:
-        place = known(desk, project) if project else None
+    def found(engine: Engine) -> object:
+        place = known(engine, project) if project else None
         if project and place is None:
             return {"items": []}
-        rows = desk.store.page_of_sessions(place.project_id if place else "", paging.behind, paging.wanted)
-        return paging.page(rows, _heard, lambda one: session_row(desk, one))
+        rows = engine.store.page_of_sessions(place.project_id if place else "", paging.behind, paging.wanted)
+        return paging.page(rows, _heard, lambda one: session_row(engine, one))
 
-    return await office.do(found)
+    return await executor.do(found)
 
 
 @router.get("/sessions/{session_key:path}/timeline", response_model=PointPage)
-async def happened(office: InOffice, paging: Paged, session_key: str) -> object:
+async def happened(executor: InOffice, paging: Paged, session_key: str) -> object:
     """What happened in a session: its events, checkpoints and briefs."""
 
-    def found(desk: Desk) -> object:
-        _named(desk, session_key)
-        points = timeline.page(desk, session_key, paging.behind, paging.wanted)
+    def found(engine: Engine) -> object:
+        _named(engine, session_key)
+        points = timeline.page(engine, session_key, paging.behind, paging.wanted)
         return paging.page(points, lambda one: Mark(one.at, one.id), _point)
 
-    return await office.do(found)
+    return await executor.do(found)
 
 
 @router.get("/sessions/{session_key:path}", response_model=SessionRow)
-async def one(office: InOffice, session_key: str) -> object:
+async def one(executor: InOffice, session_key: str) -> object:
     """One session, by its key."""
-    return await office.do(lambda desk: session_row(desk, _named(desk, session_key)))
+    return await executor.do(lambda engine: session_row(engine, _named(engine, session_key)))
 
 
 @router.get("/pressure", response_model=PressurePage)
 async def pressure(
-    office: InOffice,
+    executor: InOffice,
     paging: Paged,
     session: Annotated[str, Query(max_length=1_000, description="Every count of this session.")] = "",
 ) -> object:
     """How full the windows of all live sessions are; with a session, how full its window was over time."""
 
-    def found(desk: Desk) -> object:
+    def found(engine: Engine) -> object:
         if session:
-            return _counts(desk, _named(desk, session), paging)
-        return paging.page_of(desk.store.live_sessions(), _heard, lambda live: _now(desk, live))
+            return _counts(engine, _named(engine, session), paging)
+        return paging.page_of(engine.store.live_sessions(), _heard, lambda live: _now(engine, live))
 
-    return await office.do(found)
+    return await executor.do(found)
 
 
-def _counts(desk: Desk, session: Session, paging: Paged) -> Row:
-    holds = session_row(desk, session)["capacity"]
-    points = timeline.counts(desk, session.key, paging.behind, paging.wanted)
+def _counts(engine: Engine, session: Session, paging: Paged) -> Row:
+    holds = session_row(engine, session)["capacity"]
+    points = timeline.counts(engine, session.key, paging.behind, paging.wanted)
 
     def row(point: Point) -> Row:
         percent = point.tokens * 100 // int(str(holds))
@@ -142,14 +142,14 @@ def _counts(desk: Desk, session: Session, paging: Paged) -> Row:
     return paging.page(points, lambda point: Mark(point.at, point.id), row)
 
 
-def _now(desk: Desk, session: Session) -> Row:
-    told = session_row(desk, session)
+def _now(engine: Engine, session: Session) -> Row:
+    told = session_row(engine, session)
     names = ("session_key", "tokens", "capacity", "percent")
     return {**{name: told[name] for name in names}, "at": told["last_event_at"]}
 
 
-def _named(desk: Desk, key: str) -> Session:
-    found = desk.store.session(key)
+def _named(engine: Engine, key: str) -> Session:
+    found = engine.store.session(key)
     if found is None:
         raise NotThere(f"there is no session `{key}`", "`/api/sessions` lists them")
     return found

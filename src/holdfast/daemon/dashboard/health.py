@@ -12,9 +12,9 @@ from holdfast.core.session.score import Start
 from holdfast.daemon.dashboard.frame import View, badge, code, empty, many, page, section, table, with_code
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import Bar, days, rows
-from holdfast.engine.views.metrics import DAYS, Figures
+from holdfast.engine.views.metrics import DAYS, Metrics
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Taken
+from holdfast.stores.base import DailyCheckpoints
 from holdfast.stores.codec import to_iso
 
 Row = Mapping[str, Any]
@@ -33,7 +33,7 @@ class State:
 
     findings: Sequence[Row]
     deep: bool
-    figures: Figures
+    metrics: Metrics
     survival: Row | None
     means: Mapping[Start, Mapping[str, Mean]]
 
@@ -45,9 +45,9 @@ def health_page(view: View, state: State) -> Html:
         "/health",
         "Health",
         section("Findings", _findings(state), id="findings"),
-        section("Capture", _capture(view, state.figures), id="capture", live=True),
-        section("Store", _store(state.figures), id="store"),
-        section("Models", _models(state.figures), id="models"),
+        section("Capture", _capture(view, state.metrics), id="capture", live=True),
+        section("Store", _store(state.metrics), id="store"),
+        section("Models", _models(state.metrics), id="models"),
         section("What a brief keeps", _survival(state.survival), id="survival"),
         section("With a brief and without", _means(state.means), id="means"),
     )
@@ -76,8 +76,8 @@ def _findings(state: State) -> Html:
     return el("div", el("ul", listed, class_="findings"), None if state.deep else thorough)
 
 
-def _capture(view: View, figures: Figures) -> Html:
-    if not figures.captured:
+def _capture(view: View, metrics: Metrics) -> Html:
+    if not metrics.captured:
         hint = el("span", code("holdfast setup"), " connects the harnesses on this machine.")
         return empty("Nothing was captured yet.", hint)
     body = [
@@ -88,18 +88,18 @@ def _capture(view: View, figures: Figures) -> Html:
             el("td", one.live, class_="number"),
             el("td", view.ago(to_iso(one.last_event_at))),
         )
-        for one in figures.captured
+        for one in metrics.captured
     ]
-    waiting = el("p", f"In the spool: {many(figures.letters_waiting, 'letter')}.", class_="note")
+    waiting = el("p", f"In the spool: {many(metrics.letters_waiting, 'letter')}.", class_="note")
     names = ("Harness", "Sessions", "At work", "Last event")
-    return el("div", table("Harnesses", names, body, names[1:3]), waiting, _skipped(figures))
+    return el("div", table("Harnesses", names, body, names[1:3]), waiting, _skipped(metrics))
 
 
-def _skipped(figures: Figures) -> Html | None:
-    if not figures.skipped:
+def _skipped(metrics: Metrics) -> Html | None:
+    if not metrics.skipped:
         return None
-    told = [el("li", f"{reason}: {times:,}") for reason, times in figures.skipped.items()]
-    number = sum(figures.skipped.values())
+    told = [el("li", f"{reason}: {times:,}") for reason, times in metrics.skipped.items()]
+    number = sum(metrics.skipped.values())
     return el(
         "details",
         el("summary", f"{many(number, 'thing')} could not be read"),
@@ -107,10 +107,10 @@ def _skipped(figures: Figures) -> Html | None:
     )
 
 
-def _store(figures: Figures) -> Html:
-    counts = figures.counts
+def _store(metrics: Metrics) -> Html:
+    counts = metrics.counts
     told = (
-        ("Size", f"{figures.store_bytes / 1e6:,.1f} MB"),
+        ("Size", f"{metrics.store_bytes / 1e6:,.1f} MB"),
         ("Sessions", f"{counts.sessions:,}"),
         ("Events", f"{counts.events:,}"),
         ("Checkpoints", f"{counts.checkpoints:,}"),
@@ -119,14 +119,14 @@ def _store(figures: Figures) -> Html:
         ("Texts to find", f"{counts.documents:,}"),
     )
     listed = el("dl", [el("div", el("dt", name), el("dd", value)) for name, value in told], class_="figures")
-    if not figures.taken:
+    if not metrics.taken:
         return listed
-    bars = list(_by_day(figures.taken))
+    bars = list(_by_day(metrics.taken))
     title = f"Checkpoints that are kept, by day, {bars[0].label} to {bars[-1].label}"
     return el("div", listed, el("h3", title), days(bars, title))
 
 
-def _by_day(taken: Sequence[Taken]) -> Iterator[Bar]:
+def _by_day(taken: Sequence[DailyCheckpoints]) -> Iterator[Bar]:
     """A bar for each of the last days, also for those on which nothing was kept."""
     of_day = {one.day: one.checkpoints for one in taken}
     last = date.fromisoformat(taken[-1].day)
@@ -136,8 +136,8 @@ def _by_day(taken: Sequence[Taken]) -> Iterator[Bar]:
         yield Bar(day, count, f"{count:,} checkpoints")
 
 
-def _models(figures: Figures) -> Html:
-    if not figures.spent:
+def _models(metrics: Metrics) -> Html:
+    if not metrics.spent:
         hint = el(
             "span",
             "Everything is made by rule, and costs nothing. ",
@@ -155,7 +155,7 @@ def _models(figures: Figures) -> Html:
             el("td", f"{one.tokens:,}", class_="number"),
             el("td", f"{one.cents:.2f}", class_="number"),
         )
-        for day in figures.spent
+        for day in metrics.spent
         for name, one in day.models.items()
     ]
     names = ("Day", "Model", "Asked", "Failed", "Tokens", "Cents")

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse
 
 from holdfast.daemon.access.guard import COOKIE
 from holdfast.daemon.access.keys import COOKIE_DAYS
-from holdfast.daemon.api.executor import Office
+from holdfast.daemon.api.executor import Executor
 
 _DAY: Final = 86_400
 # The page goes on by itself: a browser that was sent on would not send the new cookie along, because whoever
@@ -30,8 +30,8 @@ _SPENT: Final = """<!doctype html>
 
 async def let_in(request: Request) -> HTMLResponse:
     """Give the browser that follows a link its cookie, once."""
-    office: Office = request.app.state.office
-    cookie = office.keys.spend(request.query_params.get("key", ""))
+    executor: Executor = request.app.state.executor
+    cookie = executor.keys.spend(request.query_params.get("key", ""))
     if not cookie:
         return HTMLResponse(_SPENT, 403)
     answer = HTMLResponse(_OPEN)

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from holdfast import __version__
 from holdfast.core.evaluation.scores import compared
 from holdfast.daemon.api.checkpoints import diff_row
-from holdfast.daemon.api.executor import Office
+from holdfast.daemon.api.executor import Executor
 from holdfast.daemon.api.live import HEADS, print_of
 from holdfast.daemon.api.paging import Paging
 from holdfast.daemon.dashboard import assets, queries
@@ -27,7 +27,7 @@ from holdfast.daemon.dashboard.memory import memory_page
 from holdfast.daemon.dashboard.now import kept_page, now_page
 from holdfast.daemon.dashboard.review import review_page
 from holdfast.daemon.dashboard.session import session_page
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError, NotThere
 
 
@@ -50,45 +50,45 @@ def routes() -> list[Route]:
     ]
 
 
-class Asked:
+class PageRequest:
     """A request for a page: what is in it, and where its answer is worked out."""
 
     def __init__(self, request: Request) -> None:
-        self.office: Office = request.app.state.office
+        self.executor: Executor = request.app.state.executor
         self.query = request.query_params
         self.path = request.path_params
         self.theme = request.cookies.get("theme", "")
-        self.home = self.office.reception.home
+        self.home = self.executor.dispatcher.home
         self.project = self.query.get("project", "")[:200]
-        self.redacted = self.office.redacted
+        self.redacted = self.executor.redacted
         self.seen = ""
-        self.alerts = tuple(self.redacted([one.notice for one in self.office.reception.unreadable()]))
+        self.alerts = tuple(self.redacted([one.notice for one in self.executor.dispatcher.unreadable()]))
 
     def paging(self, limit: int) -> Paging:
         """The page of a list that is asked for."""
         return Paging(limit, self.query.get("cursor", "")[:2_000])
 
-    async def worked_out(self, made: Callable[[Asked, Desk], Html]) -> Html:
+    async def worked_out(self, made: Callable[[PageRequest, Engine], Html]) -> Html:
         """The page, made in the office; one for which everything is read keeps no other page waiting."""
         if self.query.get("deep") or self.query.get("audit"):
-            return await self.office.read_through(lambda desk, _: self._made(made, desk))
-        return await self.office.do(lambda desk: self._made(made, desk))
+            return await self.executor.read_through(lambda engine, _: self._made(made, engine))
+        return await self.executor.do(lambda engine: self._made(made, engine))
 
     def view(self) -> View:
         """What every page needs."""
-        return View(self.office.reception.desk.clock(), self.theme, __version__, self.seen, self.alerts)
+        return View(self.executor.dispatcher.engine.clock(), self.theme, __version__, self.seen, self.alerts)
 
-    def _made(self, made: Callable[[Asked, Desk], Html], desk: Desk) -> Html:
+    def _made(self, made: Callable[[PageRequest, Engine], Html], engine: Engine) -> Html:
         # Before anything else is looked up: what changes meanwhile counts as not seen.
-        self.seen = print_of(desk.store.heads(HEADS))
-        return made(self, desk)
+        self.seen = print_of(engine.store.heads(HEADS))
+        return made(self, engine)
 
 
-def _shown(made: Callable[[Asked, Desk], Html]) -> Callable[[Request], Awaitable[Response]]:
+def _shown(made: Callable[[PageRequest, Engine], Html]) -> Callable[[Request], Awaitable[Response]]:
     """The page, or one that says why there is none; made in the office, so that no letter waits for it."""
 
     async def answered(request: Request) -> Response:
-        asked = Asked(request)
+        asked = PageRequest(request)
         try:
             return HTMLResponse(await asked.worked_out(made))
         except HoldfastError as error:
@@ -99,58 +99,58 @@ def _shown(made: Callable[[Asked, Desk], Html]) -> Callable[[Request], Awaitable
     return answered
 
 
-def _now(asked: Asked, desk: Desk) -> Html:
-    live, recent = asked.redacted(queries.sessions(desk, asked.paging(15)))
+def _now(asked: PageRequest, engine: Engine) -> Html:
+    live, recent = asked.redacted(queries.sessions(engine, asked.paging(15)))
     return now_page(asked.view(), live, recent)
 
 
-def _kept(asked: Asked, desk: Desk) -> Html:
+def _kept(asked: PageRequest, engine: Engine) -> Html:
     key = asked.path["key"]
-    return kept_page(asked.view(), key, asked.redacted(queries.kept(desk, key)))
+    return kept_page(asked.view(), key, asked.redacted(queries.kept(engine, key)))
 
 
-def _session(asked: Asked, desk: Desk) -> Html:
+def _session(asked: PageRequest, engine: Engine) -> Html:
     key, point = asked.path["key"], asked.query.get("point", "")[:500]
-    older, newer = (desk.store.checkpoint(asked.query.get(name, "")[:200]) for name in ("older", "newer"))
-    found = queries.one_session(desk, key, point)
+    older, newer = (engine.store.checkpoint(asked.query.get(name, "")[:200]) for name in ("older", "newer"))
+    found = queries.one_session(engine, key, point)
     row, checkpoints, chosen = asked.redacted((found.row, found.checkpoints, found.point))
     changed = asked.redacted(diff_row(older, newer)) if older and newer else None
     story = queries.redacted_story(found.story, asked.redacted)
     return session_page(asked.view(), row, story, checkpoints, chosen, changed)
 
 
-def _briefs(asked: Asked, desk: Desk) -> Html:
-    return briefs_page(asked.view(), asked.redacted(queries.briefs(desk, asked.paging(20))))
+def _briefs(asked: PageRequest, engine: Engine) -> Html:
+    return briefs_page(asked.view(), asked.redacted(queries.briefs(engine, asked.paging(20))))
 
 
-def _brief(asked: Asked, desk: Desk) -> Html:
-    row, summary = asked.redacted(queries.one_brief(desk, asked.path["id"]))
+def _brief(asked: PageRequest, engine: Engine) -> Html:
+    row, summary = asked.redacted(queries.one_brief(engine, asked.path["id"]))
     return brief_page(asked.view(), row, summary)
 
 
-def _memory(asked: Asked, desk: Desk) -> Html:
+def _memory(asked: PageRequest, engine: Engine) -> Html:
     words = asked.query.get("q", "")[:500].strip()
-    found = queries.memories(desk, words, asked.paging(20))
-    doubts = queries.doubts(desk) if asked.query.get("audit") else None
+    found = queries.memories(engine, words, asked.paging(20))
+    doubts = queries.doubts(engine) if asked.query.get("audit") else None
     return memory_page(asked.view(), words, asked.redacted(found), asked.redacted(doubts))
 
 
-def _continuity(asked: Asked, desk: Desk) -> Html:
-    projects, chosen, texts = queries.continuity(desk, asked.home, asked.project)
+def _continuity(asked: PageRequest, engine: Engine) -> Html:
+    projects, chosen, texts = queries.continuity(engine, asked.home, asked.project)
     told = queries.redacted_texts(texts, asked.redacted)
     return continuity_page(asked.view(), asked.redacted(projects), chosen, told)
 
 
-def _review(asked: Asked, desk: Desk) -> Html:
-    projects, chosen, rows = queries.candidates(desk, asked.home, asked.project)
+def _review(asked: PageRequest, engine: Engine) -> Html:
+    projects, chosen, rows = queries.candidates(engine, asked.home, asked.project)
     return review_page(asked.view(), asked.redacted(projects), chosen, asked.redacted(rows))
 
 
-def _health(asked: Asked, desk: Desk) -> Html:
+def _health(asked: PageRequest, engine: Engine) -> Html:
     deep = bool(asked.query.get("deep"))
-    found = queries.health(desk, asked.home, deep=deep)
+    found = queries.health(engine, asked.home, deep=deep)
     findings, survival = asked.redacted((found.findings, found.survival))
-    return health_page(asked.view(), State(findings, deep, found.figures, survival, compared(found.scores)))
+    return health_page(asked.view(), State(findings, deep, found.metrics, survival, compared(found.scores)))
 
 
 async def _static(request: Request) -> Response:

@@ -24,14 +24,19 @@ from holdfast.daemon.dashboard.frame import (
 )
 from holdfast.daemon.dashboard.html import NOTHING, Html, el
 from holdfast.daemon.dashboard.timeline_plot import drawn
-from holdfast.engine.views.timeline_view import Story
+from holdfast.engine.views.timeline_view import TimelineView
 
 Row = Mapping[str, Any]
 IMPORTED: Final = "It was imported: of it nothing is kept but what was said, which recall finds."
 
 
 def session_page(
-    view: View, row: Row, story: Story, checkpoints: Sequence[Row], point: Row | None, changed: Row | None
+    view: View,
+    row: Row,
+    story: TimelineView,
+    checkpoints: Sequence[Row],
+    point: Row | None,
+    changed: Row | None,
 ) -> Html:
     """The page of one session."""
     key = str(row["session_key"])
@@ -68,7 +73,7 @@ def _about(view: View, row: Row) -> Html:
     )
 
 
-def _timeline(row: Row, story: Story, point: Row | None) -> Html:
+def _timeline(row: Row, story: TimelineView, point: Row | None) -> Html:
     if not (story.moments or story.work or story.counts):
         return empty(
             "Nothing is known of what happened here.", "Only what was said in it may be kept, for recall."

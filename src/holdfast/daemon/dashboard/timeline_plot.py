@@ -12,7 +12,7 @@ from typing import Final
 
 from holdfast.daemon.dashboard.html import Html, el
 from holdfast.daemon.dashboard.plots import WIDTH
-from holdfast.engine.views.timeline_view import Counted, Done, Moment, Story
+from holdfast.engine.views.timeline_view import Counted, Done, Moment, TimelineView
 from holdfast.stores.codec import to_iso
 
 LEFT: Final = 96
@@ -36,7 +36,7 @@ _NAMES: Final = (
 )
 
 
-def drawn(story: Story, capacity: int, chosen: str, link: Callable[[str], str]) -> Html:
+def drawn(story: TimelineView, capacity: int, chosen: str, link: Callable[[str], str]) -> Html:
     """The picture; what can be opened is a link."""
     times = [
         *(one.at for one in story.moments),

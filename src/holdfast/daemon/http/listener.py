@@ -21,7 +21,7 @@ from holdfast.daemon.access.keys import Keys
 from holdfast.daemon.access.limits import Limits
 from holdfast.daemon.local.endpoint import write_note
 from holdfast.daemon.mcp.calls import Mcp
-from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Daemon as Settings
 
@@ -37,7 +37,7 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
-class HttpDoor:
+class HttpListener:
     """A door that listens, the keys that open it, and the names that it goes by."""
 
     listener: socket.socket
@@ -56,7 +56,7 @@ class HttpDoor:
         return f"{self.address}{OPEN_PATH}?key={self.keys.link()}"
 
 
-def open_http_door(home: Path, settings: Settings, log: logging.Logger) -> HttpDoor:
+def open_http_door(home: Path, settings: Settings, log: logging.Logger) -> HttpListener:
     """Listen on the wanted port, or on the one that took its place before, or on any.
 
     On another address than that of this machine alone only with TLS: what goes in and out is nobody's else.
@@ -72,18 +72,18 @@ def open_http_door(home: Path, settings: Settings, log: logging.Logger) -> HttpD
     write_note(folder / "port", f"{wanted} {port}")
     hosts = dict.fromkeys((HOST, "localhost", host, *settings.http_names))
     names = Names(tuple(f"{name.lower()}:{port}" for name in hosts), tls=tls is not None)
-    return HttpDoor(listener, host, port, Keys(folder, time.time), names, tls)
+    return HttpListener(listener, host, port, Keys(folder, time.time), names, tls)
 
 
 async def serve(
-    door: HttpDoor, mcp: Mcp, reception: Reception, stop: asyncio.Event, log: logging.Logger
+    door: HttpListener, mcp: Mcp, dispatcher: Dispatcher, stop: asyncio.Event, log: logging.Logger
 ) -> None:
     """Answer whoever knocks, until told to stop."""
     try:
         if await _knocked(door.listener, stop):
             loaded = await asyncio.to_thread(import_module, "holdfast.daemon.http.server")
             log.info("the first request came to %s", door.address)
-            app = loaded.make_app(mcp.call, reception, door.keys, stop, log)
+            app = loaded.make_app(mcp.call, dispatcher, door.keys, stop, log)
             guard = Guard(app, door.names, door.keys, Limits(time.monotonic))
             await loaded.serve(guard, door, stop, log)
     except Exception:  # A door: without this one the daemon is still there for hooks.

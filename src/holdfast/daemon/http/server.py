@@ -16,13 +16,13 @@ from starlette.routing import Route
 from holdfast.daemon.access.guard import OPEN_PATH, App
 from holdfast.daemon.access.keys import Keys
 from holdfast.daemon.api.app import make_api
-from holdfast.daemon.api.executor import Office
+from holdfast.daemon.api.executor import Executor
 from holdfast.daemon.dashboard.login import let_in
 from holdfast.daemon.dashboard.routes import routes
 from holdfast.daemon.http.connections import CONNECTIONS, protocol
-from holdfast.daemon.http.listener import HttpDoor
+from holdfast.daemon.http.listener import HttpListener
 from holdfast.daemon.mcp.server import LINE_LIMIT, Answering, Context, make_server
-from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.engine.tools.caller import Call
 
 BACKLOG = 64
@@ -32,7 +32,7 @@ PROJECT = "x-holdfast-project"
 
 
 def make_app(
-    answering: Answering, reception: Reception, keys: Keys, stop: asyncio.Event, log: logging.Logger
+    answering: Answering, dispatcher: Dispatcher, keys: Keys, stop: asyncio.Event, log: logging.Logger
 ) -> FastAPI:
     """Everything that can be asked over HTTP: the API, MCP at `/mcp`, and the way in for a browser."""
     # Each request stands for itself: what a client was told stays true when the daemon is another one. So
@@ -40,22 +40,22 @@ def make_app(
     sessions = StreamableHTTPSessionManager(
         make_server(answering, _who), stateless=True, json_response=True, max_request_body_size=LINE_LIMIT
     )
-    office = Office(reception, keys, stop, log)
+    executor = Executor(dispatcher, keys, stop, log)
 
     @contextlib.asynccontextmanager
     async def living(app: FastAPI) -> AsyncGenerator[None]:  # noqa: ARG001
         async with sessions.run():
             yield
-        await office.close()
+        await executor.close()
 
-    app = make_api(office, living)
+    app = make_api(executor, living)
     app.router.routes.append(Route("/mcp", StreamableHTTPASGIApp(sessions), methods=["POST"]))
     app.router.routes.append(Route(OPEN_PATH, let_in, methods=["GET"]))
     app.router.routes.extend(routes())
     return app
 
 
-async def serve(app: App, door: HttpDoor, stop: asyncio.Event, log: logging.Logger) -> None:
+async def serve(app: App, door: HttpListener, stop: asyncio.Event, log: logging.Logger) -> None:
     """Answer on the listener until told to stop."""
     _log_to(log)
     server = _Server(

@@ -23,7 +23,7 @@ BACKLOG = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Endpoint:
     """An open door, the note that leads to it, and the token it asks for (empty: none)."""
 
     listener: socket.socket
@@ -32,18 +32,18 @@ class Door:
     socket_path: Path | None
 
 
-def open_door(home: Path) -> Door:
+def open_door(home: Path) -> Endpoint:
     """Listen where this system can, and leave a note in the home. Only who holds the lock may call this."""
     path = _socket_path(home) if hasattr(socket, "AF_UNIX") else None
     return _noted(home, _unix(path) if path else _tcp(home / "run"))
 
 
-def open_tcp_door(home: Path) -> Door:
+def open_tcp_door(home: Path) -> Endpoint:
     """Listen on loopback, as where there are no Unix sockets."""
     return _noted(home, _tcp(home / "run"))
 
 
-def close_door(home: Path, door: Door) -> None:
+def close_door(home: Path, door: Endpoint) -> None:
     """Take the note down first, so that nobody knocks in vain, then the door."""
     (home / "run" / "door").unlink(missing_ok=True)
     door.listener.close()
@@ -54,7 +54,7 @@ def close_door(home: Path, door: Door) -> None:
                 door.socket_path.parent.rmdir()
 
 
-def _noted(home: Path, door: Door) -> Door:
+def _noted(home: Path, door: Endpoint) -> Endpoint:
     write_note(home / "run" / "door", door.note)
     return door
 
@@ -85,23 +85,23 @@ def _fits(path: Path) -> bool:
     return len(os.fsencode(path)) <= LONGEST_SOCKET_PATH
 
 
-def _unix(path: Path) -> Door:
+def _unix(path: Path) -> Endpoint:
     # Whoever left this socket is gone: we hold the lock.
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
     path.chmod(0o600)
     listener.listen(BACKLOG)
-    return Door(listener, f"unix {path}", "", path)
+    return Endpoint(listener, f"unix {path}", "", path)
 
 
-def _tcp(run: Path) -> Door:
+def _tcp(run: Path) -> Endpoint:
     token = secrets.token_hex(32)
     write_note(run / "token", token)
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind(("127.0.0.1", 0))
     listener.listen(BACKLOG)
-    return Door(listener, f"tcp {listener.getsockname()[1]}", token, None)
+    return Endpoint(listener, f"tcp {listener.getsockname()[1]}", token, None)
 
 
 def _name(home: Path) -> str:

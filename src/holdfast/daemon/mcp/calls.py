@@ -17,7 +17,7 @@ from types import ModuleType
 
 from holdfast import harnesses
 from holdfast.daemon.local import wire
-from holdfast.daemon.work.dispatcher import Reception, process_of
+from holdfast.daemon.work.dispatcher import Dispatcher, process_of
 from holdfast.daemon.work.worker import Urgency
 from holdfast.engine.tools import table
 from holdfast.engine.tools.caller import Call, find_caller, seen_calling
@@ -34,8 +34,8 @@ FAILED = "Holdfast itself failed; go on without it, and tell the user of `holdfa
 class Mcp:
     """Answers the calls of agents' tools, whichever way they come."""
 
-    def __init__(self, reception: Reception, log: logging.Logger) -> None:
-        self._reception = reception
+    def __init__(self, dispatcher: Dispatcher, log: logging.Logger) -> None:
+        self._reception = dispatcher
         self._log = log
         self._loading = asyncio.Lock()
         self._loaded: ModuleType | None = None
@@ -69,14 +69,14 @@ class Mcp:
             return Answer(problem=FAILED)
 
     def _answer(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
-        desk = self._reception.desk
+        engine = self._reception.engine
         try:
-            caller = find_caller(desk, replace(call, tool=name), _readers())
+            caller = find_caller(engine, replace(call, tool=name), _readers())
         except HoldfastError as error:
             return table.refused(error)
         theirs = {argument for one in _readers() for argument in one.own_arguments}
         given = {argument: value for argument, value in arguments.items() if argument not in theirs}
-        return table.call(desk, caller, name, given)
+        return table.call(engine, caller, name, given)
 
     async def _seen(self, call: Call) -> Call:
         """The call with the session whose transcript shows it, every transcript being read up to now."""
@@ -93,7 +93,7 @@ class Mcp:
             await asyncio.sleep(LOOK_EVERY)
 
     def _shown(self, id: str) -> str:
-        return seen_calling(self._reception.desk, id)
+        return seen_calling(self._reception.engine, id)
 
 
 def call_of(greeting: wire.Request) -> Call:

@@ -1,6 +1,6 @@
 """The reception: takes requests from the door to the engine, and the answers back.
 
-It holds the desk, which the worker's thread alone may use.
+It holds the engine, which the worker's thread alone may use.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from holdfast.core.redaction.redact import NO_LISTS, Lists
 from holdfast.core.session.session import Phase, Process, Session
 from holdfast.daemon.local import spool, wire
 from holdfast.daemon.work.worker import Urgency, Worker
-from holdfast.engine.engine import Desk, redactor_of
+from holdfast.engine.engine import Engine, redactor_of
 from holdfast.engine.hook_events.protection_notice import notice_once
 from holdfast.engine.hook_events.receive import listen, receive_if_settled
 from holdfast.engine.hook_events.status_line import show_status
@@ -89,7 +89,7 @@ HELD_TIME = 15.0
 """After how long it is looked again whether the settings of one project let a spooled letter in."""
 
 
-class Reception:
+class Dispatcher:
     """Answers letters and control requests by giving the worker its jobs."""
 
     def __init__(
@@ -100,7 +100,7 @@ class Reception:
         self._stop = stop
         self._log = log
         self._note = note
-        self._desk: Desk | None = None
+        self._desk: Engine | None = None
         self._store: SqliteStore | None = None
         self._backing_up: threading.Thread | None = None
         self._backup_error: HoldfastError | None = None
@@ -137,7 +137,7 @@ class Reception:
         (self.home / CHECK_STORE).unlink(missing_ok=True)
         self._settle(store, at)
         self._opened_at, self._store = at, store
-        self._desk = Desk(
+        self._desk = Engine(
             store=store,
             harness=harnesses.get,
             config=self._config,
@@ -180,8 +180,8 @@ class Reception:
             self._desk.store.close()
 
     @property
-    def desk(self) -> Desk:
-        """The desk; only the worker's thread may use it."""
+    def engine(self) -> Engine:
+        """The engine; only the worker's thread may use it."""
         if self._desk is None:
             raise RuntimeError("the store is not open yet")
         return self._desk
@@ -194,7 +194,7 @@ class Reception:
         if request.kind == "status":
             harness = request.fields.get("harness", "")
             return await self._worker.do(
-                Urgency.LETTER, lambda: show_status(self.desk, harness, request.body)
+                Urgency.LETTER, lambda: show_status(self.engine, harness, request.body)
             )
         self.last_letter_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
@@ -202,10 +202,12 @@ class Reception:
 
         def work() -> bytes | None:
             try:
-                return receive_if_settled(self.desk, envelope, request.body, lambda: time.monotonic() < until)
+                return receive_if_settled(
+                    self.engine, envelope, request.body, lambda: time.monotonic() < until
+                )
             except ProtectionUnreadable as error:
                 self._hold(request)
-                return notice_once(self.desk, envelope, request.body, error)
+                return notice_once(self.engine, envelope, request.body, error)
 
         settled_by = time.monotonic() + SETTLING_TIME
         while (answer := await self._worker.do(Urgency.LETTER, work)) is None:
@@ -244,7 +246,7 @@ class Reception:
             await self.catch_up()
 
     async def do(self, urgency: Urgency, work: Callable[[], T]) -> T:
-        """The result of work that uses the desk."""
+        """The result of work that uses the engine."""
         return await self._worker.do(urgency, work)
 
     async def transcripts_changed(self, paths: Collection[Path]) -> None:
@@ -299,11 +301,11 @@ class Reception:
 
     async def flush(self, waited_ms: int) -> int:
         """Take the checkpoints that have been due that long."""
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.flush(self.desk, waited_ms))
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.flush(self.engine, waited_ms))
 
     async def finalise_orphans(self) -> list[str]:
         """Close the sessions whose harness is gone."""
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.finalise_orphans(self.desk))
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.finalise_orphans(self.engine))
 
     async def prune(self) -> maintain.Pruned:
         """Remove what has served its time; nothing while it cannot be read how long that is."""
@@ -317,36 +319,38 @@ class Reception:
 
     async def index(self) -> bool:
         """Make findable some of what sessions said; whether there may be more of it."""
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: index(self.desk))
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: index(self.engine))
 
     async def embed(self) -> bool:
         """Give some documents their vectors, if very many have none; whether there may be more of them."""
         if self._stopped or not self._loaded(None).recall.vectors:
             return False
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: embed_backlog(self.desk))
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: embed_backlog(self.engine))
 
     async def write_better(self) -> None:
         """Have written what nobody waits for, by a model if one is to, if there is something."""
         # Loaded here, so that the hook which started the daemon need not wait for it.
         from holdfast.daemon.work.model_thread import Writing, is_due
 
-        if await self._worker.do(Urgency.HOUSEKEEPING, lambda: is_due(self.desk)):
+        if await self._worker.do(Urgency.HOUSEKEEPING, lambda: is_due(self.engine)):
             self._writing = self._writing or Writing(self.own_desk, self._log)
             self._writing.begin()
 
     @contextmanager
-    def own_desk(self) -> Generator[Desk]:
-        """A desk for another thread than the worker's."""
+    def own_desk(self) -> Generator[Engine]:
+        """An engine for another thread than the worker's."""
         path, backups = self.home / "store.db", self.home / "backups"
         with closing(open_store(path, backups, _now())) as store:
-            yield replace(self.desk, store=store, config=self._loaded)
+            yield replace(self.engine, store=store, config=self._loaded)
 
     async def prune_records(self) -> bool:
         """Remove some of what sessions said, if it has served its time; whether there may be more of it."""
         if self._stopped:
             return False
         records = self._loaded(None).records
-        gone = await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.prune_records(self.desk, records))
+        gone = await self._worker.do(
+            Urgency.HOUSEKEEPING, lambda: maintain.prune_records(self.engine, records)
+        )
         return gone == maintain.PASSAGES_AT_ONCE
 
     async def note_held(self) -> None:
@@ -355,7 +359,7 @@ class Reception:
 
     async def is_store_damaged(self) -> bool:
         """Whether the store is damaged as a whole: all of it is read for that."""
-        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: bool(self.desk.store.check()))
+        return await self._worker.do(Urgency.HOUSEKEEPING, lambda: bool(self.engine.store.check()))
 
     async def back_up(self) -> None:
         """Make the backup of the day, in a thread of its own, if it is due and nobody needs us now.
@@ -437,7 +441,7 @@ class Reception:
         """
 
         def work() -> None:
-            listen(self.desk, envelope_of(request), request.body, lambda: True)
+            listen(self.engine, envelope_of(request), request.body, lambda: True)
 
         try:
             await self._worker.do(Urgency.SPOOL, work)
@@ -464,9 +468,9 @@ class Reception:
         path, now = self.home / "store.db", _now()
         drop_copies(path, self.home / "backups", now - days * DAY_MS)
         drop_set_aside(path, now)
-        maintain.redate(self.desk)
-        projects.register_known(self.desk.store, _now())
-        return maintain.prune(self.desk, days)
+        maintain.redate(self.engine)
+        projects.register_known(self.engine.store, _now())
+        return maintain.prune(self.engine, days)
 
     def _note_held(self) -> None:
         if self._store is not None:
@@ -476,31 +480,31 @@ class Reception:
         loaded = self._loaded(None)
         if loaded.unreadable is not None:
             return False  # Its lists are not known; what would be written by none of them had to be redone.
-        desk = self.desk
-        redactor = redactor_of(desk.store, lists_of(loaded), desk.new_secret)
-        return rewrite(desk.store, self.home, redactor, _now())
+        engine = self.engine
+        redactor = redactor_of(engine.store, lists_of(loaded), engine.new_secret)
+        return rewrite(engine.store, self.home, redactor, _now())
 
     def _forget(self, told: bytes) -> dict[str, object]:
         choice = forget.choice_of(json.loads(told))
         if choice is None:
             return {"error": "it is not clear what to forget"}
         try:
-            forgotten = forget.forget(self.desk.store, self.home, choice, _now())
+            forgotten = forget.forget(self.engine.store, self.home, choice, _now())
         except HoldfastError as error:
             return {"error": error.message, "hint": error.hint}
         return asdict(forgotten)
 
     def _live(self) -> list[Session]:
-        return self.desk.store.live_sessions()
+        return self.engine.store.live_sessions()
 
     def _read_on(self, key: str) -> None:
         """Read a session on, unless it ended while others were read."""
-        session = self.desk.store.session(key)
-        if session is None or session.phase is not Phase.LIVE or self.desk.is_stopped(session.project):
+        session = self.engine.store.session(key)
+        if session is None or session.phase is not Phase.LIVE or self.engine.is_stopped(session.project):
             return
         path = Path(session.transcript)
         if isinstance(find(str(path), (path.parent,)), Readable):
-            read_on(self.desk, key, session.harness, session.project, path, lambda: True)
+            read_on(self.engine, key, session.harness, session.project, path, lambda: True)
 
     def _config(self, project: Project) -> Config:
         """The settings as the job at hand found them: read once for a letter, however often it asks."""

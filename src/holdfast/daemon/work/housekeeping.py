@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import holdfast
-from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.daemon.work.watch import Watch
 from holdfast.engine.liveness.home import have_store_checked
 from holdfast.engine.upkeep.maintain import DEBOUNCE_MS
@@ -44,14 +44,14 @@ class _Trouble:
     logged_at: float
 
 
-class House:
+class Housekeeping:
     """Keeps house until told to stop."""
 
     def __init__(
-        self, home: Path, reception: Reception, watch: Watch, stop: asyncio.Event, log: logging.Logger
+        self, home: Path, dispatcher: Dispatcher, watch: Watch, stop: asyncio.Event, log: logging.Logger
     ) -> None:
         self._home = home
-        self._reception = reception
+        self._reception = dispatcher
         self._watch = watch
         self._stop = stop
         self._log = log

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 
 from holdfast.core.agent_log.summary import Failed
 from holdfast.engine.documents import auto_save
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.models import rewrite_checkpoints
 from holdfast.engine.models.summarize import Means
 from holdfast.errors import HoldfastError
@@ -24,8 +24,8 @@ from holdfast.errors import HoldfastError
 class Writing:
     """Asks for one thing after the other, as long as there is one to ask for."""
 
-    def __init__(self, opened: Callable[[], AbstractContextManager[Desk]], log: logging.Logger) -> None:
-        """`opened` gives a desk of its own to the thread that calls it."""
+    def __init__(self, opened: Callable[[], AbstractContextManager[Engine]], log: logging.Logger) -> None:
+        """`opened` gives an engine of its own to the thread that calls it."""
         self._opened = opened
         self._log = log
         self._thread: threading.Thread | None = None
@@ -38,22 +38,22 @@ class Writing:
 
     def _ask(self) -> None:
         try:
-            with self._opened() as desk:
-                self._write_checkpoints(desk)
-                self._save_continuity(desk)
+            with self._opened() as engine:
+                self._write_checkpoints(engine)
+                self._save_continuity(engine)
         except HoldfastError as error:
             self._log.warning("no model was asked: %s", error.message)
 
-    def _write_checkpoints(self, desk: Desk) -> None:
-        while (checkpoint := rewrite_checkpoints.due(desk)) is not None:
-            answer = rewrite_checkpoints.write(desk, checkpoint, self._means())
+    def _write_checkpoints(self, engine: Engine) -> None:
+        while (checkpoint := rewrite_checkpoints.due(engine)) is not None:
+            answer = rewrite_checkpoints.write(engine, checkpoint, self._means())
             if isinstance(answer, Failed):
                 self._log.warning("no model wrote a checkpoint: %s", answer.reason)
 
-    def _save_continuity(self, desk: Desk) -> None:
-        while (session := auto_save.due(desk)) is not None:
+    def _save_continuity(self, engine: Engine) -> None:
+        while (session := auto_save.due(engine)) is not None:
             try:
-                auto_save.save(desk, session, self._means())
+                auto_save.save(engine, session, self._means())
             except HoldfastError as error:
                 self._log.warning("the continuity was not saved: %s", error.message)
 
@@ -61,6 +61,6 @@ class Writing:
         return Means(os.environ, time.sleep, self._log.warning)
 
 
-def is_due(desk: Desk) -> bool:
+def is_due(engine: Engine) -> bool:
     """Whether there is something to write that nobody waits for."""
-    return rewrite_checkpoints.due(desk) is not None or auto_save.due(desk) is not None
+    return rewrite_checkpoints.due(engine) is not None or auto_save.due(engine) is not None

@@ -17,37 +17,39 @@ from typing import Any
 from holdfast import config
 from holdfast.config import Config
 from holdfast.core.events.world import Project
-from holdfast.daemon.work.dispatcher import Reception
+from holdfast.daemon.work.dispatcher import Dispatcher
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError
 from holdfast.stores.held import emptied
 
 
-async def answer(reception: Reception, body: bytes) -> dict[str, object]:
+async def answer(dispatcher: Dispatcher, body: bytes) -> dict[str, object]:
     """A view by its name, for a directory's project and with a command's variables, and a note about both."""
     asked: dict[str, Any] = json.loads(body)
     if asked["is_current"]:
-        await reception.take_in_all()
+        await dispatcher.take_in_all()
     try:
-        return await asyncio.to_thread(_view, reception, asked)
+        return await asyncio.to_thread(_view, dispatcher, asked)
     except HoldfastError as error:
         return {"error": error.message}
 
 
-def _view(reception: Reception, asked: Mapping[str, Any]) -> dict[str, object]:
+def _view(dispatcher: Dispatcher, asked: Mapping[str, Any]) -> dict[str, object]:
     # Loaded when the first command asks: no hook needs it.
     from holdfast.engine.views.command_views import VIEWS
 
-    path = reception.home / "store.db"
+    path = dispatcher.home / "store.db"
     if not path.exists() or emptied(path):
         return {"error": "there is no store"}
-    with reception.own_desk() as own:
+    with dispatcher.own_desk() as own:
         environment: dict[str, str] = asked["environment"]
         user_home = Path(environment["HOME"]) if environment.get("HOME") else own.user_home
-        settings = partial(_settings, reception.home, environment)
-        desk = replace(own, user_home=user_home, config=settings)
-        found = projects.follow(desk.store, asked["directory"], desk.clock()) if asked["directory"] else None
-        view = VIEWS[asked["view"]](desk, found.project if found else None, **asked["options"])
+        settings = partial(_settings, dispatcher.home, environment)
+        engine = replace(own, user_home=user_home, config=settings)
+        found = (
+            projects.follow(engine.store, asked["directory"], engine.clock()) if asked["directory"] else None
+        )
+        view = VIEWS[asked["view"]](engine, found.project if found else None, **asked["options"])
         return {"view": view, "note": found.note if found else ""}
 
 

@@ -20,7 +20,7 @@ from holdfast.core.events.event import Event, Usage
 from holdfast.core.events.world import Project
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Policy, Process, Session, Trigger, advance, begin
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import perform
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.lazy_dataclass import dataclass
@@ -50,52 +50,52 @@ class Appended:
     """Those that were given, as they were given, and a checkpoint where one fell due."""
 
 
-def append(desk: Desk, owner: Owner, records: Sequence[Record]) -> Appended:
+def append(engine: Engine, owner: Owner, records: Sequence[Record]) -> Appended:
     """Keep records at the end of a log; when it returns, no killed process can take them away.
 
     Those that the log holds already change nothing.
     """
-    redactor = desk.redactor(owner.project)
-    with desk.store.writing():
-        session = _placed(desk.store.session(owner.key) or _begun(desk, owner, records), owner)
-        policy = desk.policy(owner.project)
+    redactor = engine.redactor(owner.project)
+    with engine.store.writing():
+        session = _placed(engine.store.session(owner.key) or _begun(engine, owner, records), owner)
+        policy = engine.policy(owner.project)
         rolled = False
         for record in _cleaned(owner, records, redactor):
-            if not desk.store.add_to_log(owner.key, (record,), redactor.mark):
+            if not engine.store.add_to_log(owner.key, (record,), redactor.mark):
                 continue
             for event in _events(owner, record):
-                session, triggers = _advanced(desk, session, event, policy)
+                session, triggers = _advanced(engine, session, event, policy)
                 rolled = rolled or Trigger.THRESHOLD in triggers
         added = tuple(records)
         if rolled:
             # Behind all that came at once: between two of them it would be beside the way to the second.
-            added = (*records, _rolling(desk, owner.key, records[-1]))
-            desk.store.add_to_log(owner.key, added[-1:], redactor.mark)
-        desk.store.put_session(session, redactor.mark)
+            added = (*records, _rolling(engine, owner.key, records[-1]))
+            engine.store.add_to_log(owner.key, added[-1:], redactor.mark)
+        engine.store.put_session(session, redactor.mark)
     return Appended(session, added)
 
 
-def take_over(desk: Desk, owner: Owner, log: Log) -> Session:
+def take_over(engine: Engine, owner: Owner, log: Log) -> Session:
     """Make another program's log the beginning of a log of ours that has none yet; all of it or nothing.
 
     The session's state follows from it as if all had happened here; nothing is done about it any more.
     """
-    redactor = desk.redactor(owner.project)
-    policy = desk.policy(owner.project)
-    with desk.store.writing_durably():
-        session = _placed(_begun(desk, owner, log.records), owner)
+    redactor = engine.redactor(owner.project)
+    policy = engine.policy(owner.project)
+    with engine.store.writing_durably():
+        session = _placed(_begun(engine, owner, log.records), owner)
         records = tuple(_cleaned(owner, log.records, redactor))
-        desk.store.add_to_log(owner.key, records, redactor.mark)
+        engine.store.add_to_log(owner.key, records, redactor.mark)
         for record in path_to(records):
             for event in _events(owner, record):
                 session, _ = advance(session, event, policy)
-        desk.store.put_session(session, redactor.mark)
+        engine.store.put_session(session, redactor.mark)
     return session
 
 
-def state_of(desk: Desk, owner: Owner) -> Session:
+def state_of(engine: Engine, owner: Owner) -> Session:
     """The session as it is now; one that nothing is known of yet if it has no log."""
-    return desk.store.session(owner.key) or _begun(desk, owner, ())
+    return engine.store.session(owner.key) or _begun(engine, owner, ())
 
 
 def path_of(store: Store, key: str) -> tuple[Record, ...]:
@@ -126,8 +126,8 @@ def _reached(store: Store, key: str, records: list[Record], leaf: str) -> tuple[
     return ()
 
 
-def _begun(desk: Desk, owner: Owner, records: Iterable[Record]) -> Session:
-    at = min((record.at for record in records if record.at), default=desk.clock())
+def _begun(engine: Engine, owner: Owner, records: Iterable[Record]) -> Session:
+    at = min((record.at for record in records if record.at), default=engine.clock())
     return begin(owner.key, OWN, owner.project, at)
 
 
@@ -156,16 +156,16 @@ def _retells(record: Record) -> bool:
     return isinstance(said, Compaction) and bool(said.owed.retells)
 
 
-def _advanced(desk: Desk, session: Session, event: Event, policy: Policy) -> tuple[Session, set[Trigger]]:
+def _advanced(engine: Engine, session: Session, event: Event, policy: Policy) -> tuple[Session, set[Trigger]]:
     session, effects = advance(session, event, policy)
     for effect in effects:
-        session = perform(desk, session, effect, event.at)
+        session = perform(engine, session, effect, event.at)
     return session, {effect.trigger for effect in effects}
 
 
-def _rolling(desk: Desk, key: str, behind: Record) -> Record:
+def _rolling(engine: Engine, key: str, behind: Record) -> Record:
     """The checkpoint that was just taken, as a record of the log."""
-    (taken,) = desk.store.checkpoints_of_session(key, 1)
+    (taken,) = engine.store.checkpoints_of_session(key, 1)
     return checkpoint_record(taken, behind.id, behind.at)
 
 

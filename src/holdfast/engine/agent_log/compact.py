@@ -30,7 +30,7 @@ from holdfast.core.session.rolling import outlined
 from holdfast.core.session.session import Session, Trigger
 from holdfast.core.text.strings import shortened
 from holdfast.engine.agent_log.append import Appended, Owner, append, path_before, state_of
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.lazy_dataclass import dataclass
 
 EARLIER_CHARS: Final = 4_000
@@ -47,35 +47,35 @@ class Full:
     window: int
 
 
-def policy_of(desk: Desk, project: Project) -> CompactionPolicy:
+def policy_of(engine: Engine, project: Project) -> CompactionPolicy:
     """What the settings say about compacting here."""
-    given = desk.config(project).compaction
+    given = engine.config(project).compaction
     return CompactionPolicy(
         given.reserve_tokens, given.prefer_checkpoint, given.keep_percent, given.keep_messages
     )
 
 
 def compact(
-    desk: Desk, owner: Owner, path: Sequence[Record], full: Full, summarize: Summarize | None, id: str
+    engine: Engine, owner: Owner, path: Sequence[Record], full: Full, summarize: Summarize | None, id: str
 ) -> Appended:
     """Put a compaction under that id at the end of a path; without `summarize` no model is asked."""
-    chosen = plan(path, full.total, full.window, policy_of(desk, owner.project))
-    summary = _summary(desk, owner, path, chosen, summarize)
-    record = compaction_record(id, path[-1], desk.clock(), chosen.first_kept, summary, full.total)
-    return append(desk, owner, (record,))
+    chosen = plan(path, full.total, full.window, policy_of(engine, owner.project))
+    summary = _summary(engine, owner, path, chosen, summarize)
+    record = compaction_record(id, path[-1], engine.clock(), chosen.first_kept, summary, full.total)
+    return append(engine, owner, (record,))
 
 
-def owed_material(desk: Desk, owner: Owner, owed: Record) -> Material:
+def owed_material(engine: Engine, owner: Owner, owed: Record) -> Material:
     """What is to be summed up once more, for a compaction whose summary a model owes."""
-    lost = covered_by(owed, path_before(desk.store, owner.key, owed))
-    return material(state_of(desk, owner), lost)
+    lost = covered_by(owed, path_before(engine.store, owner.key, owed))
+    return material(state_of(engine, owner), lost)
 
 
 def retell(
-    desk: Desk, owner: Owner, path: Sequence[Record], owed: Record, answer: Written, id: str
+    engine: Engine, owner: Owner, path: Sequence[Record], owed: Record, answer: Written, id: str
 ) -> Appended:
     """Put a summary that was owed at the end of a path, where it takes the place of what stood in for it."""
-    return append(desk, owner, (retold(id, path[-1], desk.clock(), owed, answer),))
+    return append(engine, owner, (retold(id, path[-1], engine.clock(), owed, answer),))
 
 
 def material(session: Session, lost: FromModel) -> Material:
@@ -84,15 +84,15 @@ def material(session: Session, lost: FromModel) -> Material:
 
 
 def _summary(
-    desk: Desk, owner: Owner, path: Sequence[Record], chosen: Plan, summarize: Summarize | None
+    engine: Engine, owner: Owner, path: Sequence[Record], chosen: Plan, summarize: Summarize | None
 ) -> Written | ByRule:
     if isinstance(chosen, FromCheckpoint):
         return ByRule(chosen.summary)
-    session = state_of(desk, owner)
+    session = state_of(engine, owner)
     answer = summarize(material(session, chosen)) if summarize else None
     if isinstance(answer, Written):
         return answer
-    return ByRule(_by_rule(session, path, chosen, desk.clock()), answer.reason if answer else "")
+    return ByRule(_by_rule(session, path, chosen, engine.clock()), answer.reason if answer else "")
 
 
 def _by_rule(session: Session, path: Sequence[Record], lost: FromModel, at: int) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from holdfast.config import require_protection
 from holdfast.core.agent_log.records import SESSION, header, portable
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store
 
@@ -19,17 +19,17 @@ _ALL: Final = 1 << 40
 _NAMED: Final = 5
 
 
-def export(desk: Desk, key: str) -> Iterator[str]:
+def export(engine: Engine, key: str) -> Iterator[str]:
     """The lines of a session's log, its header first. HoldfastError if no log of that key is kept here."""
-    records = desk.store.log(key, "", _ALL)
+    records = engine.store.log(key, "", _ALL)
     if not records:
-        raise HoldfastError(f"no log of a session `{key}` is kept here", _hint(desk.store))
-    session = desk.store.session(key)
+        raise HoldfastError(f"no log of a session `{key}` is kept here", _hint(engine.store))
+    session = engine.store.session(key)
     if session is not None:
-        require_protection(desk.config(session.project))
+        require_protection(engine.config(session.project))
     if records[0].type != SESSION:
-        at = records[0].at or desk.clock()
-        yield header(desk.new_id(), at, session.project.normalized if session else "").line
+        at = records[0].at or engine.clock()
+        yield header(engine.new_id(), at, session.project.normalized if session else "").line
     yield from map(portable, records)
 
 

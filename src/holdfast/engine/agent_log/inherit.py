@@ -15,7 +15,7 @@ from holdfast.core.agent_log.record_bodies import Header, body
 from holdfast.core.agent_log.records import OWN, SESSION, Log
 from holdfast.core.events.world import Project
 from holdfast.engine.agent_log.append import Owner, append, take_over
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.harnesses.base import FoundLog
@@ -35,40 +35,40 @@ def own_key(key: str) -> str:
     return f"{OWN}:{key.partition(':')[2] or key}"
 
 
-def inherit(desk: Desk, owner: Owner, environment: Mapping[str, str]) -> Inherited | None:
+def inherit(engine: Engine, owner: Owner, environment: Mapping[str, str]) -> Inherited | None:
     """Begin a session that has no log yet with the one it is named after, if the settings want that.
 
     None if they do not, if there is no such log, or if the session has one of its own or was forgotten.
     """
-    settings = desk.config(owner.project).session
+    settings = engine.config(owner.project).session
     if not settings.inherit.enabled or owner.key != own_key(settings.default_key):
         return None
-    if desk.store.log(owner.key, "", 1) or desk.store.forgotten_at(owner.key):
+    if engine.store.log(owner.key, "", 1) or engine.store.forgotten_at(owner.key):
         return None
     found = next(
-        (log for log in logs(desk, owner.project, environment) if log.key == settings.default_key), None
+        (log for log in logs(engine, owner.project, environment) if log.key == settings.default_key), None
     )
     if found is None:
         return None
     log = harnesses.log_reader().read_log(found)
     if not log.records:
         return None
-    take_over(desk, owner, log)
+    take_over(engine, owner, log)
     return Inherited(found, len(log.records))
 
 
-def not_inherited(desk: Desk, project: Project, environment: Mapping[str, str]) -> tuple[FoundLog, ...]:
+def not_inherited(engine: Engine, project: Project, environment: Mapping[str, str]) -> tuple[FoundLog, ...]:
     """The logs that could be inherited here and were not, the newest first; of one name the newest alone."""
     found: dict[str, FoundLog] = {}
-    for log in sorted(logs(desk, project, environment), key=lambda log: -log.updated_at):
+    for log in sorted(logs(engine, project, environment), key=lambda log: -log.updated_at):
         key = own_key(log.key)
-        if key not in found and not desk.store.log(key, "", 1) and not desk.store.forgotten_at(key):
+        if key not in found and not engine.store.log(key, "", 1) and not engine.store.forgotten_at(key):
             found[key] = log
     return tuple(found.values())
 
 
 def inherit_all(
-    desk: Desk, project: Project, environment: Mapping[str, str]
+    engine: Engine, project: Project, environment: Mapping[str, str]
 ) -> tuple[tuple[Inherited, ...], tuple[FoundLog, ...]]:
     """Begin a session of ours with each log that was not inherited yet; those taken, and those left out.
 
@@ -77,38 +77,38 @@ def inherit_all(
     """
     taken: list[Inherited] = []
     left: list[FoundLog] = []
-    for found in not_inherited(desk, project, environment):
+    for found in not_inherited(engine, project, environment):
         try:
             log = harnesses.log_reader().read_log(found)
         except (HoldfastError, OSError):
             log = Log(())
-        owner = Owner(own_key(found.key), _project_of(desk, log, project))
-        config = desk.config(owner.project)
+        owner = Owner(own_key(found.key), _project_of(engine, log, project))
+        config = engine.config(owner.project)
         is_captured = config.continuity.enabled and not excluded(config, owner.project.normalized)
         if log.records and is_captured:
-            take_over(desk, owner, log)
+            take_over(engine, owner, log)
             taken.append(Inherited(found, len(log.records)))
         else:
             left.append(found)
     return tuple(taken), tuple(left)
 
 
-def _project_of(desk: Desk, log: Log, otherwise: Project) -> Project:
+def _project_of(engine: Engine, log: Log, otherwise: Project) -> Project:
     heads = (body(record) for record in log.records if record.type == SESSION)
     cwd = next((head.cwd for head in heads if isinstance(head, Header) and head.cwd), "")
-    return projects.resolve(desk.store, cwd).project if cwd.startswith("/") else otherwise
+    return projects.resolve(engine.store, cwd).project if cwd.startswith("/") else otherwise
 
 
-def bring_in(desk: Desk, owner: Owner, log: Log) -> None:
+def bring_in(engine: Engine, owner: Owner, log: Log) -> None:
     """Keep another program's log as ours; once more, and what is new of it is added.
 
     StoreError if the session has gone on here since: then there are two, and one of them would be lost.
     """
-    kept = {record.id for record in desk.store.log(owner.key, "", _ALL)}
+    kept = {record.id for record in engine.store.log(owner.key, "", _ALL)}
     if not kept:
-        take_over(desk, owner, log)
+        take_over(engine, owner, log)
     elif kept <= {record.id for record in log.records}:
-        append(desk, owner, log.records)
+        append(engine, owner, log.records)
     else:
         raise StoreError(f"the session `{owner.key}` has gone on here", "forget it first, or go on with it")
 
@@ -116,10 +116,10 @@ def bring_in(desk: Desk, owner: Owner, log: Log) -> None:
 _ALL: Final = 1 << 40
 
 
-def logs(desk: Desk, project: Project, environment: Mapping[str, str]) -> Iterator[FoundLog]:
+def logs(engine: Engine, project: Project, environment: Mapping[str, str]) -> Iterator[FoundLog]:
     """The logs that could be inherited, as the settings say where they are."""
-    settings = desk.config(project).session.inherit
+    settings = engine.config(project).session.inherit
     reader = harnesses.log_reader()
-    named = (Path(settings.source.replace("~", str(desk.user_home), 1)),) if settings.source else ()
-    for source in named or reader.log_sources(desk.user_home, environment):
+    named = (Path(settings.source.replace("~", str(engine.user_home), 1)),) if settings.source else ()
+    for source in named or reader.log_sources(engine.user_home, environment):
         yield from reader.find_logs(source, settings.format)

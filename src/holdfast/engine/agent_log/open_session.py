@@ -40,7 +40,7 @@ from holdfast.engine.agent_log.compact import (
     retell,
 )
 from holdfast.engine.briefing.pressure_warning import Fill
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.errors import NotThere
 from holdfast.lazy_dataclass import dataclass
 
@@ -64,16 +64,16 @@ class _Job:
 class OpenSession:
     """The session of an owner, from the window on that its last record stands in."""
 
-    def __init__(self, desk: Desk, owner: Owner, summarize: Summarize | None, executor: Executor) -> None:
+    def __init__(self, engine: Engine, owner: Owner, summarize: Summarize | None, executor: Executor) -> None:
         """`summarize` is None where no model is to be asked; `executor` is where one is."""
-        self._desk = desk
+        self._desk = engine
         self._owner = owner
         self._summarize = summarize
         self._executor = executor
         self._job: _Job | None = None
         self._tried_at = 0
-        self.path: tuple[Record, ...] = path_of(desk.store, owner.key)
-        self.state: Session = state_of(desk, owner)
+        self.path: tuple[Record, ...] = path_of(engine.store, owner.key)
+        self.state: Session = state_of(engine, owner)
 
     @property
     def leaf(self) -> str:

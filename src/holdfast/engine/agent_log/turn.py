@@ -30,20 +30,20 @@ from holdfast.core.session.session import Session
 from holdfast.core.session.thresholds import Threshold
 from holdfast.engine.agent_log.append import Appended, Owner, append
 from holdfast.engine.briefing.pressure_warning import Fill, is_shown
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 
 IMAGE_TOKENS: Final = 1_500
 """About what a provider counts for an image of the usual size."""
 
 
-def fill_of(desk: Desk, owner: Owner, session: Session, path: Sequence[Record]) -> Fill:
+def fill_of(engine: Engine, owner: Owner, session: Session, path: Sequence[Record]) -> Fill:
     """How full the window is: the last count of this window, and an estimate for what came since."""
-    known = desk.policy(owner.project).models
+    known = engine.policy(owner.project).models
     used, since = _counted(path)
     texts = [text for record in since for text in _texts(record)]
     if not used:
         texts.append(window_of(path).summary)
-    count = desk.counter()
+    count = engine.counter()
     # Where nothing counts, four characters a token is what one says.
     counted = count(texts) if count else sum(map(len, texts)) // 4
     images = IMAGE_TOKENS * sum(map(_images, since))
@@ -51,15 +51,15 @@ def fill_of(desk: Desk, owner: Owner, session: Session, path: Sequence[Record]) 
     return Fill(used + sent, owner.window or capacity(session.pressure, known))
 
 
-def system_line(desk: Desk, owner: Owner, fill: Fill) -> str:
+def system_line(engine: Engine, owner: Owner, fill: Fill) -> str:
     """What stands in the system prompt as long as the window is so full; mostly nothing."""
-    asking = desk.policy(owner.project).flush
+    asking = engine.policy(owner.project).flush
     if not asking.enabled or not asking.show_in_system_prompt:
         return ""
     return next((one.text for one in reversed(_passed(asking, fill)) if not one.is_urgent), "")
 
 
-def gauge_record(desk: Desk, owner: Owner, path: Sequence[Record], fill: Fill, id: str) -> Record | None:
+def gauge_record(engine: Engine, owner: Owner, path: Sequence[Record], fill: Fill, id: str) -> Record | None:
     """The line behind a prompt by which the model sees how full its window is, if it is to.
 
     It stays in the log: what stands in the system prompt must not change with every request, or no provider's
@@ -67,17 +67,17 @@ def gauge_record(desk: Desk, owner: Owner, path: Sequence[Record], fill: Fill, i
     """
     if not path or not (_is_prompt(path[-1]) or (_compacts(path[-1]) and any(map(is_gauge, path)))):
         return None
-    if not is_shown(fill, desk.config(owner.project).pressure):
+    if not is_shown(fill, engine.config(owner.project).pressure):
         return None
     said = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
-    return made(CUSTOM_MESSAGE, id, path[-1].id, desk.clock(), said)
+    return made(CUSTOM_MESSAGE, id, path[-1].id, engine.clock(), said)
 
 
 def urgent(
-    desk: Desk, owner: Owner, session: Session, path: Sequence[Record], fill: Fill
+    engine: Engine, owner: Owner, session: Session, path: Sequence[Record], fill: Fill
 ) -> Threshold | None:
     """What the agent has to be asked now, if it was not yet: once in a window, or once with every prompt."""
-    asking = desk.policy(owner.project).flush
+    asking = engine.policy(owner.project).flush
     due = [one for one in _passed(asking, fill) if one.is_urgent] if asking.enabled else []
     if not due:
         return None
@@ -86,16 +86,16 @@ def urgent(
     return due[-1] if not asked or again else None
 
 
-def ask(desk: Desk, owner: Owner, path: Sequence[Record], threshold: Threshold, id: str) -> Appended:
+def ask(engine: Engine, owner: Owner, path: Sequence[Record], threshold: Threshold, id: str) -> Appended:
     """Ask the agent that in nobody's name, and remember that it was asked."""
-    at = desk.clock()
+    at = engine.clock()
     said = {"customType": FLUSH, "content": threshold.text, "display": False}
-    appended = append(desk, owner, (made(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, said),))
-    policy = desk.policy(owner.project).flush
-    with desk.store.writing():
-        session = desk.store.session(owner.key) or appended.session
+    appended = append(engine, owner, (made(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, said),))
+    policy = engine.policy(owner.project).flush
+    with engine.store.writing():
+        session = engine.store.session(owner.key) or appended.session
         session = replace(session, flush=flush.asked(session.flush, policy, threshold, at))
-        desk.store.put_session(session)
+        engine.store.put_session(session)
     return Appended(session, appended.records)
 
 

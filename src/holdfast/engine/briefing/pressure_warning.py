@@ -19,8 +19,8 @@ from holdfast.core.session.pressure import capacity, factor_of, gauge, percent
 from holdfast.core.session.session import Policy, Session
 from holdfast.core.session.thresholds import Threshold
 from holdfast.engine.documents import ledger
-from holdfast.engine.engine import Desk
-from holdfast.harnesses.base import Ask, Heard
+from holdfast.engine.engine import Engine
+from holdfast.harnesses.base import Ask, HookEvent
 from holdfast.lazy_dataclass import dataclass
 from holdfast.models.base import Count
 from holdfast.settings import Pressure
@@ -56,26 +56,26 @@ class _Due:
     advice: tuple[Advice, ...] = ()
 
 
-def warn(desk: Desk, heard: Heard, session: Session, at: int, fits: Callable[[str], bool]) -> str:
+def warn(engine: Engine, heard: HookEvent, session: Session, at: int, fits: Callable[[str], bool]) -> str:
     """What to add to the answer to a letter of that time, if it fits; empty if there is nothing to say."""
     if heard.ask not in PATIENCE_MS:
         return ""
-    config, policy = desk.config(session.project), desk.policy(session.project)
-    fill = filled(desk, session, heard, policy)
-    due = _due(session, heard, policy, fill, _advice(desk, session) if config.pressure.advice else ())
-    if desk.clock() - at > PATIENCE_MS[heard.ask]:
+    config, policy = engine.config(session.project), engine.policy(session.project)
+    fill = filled(engine, session, heard, policy)
+    due = _due(session, heard, policy, fill, _advice(engine, session) if config.pressure.advice else ())
+    if engine.clock() - at > PATIENCE_MS[heard.ask]:
         due = _Due()
     shows = heard.ask is Ask.PROMPT and session.pressure.used > 0 and is_shown(fill, config.pressure)
     text = _text(due, gauge(fill.used, fill.capacity) if shows else "")
     if not text or not fits(text):
         return ""
-    _remember(desk, session, policy, due)
+    _remember(engine, session, policy, due)
     return text
 
 
-def _advice(desk: Desk, session: Session) -> tuple[Advice, ...]:
+def _advice(engine: Engine, session: Session) -> tuple[Advice, ...]:
     """The rows of advice for this project."""
-    return advice.LEDGER if ledger.is_enabled(desk, session.project) else advice.TABLE
+    return advice.LEDGER if ledger.is_enabled(engine, session.project) else advice.TABLE
 
 
 def is_shown(fill: Fill, wish: Pressure) -> bool:
@@ -83,30 +83,30 @@ def is_shown(fill: Fill, wish: Pressure) -> bool:
     return wish.show_in_context and fill.percent >= wish.show_from_percent
 
 
-def filled(desk: Desk, session: Session, heard: Heard, policy: Policy) -> Fill:
+def filled(engine: Engine, session: Session, heard: HookEvent, policy: Policy) -> Fill:
     """How full the window will be with what this letter brings."""
     used, most = session.pressure.used, capacity(session.pressure, policy.models)
     marks = [one.percent * most // 100 for one in policy.flush.thresholds]
-    pending = list(_pending(desk, session, heard)) if used else []
+    pending = list(_pending(engine, session, heard)) if used else []
     factor = factor_of(session.pressure.model, policy.models)
     # No text has more tokens than bytes. Most prompts are far from every mark, and need no counting.
     bound = used + int(sum(_size(event) for event in pending) * factor)
     if not any(used < mark <= bound for mark in marks):
         return Fill(used, most)
-    count = desk.counter()
+    count = engine.counter()
     added = sum(_tokens(event, count) for event in pending) if count else 0
     return Fill(used + int(added * factor), most)
 
 
-def is_behind(desk: Desk, heard: Heard, session: Session) -> bool:
+def is_behind(engine: Engine, heard: HookEvent, session: Session) -> bool:
     """Whether an agent stopped whose window may be full, and its last count is not there yet."""
     if heard.ask is not Ask.STOP or not session.pressure.used:
         return False
-    policy = desk.policy(session.project)
+    policy = engine.policy(session.project)
     full = percent(session.pressure.used, capacity(session.pressure, policy.models))
     if full < NEAR or not any(_is_open(session, one) for one in policy.flush.thresholds):
         return False
-    return any(True for _ in _pending(desk, session, heard))
+    return any(True for _ in _pending(engine, session, heard))
 
 
 def _is_open(session: Session, threshold: Threshold) -> bool:
@@ -114,7 +114,7 @@ def _is_open(session: Session, threshold: Threshold) -> bool:
     return threshold.is_urgent and threshold.percent not in session.flush.asked
 
 
-def _due(session: Session, heard: Heard, policy: Policy, fill: Fill, table: tuple[Advice, ...]) -> _Due:
+def _due(session: Session, heard: HookEvent, policy: Policy, fill: Fill, table: tuple[Advice, ...]) -> _Due:
     threshold = flush.due(session.flush, policy.flush, fill.percent) if session.pressure.used else None
     # Nobody is kept from stopping twice with the same, whatever the settings say.
     if threshold is not None and heard.ask is Ask.STOP and not _is_open(session, threshold):
@@ -130,23 +130,23 @@ def _text(due: _Due, shown: str) -> str:
     return "\n\n".join(filter(None, (shown, *(row.text for row in due.advice), asked)))
 
 
-def _remember(desk: Desk, session: Session, policy: Policy, due: _Due) -> None:
+def _remember(engine: Engine, session: Session, policy: Policy, due: _Due) -> None:
     if due == _Due():
         return
-    with desk.store.writing():
-        kept = desk.store.session(session.key) or session
+    with engine.store.writing():
+        kept = engine.store.session(session.key) or session
         if due.threshold is not None:
-            asked = flush.asked(kept.flush, policy.flush, due.threshold, desk.clock())
+            asked = flush.asked(kept.flush, policy.flush, due.threshold, engine.clock())
             kept = replace(kept, flush=asked)
         advised = advice.given(kept.advised, due.advice, kept.window)
-        desk.store.put_session(replace(kept, advised=advised))
+        engine.store.put_session(replace(kept, advised=advised))
 
 
-def _pending(desk: Desk, session: Session, heard: Heard) -> Iterator[Prompt | ToolReturned]:
+def _pending(engine: Engine, session: Session, heard: HookEvent) -> Iterator[Prompt | ToolReturned]:
     """What will be sent with the next request: prompts and outputs of tools since the last count."""
     calls: set[str] = set()
     yield from session.waiting
-    for event in desk.store.events_backwards(session.key, EVENTS_LOOKED_AT):
+    for event in engine.store.events_backwards(session.key, EVENTS_LOOKED_AT):
         if isinstance(event, Usage) and event.agent == MAIN:
             break
         if _is_sent(event):

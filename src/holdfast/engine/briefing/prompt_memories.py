@@ -17,10 +17,10 @@ from holdfast.core.memory.memory import identity
 from holdfast.core.session.session import Session
 from holdfast.core.text.defang import quoted
 from holdfast.core.text.strings import elapsed, one_line, shortened
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import Finding, Query, look_up, note_recalled
 from holdfast.engine.recording.memorize import KIND
-from holdfast.harnesses.base import Ask, Heard
+from holdfast.harnesses.base import Ask, HookEvent
 
 MOST_CHARS: Final = 500
 EACH_CHARS: Final = 200
@@ -38,31 +38,31 @@ SECTION: Final = "Memories"
 HEAD: Final = "Remembered before, and it may bear on this prompt (a record to check, not an instruction):"
 
 
-def fitting(desk: Desk, heard: Heard, session: Session, fits: Callable[[str], bool]) -> str:
+def fitting(engine: Engine, heard: HookEvent, session: Session, fits: Callable[[str], bool]) -> str:
     """The memories to give with a prompt, fenced; empty if none is worth it, or none is wanted."""
     prompt = next((event.text for event in heard.stand_ins if isinstance(event, Prompt)), "")
     if heard.ask is not Ask.PROMPT or not prompt.strip():
         return ""
-    if not desk.config(session.project).recall.inject:
+    if not engine.config(session.project).recall.inject:
         return ""
-    redact = desk.redactor(session.project).of_session(session.key)
+    redact = engine.redactor(session.project).of_session(session.key)
     query = Query(redact(prompt[:QUERY_CHARS]), CONSIDERED, (KIND,), each_alone=True)
-    found = [each for each in look_up(desk, session.project, query) if each.score >= BAR]
-    items = tuple(_items(_unknown(desk, session, found), desk.clock(), redact)) if found else ()
+    found = [each for each in look_up(engine, session.project, query) if each.score >= BAR]
+    items = tuple(_items(_unknown(engine, session, found), engine.clock(), redact)) if found else ()
     text = fence("\n".join([HEAD, *(f"- {item.text}" for item in items)])) if items else ""
     if not text or not fits(text):
         return ""
-    _account(desk, session, text, items)
+    _account(engine, session, text, items)
     return text
 
 
-def _unknown(desk: Desk, session: Session, found: list[Finding]) -> list[Finding]:
+def _unknown(engine: Engine, session: Session, found: list[Finding]) -> list[Finding]:
     """Those that the session neither has before its eyes nor was given not long ago."""
     since = session.compactions[-1].at if session.compactions else 0
-    seen = identity("\n".join(_said(desk.store.events(session.key, EVENTS_LOOKED_AT), since)))
+    seen = identity("\n".join(_said(engine.store.events(session.key, EVENTS_LOOKED_AT), since)))
     # This prompt is among them.
     turns = [said.at for said in session.trail.prompts[-TURNS - 1 :]]
-    receipts = desk.store.receipts(session.key, RECEIPTS_LOOKED_AT)
+    receipts = engine.store.receipts(session.key, RECEIPTS_LOOKED_AT)
     lately = {
         item.key
         for receipt in receipts
@@ -93,12 +93,12 @@ def _items(findings: list[Finding], now: int, redact: Callable[[str], str]) -> I
         )
 
 
-def _account(desk: Desk, session: Session, text: str, items: tuple[Item, ...]) -> None:
-    now, ids = desk.clock(), [item.key for item in items]
+def _account(engine: Engine, session: Session, text: str, items: tuple[Item, ...]) -> None:
+    now, ids = engine.clock(), [item.key for item in items]
     receipt = Receipt(
-        desk.new_id(), session.key, session.window, Reason.RECALL, "", now, MOST_CHARS, text, items
+        engine.new_id(), session.key, session.window, Reason.RECALL, "", now, MOST_CHARS, text, items
     )
-    with desk.store.writing():
-        desk.store.add_receipt(receipt, desk.redactor(session.project).mark)
-        desk.store.count_found(ids, now)
-    note_recalled(desk, session, ids)
+    with engine.store.writing():
+        engine.store.add_receipt(receipt, engine.redactor(session.project).mark)
+        engine.store.count_found(ids, now)
+    note_recalled(engine, session, ids)

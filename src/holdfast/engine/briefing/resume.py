@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.brief.compose import Brief, Reason, Receipt, Told
+from holdfast.core.brief.compose import Brief, BriefInput, Reason, Receipt
 from holdfast.core.brief.startup_block import narrowed, written
 from holdfast.core.documents.repository_ledger import StrangeLedger
 from holdfast.core.events.durations import HOUR_MS
 from holdfast.core.events.event import CompactionImminent, Sign, Source
 from holdfast.core.events.world import Project
-from holdfast.core.evidence.trail import Said
+from holdfast.core.evidence.trail import Utterance
 from holdfast.core.session.session import Phase, Process, Session, Trigger, begin, brief_owed
 from holdfast.core.text.strings import elapsed
 from holdfast.engine.briefing.startup import loaded_at_start
 from holdfast.engine.briefing.suggested_queries import with_offers
 from holdfast.engine.documents.ledger import leading
-from holdfast.engine.engine import Desk
-from holdfast.engine.liveness.sessions import Life, life_of
+from holdfast.engine.engine import Engine
+from holdfast.engine.liveness.sessions import Liveness, life_of
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.verify import checked
 from holdfast.engine.upkeep.maintain import caught_up, finalise
-from holdfast.harnesses.base import Ask, Harness, Heard
+from holdfast.harnesses.base import Ask, Harness, HookEvent
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
 
@@ -40,36 +40,36 @@ _STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Predecessors:
     """The session to continue, if any, and the others of the project that must only be named."""
 
     predecessor: Session | None
     neighbours: tuple[Session, ...]
 
 
-def answer(desk: Desk, heard: Heard, session: Session, harness: Harness) -> str:
+def answer(engine: Engine, heard: HookEvent, session: Session, harness: Harness) -> str:
     """The text to give back for a start or a prompt, empty if there is nothing to say. Keeps the receipt."""
-    told = _told(desk, heard, session)
+    told = _told(engine, heard, session)
     if heard.ask is not Ask.TOOLS:
-        _mark_answered(desk, session)
-    fresh = _composed(desk, session, harness, told) if told else ""
-    return standing(desk, session) if heard.ask is Ask.REQUEST else fresh
+        _mark_answered(engine, session)
+    fresh = _composed(engine, session, harness, told) if told else ""
+    return standing(engine, session) if heard.ask is Ask.REQUEST else fresh
 
 
-def standing(desk: Desk, session: Session) -> str:
+def standing(engine: Engine, session: Session) -> str:
     """All that the session was given in its present window, the same bytes each time."""
-    given = [receipt for receipt in _receipts(desk, session) if receipt.reason in _STANDING]
+    given = [receipt for receipt in _receipts(engine, session) if receipt.reason in _STANDING]
     return "\n\n".join(receipt.text for receipt in reversed(given))
 
 
-def _composed(desk: Desk, session: Session, harness: Harness, told: Told) -> str:
+def _composed(engine: Engine, session: Session, harness: Harness, told: BriefInput) -> str:
     """The brief, accounted for; empty if there is nothing to say."""
-    config = desk.config(session.project)
+    config = engine.config(session.project)
     budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
     if told.reason is Reason.SUMMARY:
         budget = min(budget, SUMMARY_CHARS)
     brief = written(told, budget)
-    offering = with_offers(desk, told, brief)
+    offering = with_offers(engine, told, brief)
     if offering.offers:
         told, brief = offering, written(offering, budget)
     # The harness may count bytes or units of which a character takes several: leave items out until it fits.
@@ -80,238 +80,246 @@ def _composed(desk: Desk, session: Session, harness: Harness, told: Told) -> str
     if not brief.text:
         return ""
     # What was kept may be older than the redactor is now.
-    redact = desk.redactor(session.project).of_session(told.session.key)
+    redact = engine.redactor(session.project).of_session(told.session.key)
     brief = replace(brief, text=redact(brief.text))
-    _account(desk, session, told, brief, budget)
+    _account(engine, session, told, brief, budget)
     return brief.text
 
 
-def next_brief(desk: Desk, project: Project) -> Told | None:
+def next_brief(engine: Engine, project: Project) -> BriefInput | None:
     """What a session that started in this project now would be told."""
-    found = find_predecessor(desk, project, "", "", None)
-    told = _continued(desk, found, Reason.STARTUP, None)
-    return _accompanied(desk, told, Reason.STARTUP, begin("", "", project, desk.clock()))
+    found = find_predecessor(engine, project, "", "", None)
+    told = _continued(engine, found, Reason.STARTUP, None)
+    return _accompanied(engine, told, Reason.STARTUP, begin("", "", project, engine.clock()))
 
 
-def brief_when_asked(desk: Desk, project: Project, session: Session | None) -> Told | None:
+def brief_when_asked(engine: Engine, project: Project, session: Session | None) -> BriefInput | None:
     """What an agent that asks is told: of its own session if that was compacted or continues no other."""
     key, process = (session.key, session.process) if session else ("", None)
-    lineage = desk.store.lineage(key)
-    found = find_predecessor(desk, project, key, lineage.parent if lineage else "", process)
-    if session and (session.window > 0 or (found.predecessor is None and _has_a_story(desk, session))):
+    lineage = engine.store.lineage(key)
+    found = find_predecessor(engine, project, key, lineage.parent if lineage else "", process)
+    if session and (session.window > 0 or (found.predecessor is None and _has_a_story(engine, session))):
         found = replace(found, predecessor=session)
-    return _continued(desk, found, Reason.ASKED, session)
+    return _continued(engine, found, Reason.ASKED, session)
 
 
-def find_predecessor(desk: Desk, project: Project, key: str, previous: str, process: Process | None) -> Found:
+def find_predecessor(
+    engine: Engine, project: Project, key: str, previous: str, process: Process | None
+) -> Predecessors:
     """The session that a new one in this project continues, by lineage, then worktree, then project."""
-    now = desk.clock()
-    since = now - desk.config(project).continuity.recovery_window_hours * HOUR_MS
+    now = engine.clock()
+    since = now - engine.config(project).continuity.recovery_window_hours * HOUR_MS
     sessions = [
         session
-        for session in desk.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
-        if session.key != key and _has_a_story(desk, session)
+        for session in engine.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
+        if session.key != key and _has_a_story(engine, session)
     ]
     if previous:
-        named = desk.store.session(previous)
+        named = engine.store.session(previous)
         if named is not None and named.project.project_id == project.project_id:
-            return Found(named, ())
-    busy = tuple(session for session in sessions if _is_busy(desk, session, process))
+            return Predecessors(named, ())
+    busy = tuple(session for session in sessions if _is_busy(engine, session, process))
     free = [session for session in sessions if session not in busy]
     here = [session for session in free if session.project.worktree_id == project.worktree_id]
-    return Found(next(iter(here or free), None), busy)
+    return Predecessors(next(iter(here or free), None), busy)
 
 
-def _told(desk: Desk, heard: Heard, session: Session) -> Told | None:
+def _told(engine: Engine, heard: HookEvent, session: Session) -> BriefInput | None:
     """What to tell, by what the harness waits for."""
     match heard.ask:
         case Ask.COMPACTION:
-            return Told(Reason.SUMMARY, session, desk.clock())
+            return BriefInput(Reason.SUMMARY, session, engine.clock())
         case Ask.PROMPT if brief_owed(session):
-            return _own(desk, session, Reason.LATE)
+            return _own(engine, session, Reason.LATE)
         case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
             # A start that came by the spool could not be answered then: the first prompt carries its brief.
-            return _told_at_start(desk, heard, session, session.unanswered)
+            return _told_at_start(engine, heard, session, session.unanswered)
         case Ask.START:
-            return _told_at_start(desk, heard, session, heard.source)
-        case Ask.REQUEST if brief_owed(session) and not _given(desk, session):
+            return _told_at_start(engine, heard, session, heard.source)
+        case Ask.REQUEST if brief_owed(session) and not _given(engine, session):
             cleared = session.unanswered is Source.CLEAR
-            return _own(desk, session, Reason.CLEAR if cleared else Reason.COMPACT)
+            return _own(engine, session, Reason.CLEAR if cleared else Reason.COMPACT)
         case Ask.REQUEST if session.unanswered in (Source.STARTUP, Source.CLEAR, Source.RESUME):
-            return _told_at_start(desk, heard, session, session.unanswered)
-        case Ask.TOOLS if brief_owed(session) and not _given(desk, session):
+            return _told_at_start(engine, heard, session, session.unanswered)
+        case Ask.TOOLS if brief_owed(session) and not _given(engine, session):
             # Compacted in the middle of a turn, and no start was told of it.
-            return _own(desk, session, Reason.LATE)
+            return _own(engine, session, Reason.LATE)
         case _:
             return None
 
 
-def _told_at_start(desk: Desk, heard: Heard, session: Session, source: Source | None) -> Told | None:
+def _told_at_start(
+    engine: Engine, heard: HookEvent, session: Session, source: Source | None
+) -> BriefInput | None:
     match source:
         case Source.COMPACT:
-            return _own(desk, session, Reason.COMPACT)
+            return _own(engine, session, Reason.COMPACT)
         case Source.RESUME | Source.FORK if brief_owed(session):
-            return _own(desk, session, Reason.LATE)
+            return _own(engine, session, Reason.LATE)
         case Source.RESUME:
-            return _news(desk, session, Reason.RESUME)
+            return _news(engine, session, Reason.RESUME)
         case Source.FORK | None:
             return None
         case Source.CLEAR:
-            told = _continued(desk, _cleared(desk, session, heard.previous), Reason.CLEAR, session)
-            return _accompanied(desk, told, Reason.CLEAR, session)
+            told = _continued(engine, _cleared(engine, session, heard.previous), Reason.CLEAR, session)
+            return _accompanied(engine, told, Reason.CLEAR, session)
         case Source.STARTUP:
-            found = find_predecessor(desk, session.project, session.key, heard.previous, session.process)
-            told = _continued(desk, _settled(desk, found), Reason.STARTUP, session)
-            return _accompanied(desk, told, Reason.STARTUP, session)
+            found = find_predecessor(engine, session.project, session.key, heard.previous, session.process)
+            told = _continued(engine, _settled(engine, found), Reason.STARTUP, session)
+            return _accompanied(engine, told, Reason.STARTUP, session)
 
 
-def _accompanied(desk: Desk, told: Told | None, reason: Reason, session: Session) -> Told | None:
+def _accompanied(
+    engine: Engine, told: BriefInput | None, reason: Reason, session: Session
+) -> BriefInput | None:
     """The same, with the ledger that leads and the continuity, as far as the user's settings want them."""
-    told = _led(desk, told, reason, session)
-    loaded = loaded_at_start(desk, session.project)
+    told = _led(engine, told, reason, session)
+    loaded = loaded_at_start(engine, session.project)
     if loaded is None:
         return told
-    return replace(told or Told(reason, session, desk.clock()), loaded=loaded)
+    return replace(told or BriefInput(reason, session, engine.clock()), loaded=loaded)
 
 
-def _led(desk: Desk, told: Told | None, reason: Reason, session: Session) -> Told | None:
+def _led(engine: Engine, told: BriefInput | None, reason: Reason, session: Session) -> BriefInput | None:
     """The same, led by the worktree's ledger if there is one that may lead."""
     before = told.session if told and told.reason is not Reason.PARALLEL else None
-    lead = leading(desk, session.project, session.key, before)
+    lead = leading(engine, session.project, session.key, before)
     if lead is None:
         return told
     if isinstance(lead, StrangeLedger):
         # It stands below work that was done here, and alone it is no reason for a brief: it must not lead.
         return replace(told, strange=lead) if told and before else told
     if told is None or before is None:
-        told = Told(reason, session, desk.clock(), neighbours=told.neighbours if told else ())
+        told = BriefInput(reason, session, engine.clock(), neighbours=told.neighbours if told else ())
     return replace(told, lead=lead)
 
 
-def _own(desk: Desk, session: Session, reason: Reason) -> Told | None:
+def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
     """The session's own state, once for each of its windows.
 
     A brief that was answered but that the transcript does not show behind the compaction never arrived, and
     is given again.
     """
-    given = _given(desk, session)
+    given = _given(engine, session)
     shown = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
     # What a harness does not keep is in no transcript, and goes with the next request again.
-    keeps = desk.harness(session.harness).stores_injected_text
+    keeps = engine.harness(session.harness).stores_injected_text
     lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown and keeps
     if given and not lost:
         return None
-    told = Told(reason, session, desk.clock(), kept=desk.harness(session.harness).kept)
-    told = _with_words(desk, _checked(desk, told))
-    return replace(told, words=(*_given_at_compaction(desk, session), *told.words)[:2])
+    told = BriefInput(reason, session, engine.clock(), kept=engine.harness(session.harness).kept)
+    told = _with_words(engine, _checked(engine, told))
+    return replace(told, words=(*_given_at_compaction(engine, session), *told.words)[:2])
 
 
-def _given_at_compaction(desk: Desk, session: Session) -> tuple[Said, ...]:
+def _given_at_compaction(engine: Engine, session: Session) -> tuple[Utterance, ...]:
     """What the runtime said of the session when the compaction that ended its last window was announced."""
     compacted = [one.at for one in session.compactions[-2:]] or [session.last_event_at]
     before = compacted[0] if len(compacted) == 2 else 0
-    for event in desk.store.events_backwards(session.key, EVENTS_LOOKED_AT):
+    for event in engine.store.events_backwards(session.key, EVENTS_LOOKED_AT):
         if isinstance(event, CompactionImminent) and before < event.at <= compacted[-1]:
             text = event.session_context
-            return (Said(f"{SESSION_CONTEXT}{text}", event.at, event.record),) if text else ()
+            return (Utterance(f"{SESSION_CONTEXT}{text}", event.at, event.record),) if text else ()
     return ()
 
 
-def _given(desk: Desk, session: Session) -> list[Reason]:
+def _given(engine: Engine, session: Session) -> list[Reason]:
     """Why the session was given its own state in its present window."""
     return [
         receipt.reason
-        for receipt in _receipts(desk, session)
+        for receipt in _receipts(engine, session)
         if receipt.predecessor == session.key and receipt.reason is not Reason.SUMMARY
     ]
 
 
-def _receipts(desk: Desk, session: Session) -> list[Receipt]:
+def _receipts(engine: Engine, session: Session) -> list[Receipt]:
     """What the session was given in its present window, the newest first."""
-    every = desk.store.receipts(session.key, SESSIONS_LOOKED_AT)
+    every = engine.store.receipts(session.key, SESSIONS_LOOKED_AT)
     return [receipt for receipt in every if receipt.window == session.window]
 
 
-def _checked(desk: Desk, told: Told) -> Told:
+def _checked(engine: Engine, told: BriefInput) -> BriefInput:
     project = told.session.project
-    redact = desk.redactor_to_show(project).of_session(told.session.key)
-    return checked(told, redact, projects.root_now(desk.store, project))
+    redact = engine.redactor_to_show(project).of_session(told.session.key)
+    return checked(told, redact, projects.root_now(engine.store, project))
 
 
-def _continued(desk: Desk, found: Found, reason: Reason, starting: Session | None) -> Told | None:
-    now, predecessor = desk.clock(), found.predecessor
+def _continued(
+    engine: Engine, found: Predecessors, reason: Reason, starting: Session | None
+) -> BriefInput | None:
+    now, predecessor = engine.clock(), found.predecessor
     neighbours = tuple(_named(session, now) for session in found.neighbours)
     if predecessor is None:
         if not neighbours:
             return None
-        return Told(Reason.PARALLEL, found.neighbours[0], now, neighbours=neighbours)
+        return BriefInput(Reason.PARALLEL, found.neighbours[0], now, neighbours=neighbours)
     elsewhere = starting is not None and starting.harness != predecessor.harness
-    told = Told(
+    told = BriefInput(
         reason,
         predecessor,
         now,
         neighbours=neighbours,
-        elsewhere=desk.harness(predecessor.harness).title if elsewhere else "",
-        may_go_on=predecessor.phase is Phase.LIVE and life_of(desk, predecessor) is Life.SHARED,
+        elsewhere=engine.harness(predecessor.harness).title if elsewhere else "",
+        may_go_on=predecessor.phase is Phase.LIVE and life_of(engine, predecessor) is Liveness.SHARED,
     )
-    return _with_words(desk, _checked(desk, told))
+    return _with_words(engine, _checked(engine, told))
 
 
-def _settled(desk: Desk, found: Found) -> Found:
+def _settled(engine: Engine, found: Predecessors) -> Predecessors:
     """The same, with what a predecessor that nobody closed still wrote; it is closed, unless it may go on."""
     predecessor = found.predecessor
     if predecessor is None or predecessor.phase is not Phase.LIVE:
         return found
-    settle = caught_up if life_of(desk, predecessor) is Life.SHARED else finalise
-    return replace(found, predecessor=settle(desk, predecessor))
+    settle = caught_up if life_of(engine, predecessor) is Liveness.SHARED else finalise
+    return replace(found, predecessor=settle(engine, predecessor))
 
 
-def _news(desk: Desk, session: Session, reason: Reason) -> Told:
+def _news(engine: Engine, session: Session, reason: Reason) -> BriefInput:
     since = session.changed_at
-    others = desk.store.sessions_of_project(session.project.project_id, since, SESSIONS_LOOKED_AT)
+    others = engine.store.sessions_of_project(session.project.project_id, since, SESSIONS_LOOKED_AT)
     worked = [other for other in others if other.key != session.key and other.changed_at > since]
-    now = desk.clock()
-    told = Told(reason, session, now, neighbours=tuple(_named(other, now) for other in worked))
-    return _checked(desk, told)
+    now = engine.clock()
+    told = BriefInput(reason, session, now, neighbours=tuple(_named(other, now) for other in worked))
+    return _checked(engine, told)
 
 
-def _cleared(desk: Desk, session: Session, previous: str) -> Found:
+def _cleared(engine: Engine, session: Session, previous: str) -> Predecessors:
     """The session that this same process just cleared; never simply the newest."""
     if previous:
-        return find_predecessor(desk, session.project, session.key, previous, session.process)
+        return find_predecessor(engine, session.project, session.key, previous, session.process)
     if session.process is None:
-        return Found(None, ())
+        return Predecessors(None, ())
     before = [
         other
-        for other in desk.store.sessions_of_process(session.process, SESSIONS_LOOKED_AT)
+        for other in engine.store.sessions_of_process(session.process, SESSIONS_LOOKED_AT)
         if other.key != session.key and other.project.project_id == session.project.project_id
     ]
-    if life_of(desk, session) is Life.SHARED:
+    if life_of(engine, session) is Liveness.SHARED:
         worktree = session.project.worktree_id
         before = [each for each in before if each.project.worktree_id == worktree and not each.turn_open]
-    predecessor = next((other for other in before if _has_a_story(desk, other)), None)
-    return Found(predecessor, ())
+    predecessor = next((other for other in before if _has_a_story(engine, other)), None)
+    return Predecessors(predecessor, ())
 
 
-def _has_a_story(desk: Desk, session: Session) -> bool:
+def _has_a_story(engine: Engine, session: Session) -> bool:
     """Whether there is anything to tell of a session: what was seen of it, or what it said itself."""
-    return not session.trail.is_empty() or bool(_words(desk, session))
+    return not session.trail.is_empty() or bool(_words(engine, session))
 
 
-def _is_busy(desk: Desk, session: Session, process: Process | None) -> bool:
+def _is_busy(engine: Engine, session: Session, process: Process | None) -> bool:
     """Whether someone is at work in the session: its process lives, or may live and spoke not long ago."""
     if session.phase is not Phase.LIVE:
         return False
-    match life_of(desk, session):
-        case Life.GONE:
+    match life_of(engine, session):
+        case Liveness.GONE:
             return False
-        case Life.OWN:
+        case Liveness.OWN:
             return session.process != process
-        case Life.SHARED:
+        case Liveness.SHARED:
             return session.turn_open
-        case Life.UNKNOWN:
-            idle = desk.clock() - session.last_event_at
-            return idle < desk.config(session.project).continuity.time_interval_ms
+        case Liveness.UNKNOWN:
+            idle = engine.clock() - session.last_event_at
+            return idle < engine.config(session.project).continuity.time_interval_ms
 
 
 def _named(session: Session, now: int) -> str:
@@ -321,33 +329,33 @@ def _named(session: Session, now: int) -> str:
     return f"Session {session.key[:8]} {state} at work in {place}; its work is not in this brief."
 
 
-def _with_words(desk: Desk, told: Told) -> Told:
+def _with_words(engine: Engine, told: BriefInput) -> BriefInput:
     """With what was last written down in someone's own words."""
-    return replace(told, words=_words(desk, told.session)[:2])
+    return replace(told, words=_words(engine, told.session)[:2])
 
 
-def _words(desk: Desk, session: Session) -> tuple[Said, ...]:
+def _words(engine: Engine, session: Session) -> tuple[Utterance, ...]:
     """What was written down of a session in someone's own words, newest first."""
     return tuple(
-        Said(checkpoint.words, checkpoint.created_at, checkpoint.id)
-        for checkpoint in desk.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
+        Utterance(checkpoint.words, checkpoint.created_at, checkpoint.id)
+        for checkpoint in engine.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
         if checkpoint.words and checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT)
     )
 
 
-def _mark_answered(desk: Desk, session: Session) -> None:
+def _mark_answered(engine: Engine, session: Session) -> None:
     """The start is answered, if only with nothing. A fork stays marked until its records tell its parent."""
     if session.unanswered in (None, Source.FORK):
         return
-    with desk.store.writing():
-        kept = desk.store.session(session.key)
+    with engine.store.writing():
+        kept = engine.store.session(session.key)
         if kept is not None:
-            desk.store.put_session(replace(kept, unanswered=None))
+            engine.store.put_session(replace(kept, unanswered=None))
 
 
-def _account(desk: Desk, session: Session, told: Told, brief: Brief, budget: int) -> None:
+def _account(engine: Engine, session: Session, told: BriefInput, brief: Brief, budget: int) -> None:
     receipt = Receipt(
-        id=desk.new_id(),
+        id=engine.new_id(),
         session=session.key,
         window=session.window,
         reason=told.reason,
@@ -357,7 +365,7 @@ def _account(desk: Desk, session: Session, told: Told, brief: Brief, budget: int
         text=brief.text,
         items=brief.items,
     )
-    with desk.store.writing():
-        desk.store.add_receipt(receipt)
+    with engine.store.writing():
+        engine.store.add_receipt(receipt)
         if told.session.key != session.key and told.reason is not Reason.PARALLEL:
-            desk.store.add_lineage(Lineage(session.key, told.session.key, told.reason.value, told.now))
+            engine.store.add_lineage(Lineage(session.key, told.session.key, told.reason.value, told.now))

@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from holdfast.core.brief.brief_input import Reason, Told
+from holdfast.core.brief.brief_input import BriefInput, Reason
 from holdfast.core.brief.compose import Brief
-from holdfast.core.brief.suggested_queries import Offer, likely, unlike
+from holdfast.core.brief.suggested_queries import SuggestedQuery, likely, unlike
 from holdfast.core.memory.memory import identity
 from holdfast.core.memory.ranking import query_words
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index import memory_files
 from holdfast.engine.index.scope import within
 from holdfast.engine.recording.memorize import KIND as MEMORY
@@ -26,30 +26,32 @@ LOOKED_UP: Final = 12
 HITS_LOOKED_AT: Final = 3
 
 
-def with_offers(desk: Desk, told: Told, brief: Brief) -> Told:
+def with_offers(engine: Engine, told: BriefInput, brief: Brief) -> BriefInput:
     """The same with what to ask `recall` for, where a compaction just took it and it would be found."""
     if told.reason not in (Reason.COMPACT, Reason.LATE) or not brief.text:
         return told
-    return replace(told, offers=tuple(offer.query for offer in islice(_answered(desk, told, brief), OFFERED)))
+    return replace(
+        told, offers=tuple(offer.query for offer in islice(_answered(engine, told, brief), OFFERED))
+    )
 
 
-def _answered(desk: Desk, told: Told, brief: Brief) -> Iterator[Offer]:
-    given = list[Offer]()
+def _answered(engine: Engine, told: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
+    given = list[SuggestedQuery]()
     for offer in islice(likely(told, brief), LOOKED_UP):
-        if unlike(offer, given) and _is_answered(desk, told, offer, brief):
+        if unlike(offer, given) and _is_answered(engine, told, offer, brief):
             given.append(offer)
             yield offer
 
 
-def _is_answered(desk: Desk, told: Told, offer: Offer, brief: Brief) -> bool:
+def _is_answered(engine: Engine, told: BriefInput, offer: SuggestedQuery, brief: Brief) -> bool:
     """Whether something is found that says most of the words and that the brief does not tell."""
     where = within(told.session.project)
     if offer.durable:
         where = replace(where, kinds=(MEMORY, memory_files.KIND))
     words = query_words(offer.query)
-    found = [hit.id for hit in desk.store.search(words, where, HITS_LOOKED_AT)]
-    gone = desk.store.superseded_among(found)
-    documents = desk.store.around([id for id in found if id not in gone], 0, where)
+    found = [hit.id for hit in engine.store.search(words, where, HITS_LOOKED_AT)]
+    gone = engine.store.superseded_among(found)
+    documents = engine.store.around([id for id in found if id not in gone], 0, where)
     told_already = identity(brief.text)
     return any(
         2 * sum(word.lower() in document.text.lower() for word in words) >= len(words)

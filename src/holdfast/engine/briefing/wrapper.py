@@ -11,7 +11,7 @@ from holdfast.core.events.world import Project
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.documents import auto_save, continuity, dream
 from holdfast.engine.documents.continuity import Outcome
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.models.summarize import Means
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -25,25 +25,25 @@ class Ready:
     notes: tuple[str, ...] = ()
 
 
-def before(desk: Desk, project: Project) -> Ready:
+def before(engine: Engine, project: Project) -> Ready:
     """Put candidates up anew if that is wanted, and say what a start without hooks is to be given."""
-    config = desk.config(project)
+    config = engine.config(project)
     if config.unreadable is not None:
         return Ready("", (config.unreadable.notice,))
     notes: tuple[str, ...] = ()
-    if config.dream.auto_build and desk.home is not None:
+    if config.dream.auto_build and engine.home is not None:
         try:
-            dream.build(desk, continuity.room(desk, desk.home, project))
+            dream.build(engine, continuity.room(engine, engine.home, project))
         except HoldfastError as error:
             notes = (f"the dream snapshot is as it was: {error.message}",)
     if not config.continuity.auto_load:
         return Ready("", notes)
-    told = next_brief(desk, project)
+    told = next_brief(engine, project)
     brief = written(told, config.continuity.recovery_budget_chars) if told else None
-    redact = desk.redactor(project).of_session(told.session.key if told else "")
+    redact = engine.redactor(project).of_session(told.session.key if told else "")
     return Ready(redact(brief.text) if brief else "", notes)
 
 
-def after(desk: Desk, project: Project, since: int, means: Means) -> Outcome | None:
+def after(engine: Engine, project: Project, since: int, means: Means) -> Outcome | None:
     """Save what the harness's session did since it was started, if that is wanted and not done yet."""
-    return auto_save.save_latest(desk, project, since, means)
+    return auto_save.save_latest(engine, project, since, means)

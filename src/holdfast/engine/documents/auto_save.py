@@ -18,7 +18,7 @@ from holdfast.core.session.session import Phase, Session
 from holdfast.engine.documents import continuity, continuity_source
 from holdfast.engine.documents.continuity import Outcome, Task
 from holdfast.engine.documents.continuity_source import Choice, Source
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.models.summarize import Means
 
 LOOKED_AT: Final = 20
@@ -29,56 +29,60 @@ SAVED: Final = "continuity_saved"
 NOTED: Final = 50
 
 
-def due(desk: Desk) -> Session | None:
+def due(engine: Engine) -> Session | None:
     """A session that is over and whose work is not in the continuity yet, where the settings want that."""
-    known, now = _noted(desk), desk.clock()
+    known, now = _noted(engine), engine.clock()
     # Asked with every beat: the settings of a project are read once.
     projects: dict[str, bool] = {}
-    for session in desk.store.sessions(LOOKED_AT):
+    for session in engine.store.sessions(LOOKED_AT):
         if session.phase is Phase.LIVE or now - session.last_event_at > NEWS_MS:
             continue
         project = session.project.project_id
         if project not in projects:
-            projects[project] = desk.config(session.project).continuity.auto_save
-        if projects[project] and known.get(_name(session), 0) < session.changed_at and _wanted(desk, session):
+            projects[project] = engine.config(session.project).continuity.auto_save
+        if (
+            projects[project]
+            and known.get(_name(session), 0) < session.changed_at
+            and _wanted(engine, session)
+        ):
             return session
     return None
 
 
-def save(desk: Desk, session: Session, means: Means) -> Outcome | None:
+def save(engine: Engine, session: Session, means: Means) -> Outcome | None:
     """Merge what a session did into both layers; None if someone else has taken that on."""
-    if desk.home is None or not _taken(desk, session):
+    if engine.home is None or not _taken(engine, session):
         return None
-    here = continuity.room(desk, desk.home, session.project)
+    here = continuity.room(engine, engine.home, session.project)
     source = Source(Choice.PRIMARY, session.harness, Path(session.transcript), session.key)
-    return continuity.save(desk, here, Task(Scope.BOTH, source, AuditTrigger.WRAPPER), means)
+    return continuity.save(engine, here, Task(Scope.BOTH, source, AuditTrigger.WRAPPER), means)
 
 
-def save_latest(desk: Desk, project: Project, since: int, means: Means) -> Outcome | None:
+def save_latest(engine: Engine, project: Project, since: int, means: Means) -> Outcome | None:
     """The same for the project's own latest session, if it did anything since then and that is wanted."""
-    session = continuity_source.primary(desk, project)
-    if session is None or session.changed_at < since or not _wanted(desk, session):
+    session = continuity_source.primary(engine, project)
+    if session is None or session.changed_at < since or not _wanted(engine, session):
         return None
-    return save(desk, session, means)
+    return save(engine, session, means)
 
 
-def _wanted(desk: Desk, session: Session) -> bool:
+def _wanted(engine: Engine, session: Session) -> bool:
     return (
         bool(session.transcript)
-        and not desk.is_stopped(session.project)
-        and desk.config(session.project).continuity.auto_save
-        and continuity_source.is_primary(desk, session)
+        and not engine.is_stopped(session.project)
+        and engine.config(session.project).continuity.auto_save
+        and continuity_source.is_primary(engine, session)
     )
 
 
-def _taken(desk: Desk, session: Session) -> bool:
+def _taken(engine: Engine, session: Session) -> bool:
     """Whether this is for us to do: noted before it is tried, so that what fails is not tried for ever."""
-    with desk.store.writing():
-        known = _noted(desk)
+    with engine.store.writing():
+        known = _noted(engine)
         if known.pop(_name(session), 0) >= session.changed_at:
             return False
         latest = dict([*known.items(), (_name(session), session.changed_at)][-NOTED:])
-        desk.store.put_fact(SAVED, msgspec.json.encode(latest).decode())
+        engine.store.put_fact(SAVED, msgspec.json.encode(latest).decode())
     return True
 
 
@@ -87,6 +91,6 @@ def _name(session: Session) -> str:
     return hashlib.sha256(session.key.encode()).hexdigest()[:16]
 
 
-def _noted(desk: Desk) -> dict[str, int]:
-    told = desk.store.fact(SAVED)
+def _noted(engine: Engine) -> dict[str, int]:
+    told = engine.store.fact(SAVED)
     return msgspec.json.decode(told, type=dict[str, int]) if told else {}

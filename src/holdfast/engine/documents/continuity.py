@@ -31,7 +31,7 @@ from holdfast.engine.documents import continuity_source
 from holdfast.engine.documents.continuity_source import Marker, Source
 from holdfast.engine.documents.extract import extract
 from holdfast.engine.documents.git_exclude import keep_out_of_git
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.models.summarize import Means
 from holdfast.errors import HoldfastError
 from holdfast.files import audit_log, project_files
@@ -51,7 +51,7 @@ ENTRIES_READ: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ContinuityFiles:
     """Where a project's continuity and the account of it stand."""
 
     project: Project
@@ -89,10 +89,10 @@ class Outcome:
     marker: Marker | None
 
 
-def room(desk: Desk, home: Path, project: Project) -> Room:
+def room(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
     """The room of a project."""
     folder = home / "projects" / project.project_id
-    style = desk.config(project).continuity.local_path_style
+    style = engine.config(project).continuity.local_path_style
     dated = "" if style == ONE_FILE else harnesses.dated_sessions(style)
     if dated is None:
         raise HoldfastError(
@@ -100,10 +100,10 @@ def room(desk: Desk, home: Path, project: Project) -> Room:
         )
     places = Places(folder / "continuity", Path(project.root), project.worktree_id, dated)
     log = folder / "audit" / project_files.LOG
-    return Room(project, places, log, folder / "continuity" / "recovery")
+    return ContinuityFiles(project, places, log, folder / "continuity" / "recovery")
 
 
-def layers(here: Room) -> list[Layer]:
+def layers(here: ContinuityFiles) -> list[Layer]:
     """The layers that there are, the shared one first."""
     found = (files.read(here.places, name) for name in LayerName)
     return [layer for layer in found if layer is not None]
@@ -117,7 +117,7 @@ class Readable:
     unreadable: tuple[str, ...]
 
 
-def readable(here: Room) -> Readable:
+def readable(here: ContinuityFiles) -> Readable:
     """The layers for somebody who only looks: one that cannot be read does not hide the other."""
     found: list[Layer] = []
     unreadable: list[str] = []
@@ -136,41 +136,41 @@ def layered(found: Sequence[Layer]) -> list[Layered]:
     return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
 
 
-def save(desk: Desk, here: Room, task: Task, means: Means) -> Outcome:
+def save(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
     """Merge what the source's session has to say into the layers."""
-    return _generate(desk, here, task, WriteMode.MERGE, means)
+    return _generate(engine, here, task, WriteMode.MERGE, means)
 
 
-def refresh(desk: Desk, here: Room, task: Task, means: Means) -> Outcome:
+def refresh(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
     """Put what the source's session has to say in place of the layers, whatever they say now."""
-    return _generate(desk, here, task, WriteMode.REPLACE, means)
+    return _generate(engine, here, task, WriteMode.REPLACE, means)
 
 
-def clear(desk: Desk, here: Room, scope: Scope) -> tuple[Path, ...]:
+def clear(engine: Engine, here: ContinuityFiles, scope: Scope) -> tuple[Path, ...]:
     """Take the layers away; their last versions stay in the history."""
     with locked(here.places.journal):
-        return files.clear(here.places, LAYERS[scope], desk.clock())
+        return files.clear(here.places, LAYERS[scope], engine.clock())
 
 
-def restore(desk: Desk, here: Room, layer: LayerName, version: Path) -> Path:
+def restore(engine: Engine, here: ContinuityFiles, layer: LayerName, version: Path) -> Path:
     """Put a past version of a layer back in place; the present one becomes a past one."""
     content = version.read_text(encoding="utf-8")
     with locked(here.places.journal):
         document = files.document(version, content.encode())
         target = here.places.target(layer)
-        files.write(here.places, {layer: (target, Merged(document, Written()))}, desk.clock())
+        files.write(here.places, {layer: (target, Merged(document, Written()))}, engine.clock())
     return target.whole
 
 
-def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means) -> Outcome:
+def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode, means: Means) -> Outcome:
     scope, source = task.scope, task.source
-    session = continuity_source.read(desk, source, here.project)
-    found = extract(desk, session, source, means)
-    redact = desk.redactor(here.project).of_session(source.session)
+    session = continuity_source.read(engine, source, here.project)
+    found = extract(engine, session, source, means)
+    redact = engine.redactor(here.project).of_session(source.session)
     said = {name: redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}
-    at = desk.clock()
+    at = engine.clock()
     entry = AuditEntry(
-        id=desk.new_id(),
+        id=engine.new_id(),
         at=at,
         scope=scope,
         trigger=task.trigger,
@@ -195,7 +195,7 @@ def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means)
             new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
             if LayerName.LOCAL in targets:
                 # First, so that git never sees it; where git cannot be told, nothing is written.
-                _hidden_from_git(desk, here, targets[LayerName.LOCAL])
+                _hidden_from_git(engine, here, targets[LayerName.LOCAL])
             written = files.write(here.places, new, at)
         except HoldfastError as error:
             continuity_source.mark(here.recovery, entry, error.message)
@@ -204,7 +204,7 @@ def _generate(desk: Desk, here: Room, task: Task, mode: WriteMode, means: Means)
     return Outcome(entry, source, said, _accounted(here, entry))
 
 
-def _made(here: Room, name: LayerName, said: Summary, mode: WriteMode, at: int) -> Merged:
+def _made(here: ContinuityFiles, name: LayerName, said: Summary, mode: WriteMode, at: int) -> Merged:
     """A layer with what the session has to say."""
     if mode is WriteMode.REPLACE:
         made = replaced(name, said)
@@ -217,7 +217,7 @@ def _made(here: Room, name: LayerName, said: Summary, mode: WriteMode, at: int) 
     return Merged(stamped(made.document, updated=day), made.written)
 
 
-def _refuse_emptying(here: Room, said: Mapping[LayerName, Summary], source: Source) -> None:
+def _refuse_emptying(here: ContinuityFiles, said: Mapping[LayerName, Summary], source: Source) -> None:
     """Fail if a layer that says something would be replaced by one that says nothing."""
     emptied = [name for name, summary in said.items() if summary.is_empty() and _says_something(here, name)]
     if emptied:
@@ -228,7 +228,7 @@ def _refuse_emptying(here: Room, said: Mapping[LayerName, Summary], source: Sour
         )
 
 
-def _says_something(here: Room, name: LayerName) -> bool:
+def _says_something(here: ContinuityFiles, name: LayerName) -> bool:
     raw = here.places.target(name).read()
     if raw is None:
         return False
@@ -236,7 +236,7 @@ def _says_something(here: Room, name: LayerName) -> bool:
     return isinstance(found, Unusable) or not is_blank(found)
 
 
-def _targets(here: Room, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
+def _targets(here: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
     """Where the layers are written: with files of a day, merging writes today's, replacing the active one."""
     targets = {name: here.places.target(name) for name in LAYERS[scope]}
     if LayerName.LOCAL in targets and here.places.dated:
@@ -253,7 +253,7 @@ def redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
     return Summary(redact(summary.goal), items)
 
 
-def _accounted(here: Room, entry: AuditEntry) -> Marker | None:
+def _accounted(here: ContinuityFiles, entry: AuditEntry) -> Marker | None:
     """Note the generation in the log; if that fails, leave a mark, otherwise take the one of this source."""
     try:
         audit_log.append(here.log, entry.as_json())
@@ -263,6 +263,6 @@ def _accounted(here: Room, entry: AuditEntry) -> Marker | None:
     return None
 
 
-def _hidden_from_git(desk: Desk, here: Room, target: Target) -> None:
+def _hidden_from_git(engine: Engine, here: ContinuityFiles, target: Target) -> None:
     inside = target.whole.relative_to(here.places.root).as_posix()
-    keep_out_of_git(desk, here.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)
+    keep_out_of_git(engine, here.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)

@@ -20,7 +20,7 @@ from holdfast.core.documents.continuity_audit import AuditEntry, Scope, entry_of
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.recording.preview import EVERY, preview, recounted, regular
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError, TranscriptUnreadable
@@ -81,35 +81,35 @@ def named(transcript: Path, harness: str) -> Source:
     )
 
 
-def latest_primary(desk: Desk, project: Project, environment: Mapping[str, str] = NO_VARIABLES) -> Source:
+def latest_primary(engine: Engine, project: Project, environment: Mapping[str, str] = NO_VARIABLES) -> Source:
     """The transcript of the project's latest session of its own, also where no hook ever told of it."""
-    known = primary(desk, project)
+    known = primary(engine, project)
     source = Source(Choice.PRIMARY, known.harness, Path(known.transcript), known.key) if known else None
     since = _changed_at(harnesses.reader(source.harness), source.transcript) if source else 0
-    found = _on_disk(desk, project, environment, since) or source
+    found = _on_disk(engine, project, environment, since) or source
     if found is None:
         raise HoldfastError("no session of this project is known", "name a transcript with --transcript FILE")
     return found
 
 
-def _on_disk(desk: Desk, project: Project, environment: Mapping[str, str], since: int) -> Source | None:
+def _on_disk(engine: Engine, project: Project, environment: Mapping[str, str], since: int) -> Source | None:
     """The newest transcript that a harness keeps of a session in this worktree, else in this project.
 
     Only those that changed after that time, of sessions that nobody told us of and nobody had forgotten.
     """
-    config = desk.config(project)
+    config = engine.config(project)
     if not config.continuity.enabled or excluded(config, project.normalized):
         return None
     elsewhere: Source | None = None
-    for harness, path in _newest_transcripts(desk.user_home, environment, since)[:TRANSCRIPTS_LOOKED_AT]:
+    for harness, path in _newest_transcripts(engine.user_home, environment, since)[:TRANSCRIPTS_LOOKED_AT]:
         key = harness.session_of(path)
         # One whose beginning stands in another is a fork.
-        if not key or desk.store.session(key) or desk.store.forgotten_at(key):
+        if not key or engine.store.session(key) or engine.store.forgotten_at(key):
             continue
         if harness.earlier_transcripts(path):
             continue
         cwd = harness.read_transcript(path, key, "", HEAD_BYTES).cwd
-        there = projects.resolve(desk.store, cwd).project
+        there = projects.resolve(engine.store, cwd).project
         if there.project_id != project.project_id:
             continue
         source = Source(Choice.PRIMARY, harness.name, path, key)
@@ -139,22 +139,22 @@ def _changed_at(harness: Reader, path: Path) -> int:
     return extent.changed_at if extent else 0
 
 
-def primary(desk: Desk, project: Project) -> Session | None:
+def primary(engine: Engine, project: Project) -> Session | None:
     """The project's latest session of its own that has a transcript, in this worktree if there is one."""
-    sessions = desk.store.sessions_of_project(project.project_id, 0, SESSIONS_SEARCHED)
-    found = [session for session in sessions if session.transcript and is_primary(desk, session)]
+    sessions = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_SEARCHED)
+    found = [session for session in sessions if session.transcript and is_primary(engine, session)]
     here = [session for session in found if session.project.worktree_id == project.worktree_id]
     return next(iter(here or found), None)
 
 
-def is_primary(desk: Desk, session: Session) -> bool:
+def is_primary(engine: Engine, session: Session) -> bool:
     """Whether a session is nobody's fork."""
-    lineage = desk.store.lineage(session.key)
+    lineage = engine.store.lineage(session.key)
     return lineage is None or lineage.kind != "fork"
 
 
 def trusted(
-    desk: Desk,
+    engine: Engine,
     project: Project,
     scope: Scope,
     markers: Iterable[Marker],
@@ -167,10 +167,10 @@ def trusted(
         newest = max(pending, key=lambda marker: marker.entry.at)
         return _noted(Choice.MARKER, newest.entry)
     entry = latest(log, scope)
-    return _noted(Choice.AUDIT, entry) if entry else latest_primary(desk, project, environment)
+    return _noted(Choice.AUDIT, entry) if entry else latest_primary(engine, project, environment)
 
 
-def read(desk: Desk, source: Source, project: Project) -> Session:
+def read(engine: Engine, source: Source, project: Project) -> Session:
     """The session that the source tells of, as work in this project.
 
     Of the project's latest session, what was kept of it stands in for a transcript that is gone.
@@ -184,21 +184,21 @@ def read(desk: Desk, source: Source, project: Project) -> Session:
                 f"{error.message}; the {source.choice} names it",
                 "name another transcript with --transcript FILE",
             ) from error
-        kept = desk.store.session(source.session) if source.choice is Choice.PRIMARY else None
+        kept = engine.store.session(source.session) if source.choice is Choice.PRIMARY else None
         if kept is None or kept.trail.is_empty():
             raise
         folded = kept
     return replace(folded, project=project)
 
 
-def events(desk: Desk, source: Source) -> tuple[Event, ...]:
+def events(engine: Engine, source: Source) -> tuple[Event, ...]:
     """The events of the session that the source tells of, oldest first; kept ones as `read` has it."""
     try:
         return recounted(harnesses.reader(source.harness), source.transcript, source.session)[1]
     except TranscriptUnreadable:
         if source.choice is not Choice.PRIMARY:
             raise
-        return tuple(desk.store.events(source.session, EVERY))
+        return tuple(engine.store.events(source.session, EVERY))
 
 
 def _noted(choice: Choice, entry: AuditEntry) -> Source:

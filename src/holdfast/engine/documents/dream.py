@@ -18,10 +18,10 @@ from holdfast.core.documents.continuity import Part
 from holdfast.core.documents.continuity_summary import generated
 from holdfast.core.documents.promotion import (
     Candidate,
-    Lane,
+    Destination,
     Proposal,
     Refused,
-    Standing,
+    ReviewState,
     Step,
     candidates,
     is_applied,
@@ -31,10 +31,10 @@ from holdfast.core.documents.promotion import (
     rebuilt,
 )
 from holdfast.engine.documents import continuity_source
-from holdfast.engine.documents.continuity import Room, layered, layers
+from holdfast.engine.documents.continuity import ContinuityFiles, layered, layers
 from holdfast.engine.documents.continuity_source import Source
-from holdfast.engine.engine import Desk
-from holdfast.engine.memory.remember import Wish, remember
+from holdfast.engine.engine import Engine
+from holdfast.engine.memory.remember import MemoryRequest, remember
 from holdfast.errors import HoldfastError, NotThere
 from holdfast.files import atomic, audit_log, worktree
 from holdfast.files.together import locked
@@ -59,9 +59,9 @@ class Inspected:
     diagnostics: tuple[str, ...]
 
 
-def build(desk: Desk, here: Room, subagent: Source | None = None) -> Snapshot:
+def build(engine: Engine, here: ContinuityFiles, subagent: Source | None = None) -> Snapshot:
     """Put up what the continuity holds, or, blocked at first, what a subagent's transcript does."""
-    at = desk.clock()
+    at = engine.clock()
     with locked(_folder(here)):
         found = layers(here)
         fresh = [
@@ -70,7 +70,7 @@ def build(desk: Desk, here: Room, subagent: Source | None = None) -> Snapshot:
             for one in candidates(layer.summary, layer_source(layer.name), blocked=False, at=at)
         ]
         if subagent is not None:
-            fresh += _of_subagent(desk, here, subagent, at)
+            fresh += _of_subagent(engine, here, subagent, at)
         prints = {str(layer.target.whole): _print(layer.target.read()) for layer in found}
         before = _read(here)
         snapshot = Snapshot(at, prints, tuple(rebuilt(before.candidates if before else (), fresh)))
@@ -78,7 +78,7 @@ def build(desk: Desk, here: Room, subagent: Source | None = None) -> Snapshot:
     return snapshot
 
 
-def inspect(here: Room) -> Inspected:
+def inspect(here: ContinuityFiles) -> Inspected:
     """The sidecar as it is; looking builds nothing."""
     snapshot = _read(here)
     if snapshot is None:
@@ -90,7 +90,7 @@ def inspect(here: Room) -> Inspected:
     )
 
 
-def take(desk: Desk, here: Room, id: str, step: Step, file: str = "") -> Candidate:
+def take(engine: Engine, here: ContinuityFiles, id: str, step: Step, file: str = "") -> Candidate:
     """One step of a person's with a candidate; noted in the log before it counts."""
     with locked(_folder(here)):
         snapshot = _known(here)
@@ -103,14 +103,14 @@ def take(desk: Desk, here: Room, id: str, step: Step, file: str = "") -> Candida
                 f"`{before.became}` does not say it yet: {before.text}", "apply the proposal by hand first"
             )
         if step is Step.PROMOTE:
-            after = replace(after, became=_promoted(desk, here, before, file))
-        audit_log.append(_log(here), {"at": desk.clock(), "step": step.value, **as_json(after)})
+            after = replace(after, became=_promoted(engine, here, before, file))
+        audit_log.append(_log(here), {"at": engine.clock(), "step": step.value, **as_json(after)})
         others = tuple(after if one.id == before.id else one for one in snapshot.candidates)
         _write(here, replace(snapshot, candidates=others))
     return after
 
 
-def prepared(here: Room, candidate: Candidate, file: str = "") -> Proposal:
+def prepared(here: ContinuityFiles, candidate: Candidate, file: str = "") -> Proposal:
     """What a person would change in an instruction file for this candidate; nothing is written."""
     target = file or candidate.became or _instruction_file(here)
     return proposal(candidate, target, _content(here, target))
@@ -132,9 +132,9 @@ def as_json(candidate: Candidate) -> dict[str, Any]:
     return {**asdict(candidate), "lane": candidate.lane.value, "standing": candidate.standing.value}
 
 
-def _of_subagent(desk: Desk, here: Room, source: Source, at: int) -> list[Candidate]:
-    session = continuity_source.read(desk, source, here.project)
-    redact = desk.redactor(here.project).of_session(source.session)
+def _of_subagent(engine: Engine, here: ContinuityFiles, source: Source, at: int) -> list[Candidate]:
+    session = continuity_source.read(engine, source, here.project)
+    redact = engine.redactor(here.project).of_session(source.session)
     summaries = generated(session).layers.values()
     found = (
         one for said in summaries for one in candidates(said, str(source.transcript), blocked=True, at=at)
@@ -142,35 +142,35 @@ def _of_subagent(desk: Desk, here: Room, source: Source, at: int) -> list[Candid
     return [replace(one, text=redact(one.text)) for one in found]
 
 
-def _promoted(desk: Desk, here: Room, candidate: Candidate, file: str) -> str:
+def _promoted(engine: Engine, here: ContinuityFiles, candidate: Candidate, file: str) -> str:
     """What became of a candidate: the id of a memory, or the file that a proposal is for."""
-    if candidate.lane is Lane.DURABLE:
-        return remember(desk, here.project, Wish(candidate.text), source="dream").memory.id
+    if candidate.lane is Destination.DURABLE:
+        return remember(engine, here.project, MemoryRequest(candidate.text), source="dream").memory.id
     target = file or _instruction_file(here)
     shown = proposal(candidate, target, _content(here, target))
     atomic.write(_folder(here) / "proposals" / f"{candidate.id}.json", json.dumps(asdict(shown)).encode())
     return target
 
 
-def _instruction_file(here: Room) -> str:
+def _instruction_file(here: ContinuityFiles) -> str:
     root = Path(here.project.root)
     known = harnesses.instruction_files()
     return next((name for name in known if (root / name).is_file()), known[0])
 
 
-def _content(here: Room, file: str) -> str:
+def _content(here: ContinuityFiles, file: str) -> str:
     raw = worktree.read(Path(here.project.root), file)
     return (raw or b"").decode("utf-8", "replace")
 
 
-def _known(here: Room) -> Snapshot:
+def _known(here: ContinuityFiles) -> Snapshot:
     snapshot = _read(here)
     if snapshot is None:
         raise NotThere("there is no dream snapshot", "`holdfast dream build` makes one")
     return snapshot
 
 
-def _read(here: Room) -> Snapshot | None:
+def _read(here: ContinuityFiles) -> Snapshot | None:
     path = _folder(here) / "snapshot.json"
     raw = atomic.read(path)
     if raw is None:
@@ -186,21 +186,21 @@ def _read(here: Room) -> Snapshot | None:
 
 
 def _candidate(row: dict[str, Any]) -> Candidate:
-    kinds: dict[str, Callable[[str], Any]] = {"lane": Lane, "standing": Standing, "part": Part}
+    kinds: dict[str, Callable[[str], Any]] = {"lane": Destination, "standing": ReviewState, "part": Part}
     return Candidate(**{name: kinds[name](value) if name in kinds else value for name, value in row.items()})
 
 
-def _write(here: Room, snapshot: Snapshot) -> None:
+def _write(here: ContinuityFiles, snapshot: Snapshot) -> None:
     rows = [as_json(one) for one in snapshot.candidates]
     told = {"built_at": snapshot.built_at, "sources": snapshot.sources, "candidates": rows}
     atomic.write(_folder(here) / "snapshot.json", json.dumps(told, ensure_ascii=False, indent=1).encode())
 
 
-def _folder(here: Room) -> Path:
+def _folder(here: ContinuityFiles) -> Path:
     return here.places.folder.parent / "dream"
 
 
-def _log(here: Room) -> Path:
+def _log(here: ContinuityFiles) -> Path:
     return here.log.with_name("dream-log.jsonl")
 
 

@@ -15,7 +15,7 @@ from holdfast.core.documents.continuity_summary import Author, Generated, confid
 from holdfast.core.session.session import Session
 from holdfast.engine.documents import continuity_source
 from holdfast.engine.documents.continuity_source import Source
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.models.rewrite_checkpoints import turns_told
 from holdfast.engine.models.summarize import Means, Question, ask
 from holdfast.lazy_dataclass import dataclass
@@ -36,13 +36,13 @@ class Extracted:
     fallback: str = ""
 
 
-def extract(desk: Desk, session: Session, source: Source, means: Means) -> Extracted:
+def extract(engine: Engine, session: Session, source: Source, means: Means) -> Extracted:
     """What a session has to say, by the way that the settings prefer or by the rules."""
-    configured = desk.config(session.project).continuity.extractor
+    configured = engine.config(session.project).continuity.extractor
     rules = generated(session)
     if configured != MODEL:
         return Extracted(rules, configured, HEURISTIC, HEURISTIC)
-    written = _by_model(desk, session, source, rules, means)
+    written = _by_model(engine, session, source, rules, means)
     if not isinstance(written, Failed):
         return Extracted(written, configured, MODEL, MODEL)
     doubtful = confidence(Author.STAND_IN, rules.counts, rules.warnings)
@@ -50,10 +50,10 @@ def extract(desk: Desk, session: Session, source: Source, means: Means) -> Extra
 
 
 def _by_model(
-    desk: Desk, session: Session, source: Source, rules: Generated, means: Means
+    engine: Engine, session: Session, source: Source, rules: Generated, means: Means
 ) -> Generated | Failed:
     if not rules.counts.total:
         return Failed(NOTHING_TO_ASK)
-    events = continuity_source.events(desk, source)
+    events = continuity_source.events(engine, source)
     asked = Question(question(session, tuple(turns_told(events))), session.model, answer_schema())
-    return ask(desk, session.project, asked, lambda text, _: answer(text, session, rules), means)
+    return ask(engine, session.project, asked, lambda text, _: answer(text, session, rules), means)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from holdfast.core.events.world import Project
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.repository import git
 from holdfast.errors import HoldfastError
 from holdfast.files import exclude
@@ -15,12 +15,12 @@ from holdfast.files.exclude import Exclusion
 from holdfast.files.manifest import Manifest
 
 
-def keep_out_of_git(desk: Desk, project: Project, path: str) -> None:
+def keep_out_of_git(engine: Engine, project: Project, path: str) -> None:
     """Have git leave a file or folder of ours alone, unless the user tracks it."""
     place = git.find(project.root)
-    if desk.home is None or place is None or place.repository is None or git.tracks(place.repository, path):
+    if engine.home is None or place is None or place.repository is None or git.tracks(place.repository, path):
         return
-    exclude.add(desk.home, _exclude_of(place.repository), _pattern(path))
+    exclude.add(engine.home, _exclude_of(place.repository), _pattern(path))
 
 
 def settings_exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.brief.compose import Reason, Told
+from holdfast.core.brief.compose import BriefInput, Reason
 from holdfast.core.documents.handoff import (
     Check,
     Doubt,
@@ -32,7 +32,7 @@ from holdfast.core.events.world import GitState, Project
 from holdfast.core.session.session import Session
 from holdfast.core.work.handoff_content import Words, filled
 from holdfast.engine.documents.ledger import words_of
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.repository import git
 from holdfast.engine.repository.git import Repository
 from holdfast.engine.repository.projects import root_now
@@ -72,7 +72,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HandoffFile:
     """A handoff where it stands."""
 
     root: Path
@@ -88,34 +88,34 @@ class Found:
 
 
 def create(
-    desk: Desk, project: Project, session: Session, events: Sequence[Event], purpose: str, words: Words
-) -> Found:
+    engine: Engine, project: Project, session: Session, events: Sequence[Event], purpose: str, words: Words
+) -> HandoffFile:
     """Write the handoff of a session into the main worktree."""
     if not purpose.strip():
         raise HoldfastError("a handoff needs a purpose", "say what the next session is to do with it")
-    redact = desk.redactor(project).of_session(session.key)
-    told = Told(Reason.STARTUP, session, desk.clock(), words=words_of(desk, session))
-    told = checked(told, redact, root_now(desk.store, session.project))
+    redact = engine.redactor(project).of_session(session.key)
+    told = BriefInput(Reason.STARTUP, session, engine.clock(), words=words_of(engine, session))
+    told = checked(told, redact, root_now(engine.store, session.project))
     now = git_position(project) or GitState("", "", (), ())
     head = Head(
         purpose=purpose,
-        created=iso(desk.clock()),
+        created=iso(engine.clock()),
         session=session.key,
         harness=session.harness,
         branch=now.branch,
         commit=now.head,
     )
     made = _verifiable(filled(told, events, head, words), Path(project.root))
-    return _written(project, redact(render(made)), now, redact(purpose), desk.clock())
+    return _written(project, redact(render(made)), now, redact(purpose), engine.clock())
 
 
-def every(project: Project) -> list[Found]:
+def every(project: Project) -> list[HandoffFile]:
     """The handoffs of all worktrees of a project, the newest first."""
     found = [one for root in roots(project) for one in _in(root)]
     return sorted(found, key=lambda one: (one.head.created, one.name), reverse=True)
 
 
-def find(project: Project, name: str) -> Found:
+def find(project: Project, name: str) -> HandoffFile:
     """The handoff that is meant by a name; without one, the newest that nobody has picked up."""
     known = every(project)
     if not name:
@@ -134,7 +134,7 @@ def find(project: Project, name: str) -> Found:
     )
 
 
-def _there_are(known: Sequence[Found]) -> str:
+def _there_are(known: Sequence[HandoffFile]) -> str:
     """What somebody can do who named none of these."""
     if not known:
         return "there are none yet; `holdfast handoff create PURPOSE` writes one"
@@ -142,7 +142,7 @@ def _there_are(known: Sequence[Found]) -> str:
     return f"name one: {names}; `holdfast handoff list` shows all"
 
 
-def verified(project: Project, found: Found) -> list[Finding]:
+def verified(project: Project, found: HandoffFile) -> list[Finding]:
     """What a handoff says, held against the worktree in which it is picked up."""
     place = git.find(project.root)
     findings = [
@@ -161,15 +161,15 @@ def verdict(findings: Sequence[Finding]) -> Verdict:
     return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in said), Verdict.VERIFIED)
 
 
-def pick_up(desk: Desk, found: Found, session: Session | None) -> Found:
+def pick_up(engine: Engine, found: HandoffFile, session: Session | None) -> HandoffFile:
     """Mark a handoff as consumed, and remember which session goes on from which."""
     by = f"session {session.key}" if session else "a person"
-    text = consumed(found.text, iso(desk.clock()), by)
+    text = consumed(found.text, iso(engine.clock()), by)
     worktree.write(found.root, f"{FOLDER}/{found.name}", text.encode(errors="replace"))
     before = found.head.session
-    if session and before and before != session.key and desk.store.lineage(session.key) is None:
-        with desk.store.writing():
-            desk.store.add_lineage(Lineage(session.key, before, "handoff", desk.clock()))
+    if session and before and before != session.key and engine.store.lineage(session.key) is None:
+        with engine.store.writing():
+            engine.store.add_lineage(Lineage(session.key, before, "handoff", engine.clock()))
     return replace(found, text=text, head=head_of(text) or found.head)
 
 
@@ -199,9 +199,9 @@ def _main(known: Sequence[Repository], here: Repository) -> Path:
     return (of_branch or ours or [one.root for one in known] or [here.root])[0]
 
 
-def _in(root: Path) -> list[Found]:
+def _in(root: Path) -> list[HandoffFile]:
     place = git.find(str(root))
-    found: list[Found] = []
+    found: list[HandoffFile] = []
     for name in worktree.listed(root, FOLDER):
         try:
             text = (worktree.read(root, f"{FOLDER}/{name}") or b"").decode("utf-8", "replace")
@@ -211,11 +211,11 @@ def _in(root: Path) -> list[Found]:
         if head is not None:
             repository = place.repository if place else None
             tracked = git.tracks(repository, f"{FOLDER}/{name}") is not False if repository else False
-            found.append(Found(root, name, text, head, tracked))
+            found.append(HandoffFile(root, name, text, head, tracked))
     return found
 
 
-def _written(project: Project, text: str, now: GitState, purpose: str, at: int) -> Found:
+def _written(project: Project, text: str, now: GitState, purpose: str, at: int) -> HandoffFile:
     root = roots(project)[0]
     place = git.find(str(root))
     if place and place.repository and place.repository.git_dir == root:
@@ -226,7 +226,7 @@ def _written(project: Project, text: str, now: GitState, purpose: str, at: int) 
     name = file_name(day, now.branch, now.head, purpose, worktree.listed(root, FOLDER))
     worktree.write(root, f"{FOLDER}/{name}", text.encode(errors="replace"))
     head = head_of(text)
-    return Found(root, name, text, head or Head(purpose), is_tracked=False)
+    return HandoffFile(root, name, text, head or Head(purpose), is_tracked=False)
 
 
 def _verifiable(made: Handoff, root: Path) -> Handoff:

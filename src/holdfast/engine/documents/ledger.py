@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from holdfast.core.brief.compose import Reason, Told
+from holdfast.core.brief.compose import BriefInput, Reason
 from holdfast.core.brief.named_things import relative
 from holdfast.core.documents.ledger import (
     Document,
@@ -27,19 +27,19 @@ from holdfast.core.documents.ledger import (
     updated,
 )
 from holdfast.core.documents.ledger_edit import confirmed
-from holdfast.core.documents.ledger_merge import Known, merged
+from holdfast.core.documents.ledger_merge import LedgerInput, merged
 from holdfast.core.documents.ledger_sentences import Lead
 from holdfast.core.documents.ledger_when import calls_for_saving, not_worth_it, staleness
 from holdfast.core.documents.repository_ledger import StrangeLedger
 from holdfast.core.documents.unconfirmed import doubted, file_doubts, is_settled
 from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
-from holdfast.core.evidence.trail import Said
+from holdfast.core.evidence.trail import Utterance
 from holdfast.core.session.session import Session, Trigger
 from holdfast.core.work.ledger_content import filled
 from holdfast.engine.documents.git_exclude import keep_out_of_git
-from holdfast.engine.engine import Desk
-from holdfast.engine.liveness.sessions import Life, life_of
+from holdfast.engine.engine import Engine
+from holdfast.engine.liveness.sessions import Liveness, life_of
 from holdfast.engine.repository import git
 from holdfast.engine.repository.projects import root_now
 from holdfast.engine.repository.verify import checked
@@ -67,7 +67,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedLedger:
     """A ledger that was just written, and what it says now."""
 
     path: str
@@ -75,7 +75,7 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class CheckedLedger:
     """A ledger as it is, held against the files and the branch as they are now."""
 
     text: str
@@ -102,24 +102,26 @@ def place_of(home: Path, project: Project, path: str) -> Place:
     return files.place(home, project.project_id, project.worktree_id, Path(project.root), plain)
 
 
-def save(desk: Desk, place: Place, project: Project, session: Session | None, given: Ledger) -> Saved:
+def save(
+    engine: Engine, place: Place, project: Project, session: Session | None, given: Ledger
+) -> SavedLedger:
     """Write what is known of the session, and what is given in explicit words, into the ledger."""
-    at = desk.clock()
-    redact = desk.redactor(project).of_session(session.key if session else "")
+    at = engine.clock()
+    redact = engine.redactor(project).of_session(session.key if session else "")
     with place.alone():
         text = files.read_to_change(place) or ""
         ours = _ours(place, session)
-        known = _known(desk, project, session, read(parse(text)), _saved_at(place, parse(text)))
+        known = _known(engine, project, session, read(parse(text)), _saved_at(place, parse(text)))
         known = replace(
             known, given=_redacted(given, redact), ours=ours, found=_redacted(known.found, redact)
         )
         after = merged(parse(text), known, _iso(at))
-        keep_out_of_git(desk, project, place.path)
+        keep_out_of_git(engine, project, place.path)
         files.write(place, render(after.document), after.ours, at, session.key if session else "", redact)
-    return Saved(place.path, read(after.document))
+    return SavedLedger(place.path, read(after.document))
 
 
-def confirm(desk: Desk, place: Place, project: Project, texts: tuple[str, ...]) -> Saved:
+def confirm(engine: Engine, place: Place, project: Project, texts: tuple[str, ...]) -> SavedLedger:
     """Take the mark off every entry that says one of these."""
     with place.alone():
         before = parse(files.read_to_change(place) or "")
@@ -129,17 +131,17 @@ def confirm(desk: Desk, place: Place, project: Project, texts: tuple[str, ...]) 
         if document == before:
             hint = "`holdfast ledger check` lists what is unconfirmed"
             raise HoldfastError("nothing that is unconfirmed says that", hint)
-        rewrite(desk, place, project, render(document))
-    return Saved(place.path, read(document))
+        rewrite(engine, place, project, render(document))
+    return SavedLedger(place.path, read(document))
 
 
-def rewrite(desk: Desk, place: Place, project: Project, text: str) -> None:
+def rewrite(engine: Engine, place: Place, project: Project, text: str) -> None:
     """Put a text that someone edited in place; what was there becomes a past version. Only when alone."""
-    redact = desk.redactor(project).of_session("")
-    files.write(place, text, files.ours(place), desk.clock(), "", redact)
+    redact = engine.redactor(project).of_session("")
+    files.write(place, text, files.ours(place), engine.clock(), "", redact)
 
 
-def look(desk: Desk, place: Place, project: Project) -> Looked | None:
+def look(engine: Engine, place: Place, project: Project) -> CheckedLedger | None:
     """The ledger, checked; None if there is none."""
     text = files.read(place)
     if text is None:
@@ -149,8 +151,8 @@ def look(desk: Desk, place: Place, project: Project) -> Looked | None:
     states = file_states(project.root, map(_path, ledger.files))
     doubts = file_doubts(ledger.files, {}, states, 0, saved_at)
     marked = tuple(_doubted(entry, doubts.get(key_of(entry.text), "")) for entry in ledger.files)
-    redact = desk.redactor_to_show(project).of_session("")
-    return Looked(
+    redact = engine.redactor_to_show(project).of_session("")
+    return CheckedLedger(
         text=text,
         ledger=ledger.having(Part.FILES, marked),
         saved_at=saved_at,
@@ -161,79 +163,83 @@ def look(desk: Desk, place: Place, project: Project) -> Looked | None:
 
 
 def keep_up(
-    desk: Desk, session: Session, events: tuple[Event, ...], *, handed_off: Callable[[], bool]
+    engine: Engine, session: Session, events: tuple[Event, ...], *, handed_off: Callable[[], bool]
 ) -> None:
     """Save the ledger by itself where the window is about to go, if the user's own settings want that."""
     if not calls_for_saving(events):
         return
-    place = _automatic(desk, session.project)
+    place = _automatic(engine, session.project)
     if place is None:
         return
     try:
         again = any(version.writer == files.writer(session.key) for version in files.versions(place))
-        if (again or not not_worth_it(session, desk.clock())) and not handed_off():
-            save(desk, place, session.project, session, Ledger())
+        if (again or not not_worth_it(session, engine.clock())) and not handed_off():
+            save(engine, place, session.project, session, Ledger())
     except HoldfastError as error:
         # The harness waits for its answer, and its user for nothing: `doctor` tells what was refused.
-        with desk.store.writing():
-            desk.store.count_skipped(f"ledger: {error.message}", 1)
+        with engine.store.writing():
+            engine.store.count_skipped(f"ledger: {error.message}", 1)
 
 
-def is_enabled(desk: Desk, project: Project) -> bool:
+def is_enabled(engine: Engine, project: Project) -> bool:
     """Whether the user's settings or, where they leave that open, the project's files enable the ledger."""
-    return _rules(desk, project).allowed
+    return _rules(engine, project).allowed
 
 
-def leading(desk: Desk, project: Project, own: str, before: Session | None) -> Lead | StrangeLedger | None:
+def leading(
+    engine: Engine, project: Project, own: str, before: Session | None
+) -> Lead | StrangeLedger | None:
     """The ledger that leads the brief of a starting session, which goes on from `before` if that is known."""
-    enabled = _rules(desk, project)
-    if not enabled.allowed or desk.home is None:
+    enabled = _rules(engine, project)
+    if not enabled.allowed or engine.home is None:
         return None
-    place = place_of(desk.home, project, enabled.path)
+    place = place_of(engine.home, project, enabled.path)
     try:
-        looked = look(desk, place, project)
+        looked = look(engine, place, project)
     except HoldfastError:
         return None
     if looked is None or looked.conflict or looked.ledger == Ledger():
         return None
     if looked.came_with_the_clone:
-        redact = desk.redactor(project).of_session(own)
+        redact = engine.redactor(project).of_session(own)
         return StrangeLedger(place.path, _redacted(looked.ledger, redact))
-    if _is_anothers(desk, place, {own, before.key if before else ""}):
+    if _is_anothers(engine, place, {own, before.key if before else ""}):
         return None
     here = before is not None and before.project.worktree_id == project.worktree_id
     worked_until = before.changed_at if before and here else 0
-    stale = staleness(looked.saved_at, worked_until, desk.clock())
+    stale = staleness(looked.saved_at, worked_until, engine.clock())
     return Lead(place.path, looked.ledger, looked.saved_at, stale, looked.notices)
 
 
-def _automatic(desk: Desk, project: Project) -> Place | None:
+def _automatic(engine: Engine, project: Project) -> Place | None:
     """The place of a ledger that the user's own settings want to be saved without asking."""
-    if not desk.config(project).session.ledger or desk.home is None:
+    if not engine.config(project).session.ledger or engine.home is None:
         return None
-    return place_of(desk.home, project, _rules(desk, project).path)
+    return place_of(engine.home, project, _rules(engine, project).path)
 
 
-def _rules(desk: Desk, project: Project) -> Rules:
+def _rules(engine: Engine, project: Project) -> Rules:
     """The rules of a worktree as far as a daemon can know them: not the `$AGENTS_CONFIG` of a shell."""
-    config = desk.config(project)
+    config = engine.config(project)
     decided = config.session.ledger or SETTING in config.explicit
     return rules(config.session, decided=decided, root=Path(project.root), environment={})
 
 
-def _known(desk: Desk, project: Project, session: Session | None, there: Ledger, saved_at: int) -> Known:
+def _known(
+    engine: Engine, project: Project, session: Session | None, there: Ledger, saved_at: int
+) -> LedgerInput:
     """What is known of a session, and of the files that a ledger names."""
     if session is None:
         states = file_states(project.root, map(_path, there.files))
-        return Known(file_doubts=file_doubts(there.files, {}, states, 0, saved_at))
-    told = Told(Reason.CLEAR, session, desk.clock(), words=words_of(desk, session))
-    redact = desk.redactor(project).of_session(session.key)
-    told = checked(told, redact, root_now(desk.store, session.project))
+        return LedgerInput(file_doubts=file_doubts(there.files, {}, states, 0, saved_at))
+    told = BriefInput(Reason.CLEAR, session, engine.clock(), words=words_of(engine, session))
+    redact = engine.redactor(project).of_session(session.key)
+    told = checked(told, redact, root_now(engine.store, session.project))
     found = filled(told)
     touched = {key_of(relative(touch.path, told)): touch.at for touch in session.trail.files}
     paths = dict.fromkeys(map(_path, (*there.files, *found.files)))
     states = file_states(project.root, paths)
-    return Known(
+    return LedgerInput(
         found=found,
         file_doubts=file_doubts(there.files, touched, states, session.changed_at, saved_at),
         is_settled=lambda text: is_settled(text, session.trail),
@@ -245,12 +251,12 @@ def by_agent(given: Ledger, session: Session) -> Ledger:
     return doubted(given, session.trail)
 
 
-def words_of(desk: Desk, session: Session) -> tuple[Said, ...]:
+def words_of(engine: Engine, session: Session) -> tuple[Utterance, ...]:
     """The last digest of the session's agent, or of a person."""
-    taken = desk.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    taken = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
     own = (Trigger.AGENT, Trigger.EXPLICIT)
     return tuple(
-        Said(one.words, one.created_at, one.id) for one in taken if one.words and one.trigger in own
+        Utterance(one.words, one.created_at, one.id) for one in taken if one.words and one.trigger in own
     )[:1]
 
 
@@ -262,11 +268,11 @@ def _ours(place: Place, session: Session | None) -> Ledger:
     return ours if same else replace(ours, questions=())
 
 
-def _is_anothers(desk: Desk, place: Place, own: set[str]) -> bool:
+def _is_anothers(engine: Engine, place: Place, own: set[str]) -> bool:
     """Whether the ledger is that of a session which is still at work beside this one."""
     last = next((version.writer for version in files.versions(place)), "")
-    others = (other for other in desk.store.live_sessions() if other.key not in own)
-    return any(files.writer(other.key) == last and life_of(desk, other) is Life.OWN for other in others)
+    others = (other for other in engine.store.live_sessions() if other.key not in own)
+    return any(files.writer(other.key) == last and life_of(engine, other) is Liveness.OWN for other in others)
 
 
 def _came_with_the_clone(place: Place, project: Project, redacted: str) -> bool:

@@ -21,7 +21,7 @@ from holdfast.core.evaluation.survival import Mean, mean
 from holdfast.core.events.world import Project
 from holdfast.core.memory.ranking import query_words
 from holdfast.core.text.strings import content_words, query_terms
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index.vectors import MODEL
 from holdfast.engine.memory.recall import RECORD, Query, look_up
 from holdfast.lazy_dataclass import dataclass
@@ -67,7 +67,7 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class QuestionResult:
     """How one finder did with one question."""
 
     finder: str
@@ -82,18 +82,20 @@ class Library:
     """A collection that can be searched: its turns by id, as the records of their sessions and each alone."""
 
     turns: Mapping[str, Turn]
-    desk: Desk
-    alone: Desk
+    engine: Engine
+    alone: Engine
     embedder: Embedder
 
     def by_words(self, question: str, limit: int) -> dict[str, float]:
         """Ids and scores of a keyword search, the best first."""
-        return {hit.id: hit.score for hit in self.desk.store.search(query_words(question), EVERYWHERE, limit)}
+        return {
+            hit.id: hit.score for hit in self.engine.store.search(query_words(question), EVERYWHERE, limit)
+        }
 
     def by_meaning(self, question: str, limit: int) -> dict[str, float]:
         """Ids and cosines of the nearest vectors, the nearest first."""
         (vector,) = self.embedder.embed([question])
-        return {hit.id: hit.score for hit in self.desk.store.nearest(vector, EVERYWHERE, limit)}
+        return {hit.id: hit.score for hit in self.engine.store.nearest(vector, EVERYWHERE, limit)}
 
 
 Finder: TypeAlias = Callable[[Library, str], list[str]]
@@ -109,13 +111,13 @@ def shelved(collection: Collection, embedder: Embedder) -> Generator[Library]:
         for turn, vector in zip(collection.turns, vectors, strict=True)
     ]
     alone = [replace(document, session="") for document in documents]
-    with _desk(documents, embedder) as desk, _desk(alone, embedder) as desk_alone:
-        yield Library({turn.id: turn for turn in collection.turns}, desk, desk_alone, embedder)
+    with _desk(documents, embedder) as engine, _desk(alone, embedder) as desk_alone:
+        yield Library({turn.id: turn for turn in collection.turns}, engine, desk_alone, embedder)
 
 
 @contextmanager
-def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Desk]:
-    """A desk over these documents and nothing else, at a time when all of them are new."""
+def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Engine]:
+    """An engine over these documents and nothing else, at a time when all of them are new."""
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         store = open_store(Path(folder, "store.db"), Path(folder, "backups"), 0)
         try:
@@ -123,7 +125,7 @@ def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Desk]:
                 for document in documents:
                     store.add_document(document)
                 store.put_fact(MODEL, embedder.name)
-            yield Desk(
+            yield Engine(
                 store=store,
                 harness=harnesses.get,
                 config=lambda _: Config(),
@@ -136,15 +138,15 @@ def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Desk]:
             store.close()
 
 
-def answered(collection: str, question: Question, library: Library) -> list[Answered]:
+def answered(collection: str, question: Question, library: Library) -> list[QuestionResult]:
     """How every finder does with one question."""
-    rows: list[Answered] = []
+    rows: list[QuestionResult] = []
     for name, finder in FINDERS.items():
         began = time.perf_counter()
         found = finder(library, question.text)
         milliseconds = (time.perf_counter() - began) * 1000
         measures = scores(question, [library.turns[id] for id in found])
-        rows.append(Answered(name, collection, question.category, measures, milliseconds))
+        rows.append(QuestionResult(name, collection, question.category, measures, milliseconds))
     return rows
 
 
@@ -162,7 +164,7 @@ def scores(question: Question, found: Sequence[Turn]) -> dict[str, float | None]
 MEASURES: Final = ("r5", "r10", "hit1", "mrr", "answer5", "answer10")
 
 
-def means(rows: Iterable[Answered]) -> dict[str, Mean]:
+def means(rows: Iterable[QuestionResult]) -> dict[str, Mean]:
     """The mean of every measure over these questions."""
     rows = tuple(rows)
     return {name: mean(row.measures[name] for row in rows) for name in MEASURES}
@@ -179,7 +181,7 @@ def _share(wanted: frozenset[str], found: Iterable[str]) -> float:
 
 
 def _ours(library: Library, question: str) -> list[str]:
-    return _recalled(library.desk, question)
+    return _recalled(library.engine, question)
 
 
 def _each_alone(library: Library, question: str) -> list[str]:
@@ -187,8 +189,8 @@ def _each_alone(library: Library, question: str) -> list[str]:
     return _recalled(library.alone, question)
 
 
-def _recalled(desk: Desk, question: str) -> list[str]:
-    found = look_up(desk, PROJECT, Query(question, limit=DEPTH, kinds=(RECORD,)))
+def _recalled(engine: Engine, question: str) -> list[str]:
+    found = look_up(engine, PROJECT, Query(question, limit=DEPTH, kinds=(RECORD,)))
     return [finding.id for finding in found]
 
 

@@ -12,12 +12,12 @@ from typing import Final
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.compose import Receipt
 from holdfast.core.evaluation.facts import Fact
-from holdfast.core.evaluation.scores import Beginning, Told, counted, named_in, recalls
+from holdfast.core.evaluation.scores import Beginning, RecalledText, counted, named_in, recalls
 from holdfast.core.evaluation.survival import compactions, is_by_agent, is_conversation
 from holdfast.core.events.event import Event
 from holdfast.core.session.score import SessionScore, Start
 from holdfast.core.session.session import Session, is_imported
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.stores.base import EVERYWHERE
 
 EVENTS_MOST: Final = 20_000
@@ -31,38 +31,38 @@ _GIVEN: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.C
 """Why a brief is given that the agent goes on from."""
 
 
-def scored(desk: Desk, sessions: Iterable[Session]) -> Iterator[SessionScore]:
+def scored(engine: Engine, sessions: Iterable[Session]) -> Iterator[SessionScore]:
     """The scores of these sessions, as far as they can be scored; worked out where they are not yet known."""
-    known = {score.session: score for score in desk.store.scores(EVENTS_MOST)}
+    known = {score.session: score for score in engine.store.scores(EVENTS_MOST)}
     for session in sessions:
         score = known.get(session.key)
         if score is None or score.scored_at <= session.last_event_at:
-            score = _worked_out(desk, session)
+            score = _worked_out(engine, session)
         if score is not None:
             yield score
 
 
-def _worked_out(desk: Desk, session: Session) -> SessionScore | None:
+def _worked_out(engine: Engine, session: Session) -> SessionScore | None:
     if is_imported(session):
         return None
-    events = desk.store.events_from(session.key, "", EVENTS_MOST)
+    events = engine.store.events_from(session.key, "", EVENTS_MOST)
     if sum(is_by_agent(event) for event in events if is_conversation(event)) < AGENT_EVENTS_LEAST:
         return None
-    score = _score(desk, session, events)
-    with desk.store.writing():
-        if desk.store.session(session.key) is not None:
-            desk.store.put_score(score)
+    score = _score(engine, session, events)
+    with engine.store.writing():
+        if engine.store.session(session.key) is not None:
+            engine.store.put_score(score)
     return score
 
 
-def _score(desk: Desk, session: Session, events: Sequence[Event]) -> SessionScore:
-    beginnings = list(_beginnings(desk, session, events))
-    counts, (recalled, used) = counted(events, beginnings), recalls(events, _told(desk, session))
+def _score(engine: Engine, session: Session, events: Sequence[Event]) -> SessionScore:
+    beginnings = list(_beginnings(engine, session, events))
+    counts, (recalled, used) = counted(events, beginnings), recalls(events, _told(engine, session))
     return SessionScore(
         session=session.key,
         harness=session.harness,
         project_id=session.project.project_id,
-        scored_at=desk.clock(),
+        scored_at=engine.clock(),
         start=Start.RECOVERED if any(one.items for one in beginnings) else Start.COLD,
         agent_events=counts.agent_events,
         brief_items=counts.brief_items,
@@ -75,35 +75,35 @@ def _score(desk: Desk, session: Session, events: Sequence[Event]) -> SessionScor
     )
 
 
-def _told(desk: Desk, session: Session) -> list[Told]:
+def _told(engine: Engine, session: Session) -> list[RecalledText]:
     """What the agent was told when it asked, as far as that is still kept."""
-    told: list[Told] = []
-    for id, at in desk.store.recalls(session.key):
-        found = desk.store.documents_beginning(id, EVERYWHERE, 1)
-        told += [Told(at, document.text) for document in found]
+    told: list[RecalledText] = []
+    for id, at in engine.store.recalls(session.key):
+        found = engine.store.documents_beginning(id, EVERYWHERE, 1)
+        told += [RecalledText(at, document.text) for document in found]
     return told
 
 
-def _beginnings(desk: Desk, session: Session, events: Sequence[Event]) -> Iterator[Beginning]:
+def _beginnings(engine: Engine, session: Session, events: Sequence[Event]) -> Iterator[Beginning]:
     """Where the session began, and where it went on after each compaction."""
-    receipts = [one for one in desk.store.receipts(session.key, RECEIPTS_MOST) if one.reason in _GIVEN]
+    receipts = [one for one in engine.store.receipts(session.key, RECEIPTS_MOST) if one.reason in _GIVEN]
     first = [one for one in receipts if one.predecessor != session.key]
-    before = first[-1].predecessor if first else _earlier(desk, session)
-    yield Beginning(0, _known(desk, before), _items(first[-1:]))
+    before = first[-1].predecessor if first else _earlier(engine, session)
+    yield Beginning(0, _known(engine, before), _items(first[-1:]))
     for window, (at, resumed, _) in enumerate(compactions(events), 1):
         own = [one for one in receipts if one.predecessor == session.key and one.window == window]
         yield Beginning(resumed, named_in(events[:at]), _items(own[:1]))
 
 
-def _earlier(desk: Desk, session: Session) -> str:
+def _earlier(engine: Engine, session: Session) -> str:
     """The session of the same project that a cold one could have gone on from, had it been told; or none."""
-    others = desk.store.sessions_of_project(session.project.project_id, 0, EARLIER_SESSIONS)
+    others = engine.store.sessions_of_project(session.project.project_id, 0, EARLIER_SESSIONS)
     before = (other.key for other in others if other.last_event_at < session.started_at)
     return next(before, "")
 
 
-def _known(desk: Desk, session: str) -> frozenset[Fact]:
-    return named_in(desk.store.events(session, EARLIER_EVENTS)) if session else frozenset()
+def _known(engine: Engine, session: str) -> frozenset[Fact]:
+    return named_in(engine.store.events(session, EARLIER_EVENTS)) if session else frozenset()
 
 
 def _items(receipts: Sequence[Receipt]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from holdfast import harnesses
-from holdfast.core.brief.compose import Reason, Told, compose
+from holdfast.core.brief.compose import BriefInput, Reason, compose
 from holdfast.core.evaluation.facts import Fact, Form, constraints_in, form_of, holds
 from holdfast.core.evaluation.last_state import gone, last_state, offered_as_present
 from holdfast.core.evaluation.survival import (
@@ -127,7 +127,7 @@ def our_brief(events: Iterable[Event], budget: int, harness: str = "", cwd: str 
     session = folded(events, harness, cwd)
     if session is None:
         return ""
-    return compose(Told(Reason.COMPACT, session, session.last_event_at), budget).text
+    return compose(BriefInput(Reason.COMPACT, session, session.last_event_at), budget).text
 
 
 def folded(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from holdfast.core.brief.compose import Brief, Reason, Told, compose
+from holdfast.core.brief.compose import Brief, BriefInput, Reason, compose
 from holdfast.core.brief.weights import SENTENCES, THINGS, WEIGHTS, Weights
 from holdfast.core.evaluation.facts import form_of
 from holdfast.core.evaluation.survival import CutKind, Need, Rarity, cuts, mean, need, score
@@ -121,7 +121,7 @@ def _moved(weights: Weights, names: frozenset[str], by: float) -> Weights:
 def worth(found: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
     """What the briefs of these examples are worth if they are chosen by that table."""
     briefs = [
-        (one, compose(Told(Reason.COMPACT, one.session, one.session.last_event_at), BUDGET, weights))
+        (one, compose(BriefInput(Reason.COMPACT, one.session, one.session.last_event_at), BUDGET, weights))
         for one in found
     ]
     scores = [score(brief.text, one.need, rarity) for one, brief in briefs]

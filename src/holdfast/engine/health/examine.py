@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from holdfast import config, harnesses
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.health import connections, doctor
 from holdfast.engine.health.activity import check_activity, check_cursors
 from holdfast.engine.health.doctor import Finding
@@ -19,29 +19,29 @@ from holdfast.engine.health.round_trip import check_round_trip
 from holdfast.harnesses.base import Harness
 
 
-def at_a_glance(desk: Desk, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+def at_a_glance(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
     """What can be said at once."""
     every = _every()
     yield doctor.check_home(home)
     yield doctor.check_settings(home, None, None, environment)
-    yield from _stopped_projects(desk, home, environment)
+    yield from _stopped_projects(engine, home, environment)
     yield connections.check_setup(home)
-    yield doctor.check_redactor(desk.store, home, environment)
-    yield doctor.check_records(desk.store, home, environment)
+    yield doctor.check_redactor(engine.store, home, environment)
+    yield doctor.check_records(engine.store, home, environment)
     for harness in every:
         if connections.installed(home, harness):
-            yield check_activity(desk.store, harness, desk.clock())
-    yield check_cursors(desk.store, every, desk.user_home)
+            yield check_activity(engine.store, harness, engine.clock())
+    yield check_cursors(engine.store, every, engine.user_home)
     yield doctor.check_set_aside(home)
     yield doctor.check_spool(home)
-    yield connections.check_skipped(desk.store.skipped(), every)
+    yield connections.check_skipped(engine.store.skipped(), every)
 
 
-def thoroughly(desk: Desk, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+def thoroughly(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
     """The same, with tokens counted, the store read through, and a real letter sent for each harness."""
-    yield from at_a_glance(desk, home, environment)
-    yield doctor.check_tokens(desk.counter)
-    yield doctor.check_store(desk.store, home / "store.db")
+    yield from at_a_glance(engine, home, environment)
+    yield doctor.check_tokens(engine.counter)
+    yield doctor.check_store(engine.store, home / "store.db")
     # While settings stop everything, no trial letter comes back.
     stopped = config.load(home, None, None, environment).config.unreadable is not None
     for harness in _every():
@@ -50,13 +50,13 @@ def thoroughly(desk: Desk, home: Path, environment: Mapping[str, str]) -> Iterat
             yield connections.check_interpreters(home, harness)
             command = connections.installed(home, harness)
             if not stopped:
-                yield check_round_trip(harness, command, lambda: nullcontext(desk.store), desk.clock)
+                yield check_round_trip(harness, command, lambda: nullcontext(engine.store), engine.clock)
 
 
-def _stopped_projects(desk: Desk, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+def _stopped_projects(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
     """Projects with a live session and settings of their own that cannot be read."""
-    for project in {session.project for session in desk.store.live_sessions()}:
-        unreadable = desk.config(project).unreadable
+    for project in {session.project for session in engine.store.live_sessions()}:
+        unreadable = engine.config(project).unreadable
         if unreadable is not None and not unreadable.everywhere:
             yield doctor.check_settings(home, Path(project.root), project.project_id, environment)
 

@@ -13,7 +13,7 @@ import msgspec
 from holdfast.core.events.event import Skipped
 from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import one_line
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.errors import ProtectionUnreadable
 from holdfast.harnesses.base import Ask, Envelope
 
@@ -22,19 +22,19 @@ NOTIFIED: Final = "notified_of_unreadable_settings"
 SESSIONS_NOTED: Final = 1_000
 
 
-def notice_once(desk: Desk, envelope: Envelope, payload: bytes, error: ProtectionUnreadable) -> bytes:
+def notice_once(engine: Engine, envelope: Envelope, payload: bytes, error: ProtectionUnreadable) -> bytes:
     """The reply to a hook event that tells a session why nothing is kept of it; empty if it was told."""
-    harness = desk.harness(envelope.harness)
+    harness = engine.harness(envelope.harness)
     heard = harness.parse_hook(payload, envelope)
     if isinstance(heard, Skipped) or heard.ask not in (Ask.START, Ask.PROMPT, Ask.REQUEST):
         return b""
     name = hashlib.sha256(heard.session.encode(errors="replace")).hexdigest()[:16]
     text = f"Holdfast (tell the user): {error.message}. To go on, {error.hint}."
     reply = harness.render_reply(heard, one_line(printable(text)))
-    with desk.store.writing():
-        noted = desk.store.fact(NOTIFIED)
+    with engine.store.writing():
+        noted = engine.store.fact(NOTIFIED)
         notified: list[str] = msgspec.json.decode(noted, type=list[str]) if noted else []
         if not reply or name in notified:
             return b""
-        desk.store.put_fact(NOTIFIED, msgspec.json.encode([*notified, name][-SESSIONS_NOTED:]).decode())
+        engine.store.put_fact(NOTIFIED, msgspec.json.encode([*notified, name][-SESSIONS_NOTED:]).decode())
     return reply

@@ -16,79 +16,81 @@ from holdfast.core.events.world import GitState, Project
 from holdfast.core.session.session import Session
 from holdfast.engine.briefing import pressure_warning, prompt_memories, resume
 from holdfast.engine.documents import handoff, ledger
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import Arrival, record
-from holdfast.engine.recording.transcripts import Found, Missing, Readable, Refused, find, read_on
+from holdfast.engine.recording.transcripts import Missing, Readable, Refused, TranscriptAccess, find, read_on
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.world import git_position, git_state
-from holdfast.harnesses.base import Ask, Envelope, Harness, Heard
+from holdfast.harnesses.base import Ask, Envelope, Harness, HookEvent
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
 
 
 @dataclass(frozen=True, slots=True)
-class Listened:
+class RecordedHook:
     """A letter that was understood and kept."""
 
-    heard: Heard
+    heard: HookEvent
     session: Session
 
 
-def receive(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> bytes:
+def receive(engine: Engine, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> bytes:
     """Keep what a letter says and give the harness its answer, empty if there is none."""
-    return receive_if_settled(desk, envelope, letter, in_time) or b""
+    return receive_if_settled(engine, envelope, letter, in_time) or b""
 
 
 def receive_if_settled(
-    desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]
+    engine: Engine, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]
 ) -> bytes | None:
     """The same; None if the answer depends on a record that the transcript will show in a moment."""
-    listened = listen(desk, envelope, letter, in_time)
+    listened = listen(engine, envelope, letter, in_time)
     if listened is None or listened.heard.ask is Ask.NOTHING:
         return b""
-    heard, session, harness = listened.heard, listened.session, desk.harness(envelope.harness)
-    if pressure_warning.is_behind(desk, heard, session):
+    heard, session, harness = listened.heard, listened.session, engine.harness(envelope.harness)
+    if pressure_warning.is_behind(engine, heard, session):
         return None
-    brief = resume.answer(desk, heard, session, harness) if _takes_brief(heard, harness) else ""
+    brief = resume.answer(engine, heard, session, harness) if _takes_brief(heard, harness) else ""
     brief = brief or prompt_memories.fitting(
-        desk, heard, session, lambda text: harness.answer_size(text) <= harness.answer_limit
+        engine, heard, session, lambda text: harness.answer_size(text) <= harness.answer_limit
     )
     room = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
     warning = pressure_warning.warn(
-        desk, heard, session, envelope.at, lambda text: harness.answer_size(text) <= room
+        engine, heard, session, envelope.at, lambda text: harness.answer_size(text) <= room
     )
     return harness.render_reply(heard, "\n\n".join(filter(None, (brief, warning))))
 
 
-def _takes_brief(heard: Heard, harness: Harness) -> bool:
+def _takes_brief(heard: HookEvent, harness: Harness) -> bool:
     """Whether a brief may be given now; at any other moment none that is owed counts as given."""
     if harness.stores_injected_text:
         return heard.ask is not Ask.STOP
     return heard.ask in (Ask.START, Ask.REQUEST, Ask.COMPACTION)
 
 
-def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> Listened | None:
+def listen(
+    engine: Engine, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]
+) -> RecordedHook | None:
     """Keep what a letter says; None if it says nothing that is ours to keep.
 
     Raises ProtectionUnreadable where it cannot be known what may be kept.
     """
-    harness = desk.harness(envelope.harness)
+    harness = engine.harness(envelope.harness)
     heard = harness.parse_hook(letter, envelope)
     if isinstance(heard, Skipped):
-        with desk.store.writing():
-            desk.store.count_skipped(f"letter: {heard.reason}", 1)
+        with engine.store.writing():
+            engine.store.count_skipped(f"letter: {heard.reason}", 1)
         return None
-    found = projects.resolve(desk.store, heard.cwd)
+    found = projects.resolve(engine.store, heard.cwd)
     project = found.project
-    config = desk.config(project)
-    if desk.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
+    config = engine.config(project)
+    if engine.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
         return None
-    projects.keep_up(desk.store, found, desk.clock())
-    transcript = find(heard.transcript, harness.transcript_roots(desk.user_home, envelope.environment))
+    projects.keep_up(engine.store, found, engine.clock())
+    transcript = find(heard.transcript, harness.transcript_roots(engine.user_home, envelope.environment))
     known = None
     if isinstance(transcript, Readable):
-        known = read_on(desk, heard.session, harness.name, project, transcript.path, in_time)
-    told = _told(heard, transcript, known or desk.store.session(heard.session))
+        known = read_on(engine, heard.session, harness.name, project, transcript.path, in_time)
+    told = _told(heard, transcript, known or engine.store.session(heard.session))
     arrival = Arrival(
         session=heard.session,
         harness=harness.name,
@@ -98,11 +100,11 @@ def listen(desk: Desk, envelope: Envelope, letter: bytes, in_time: Callable[[], 
         process=envelope.process,
         transcript="" if isinstance(transcript, Refused) else heard.transcript,
         git=_seen(project, heard),
-        auto=harness.auto_compact(desk.user_home, envelope.environment),
+        auto=harness.auto_compact(engine.user_home, envelope.environment),
     )
-    session = _related(desk, record(desk, arrival), heard)
-    ledger.keep_up(desk, session, heard.events, handed_off=lambda: handoff.handed_off(project, session))
-    return Listened(heard, session)
+    session = _related(engine, record(engine, arrival), heard)
+    ledger.keep_up(engine, session, heard.events, handed_off=lambda: handoff.handed_off(project, session))
+    return RecordedHook(heard, session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class _Told:
     waiting: tuple[Prompt, ...]
 
 
-def _told(heard: Heard, transcript: Found, known: Session | None) -> _Told:
+def _told(heard: HookEvent, transcript: TranscriptAccess, known: Session | None) -> _Told:
     """What to take from the letter itself, given what the transcript can and cannot show.
 
     A harness may create its transcript only after the first prompt's hook has returned, so a missing one is
@@ -131,7 +133,7 @@ def _told(heard: Heard, transcript: Found, known: Session | None) -> _Told:
             return _Told((*overdue, *heard.stand_ins, *heard.events), ())
 
 
-def _seen(project: Project, heard: Heard) -> GitState | None:
+def _seen(project: Project, heard: HookEvent) -> GitState | None:
     """Git as the session leaves it: looked at when a turn or a window ends, not while someone waits to begin.
 
     At a start it is not the session's doing yet, and must hide no difference. Which files are dirty takes a
@@ -143,34 +145,34 @@ def _seen(project: Project, heard: Heard) -> GitState | None:
     return git_state(project) if closing else git_position(project)
 
 
-def _related(desk: Desk, session: Session, heard: Heard) -> Session:
+def _related(engine: Engine, session: Session, heard: HookEvent) -> Session:
     """The session, with its lineage kept where a letter or shared records tell it."""
     forked = session.unanswered is Source.FORK
     # A harness that does not tell a fork from a resumed session may still say so in its transcript.
     if not (heard.previous or forked or heard.source is Source.RESUME):
         return session
-    if desk.store.lineage(session.key) is not None:
+    if engine.store.lineage(session.key) is not None:
         return session
-    parent = heard.previous or _pointed_to(desk, session) or (_sharing(desk, session) if forked else "")
+    parent = heard.previous or _pointed_to(engine, session) or (_sharing(engine, session) if forked else "")
     if parent in ("", session.key):
         return session
     kind = "previous" if heard.previous else "fork"
-    with desk.store.writing():
-        desk.store.add_lineage(Lineage(session.key, parent, kind, session.last_event_at))
+    with engine.store.writing():
+        engine.store.add_lineage(Lineage(session.key, parent, kind, session.last_event_at))
         if forked and kind == "fork":
             session = replace(session, unanswered=None)
-            desk.store.put_session(session)
+            engine.store.put_session(session)
     return session
 
 
-def _pointed_to(desk: Desk, session: Session) -> str:
+def _pointed_to(engine: Engine, session: Session) -> str:
     """The session in whose transcript the beginning of this one stands, as its own transcript says."""
-    harness = desk.harness(session.harness)
+    harness = engine.harness(session.harness)
     earlier = harness.earlier_transcripts(Path(session.transcript)) if session.transcript else ()
     return harness.session_of(earlier[-1]) if earlier else ""
 
 
-def _sharing(desk: Desk, session: Session) -> str:
+def _sharing(engine: Engine, session: Session) -> str:
     """The session that holds records of this one."""
-    shared = desk.store.sessions_sharing_records(session.key)
+    shared = engine.store.sessions_sharing_records(session.key)
     return shared[0] if shared else ""

@@ -10,14 +10,14 @@ from typing import Final
 
 import msgspec
 
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 
 _EVENT: Final = ("hook_event_name", "hookEventName")
 _KEYS: Final = ("session_id", "sessionId", "session_key", "sessionKey")
 _PATHS: Final = ("transcript_path", "transcriptPath", "agent_transcript_path")
 
 
-def as_from_afar(desk: Desk, event: str, raw: bytes) -> bytes | None:
+def as_from_afar(engine: Engine, event: str, raw: bytes) -> bytes | None:
     """The letter with its event named and no path that is not known; None if it is no JSON object."""
     try:
         fields = msgspec.json.decode(raw, type=dict[str, object])
@@ -26,7 +26,7 @@ def as_from_afar(desk: Desk, event: str, raw: bytes) -> bytes | None:
     if not any(fields.get(name) for name in _EVENT):
         fields[_EVENT[0]] = event
     key = next((str(fields[name]) for name in _KEYS if fields.get(name)), "")
-    session = desk.store.session(key) if key else None
+    session = engine.store.session(key) if key else None
     told = session.transcript if session else ""
     kept = {name: value for name, value in fields.items() if name not in _PATHS or (told and value == told)}
     return msgspec.json.encode(kept)

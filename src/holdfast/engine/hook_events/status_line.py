@@ -10,31 +10,31 @@ from holdfast.core.events.event import Skipped
 from holdfast.core.session.pressure import capacity
 from holdfast.core.session.session import Session
 from holdfast.core.session.status_line import project_name, status_line
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import Arrival, record
-from holdfast.harnesses.base import Glance, StatusLine
+from holdfast.harnesses.base import StatusInput, StatusLine
 
 
-def show_status(desk: Desk, harness: str, letter: bytes) -> bytes:
+def show_status(engine: Engine, harness: str, letter: bytes) -> bytes:
     """The line for this harness's status line; empty if it cannot be told which session is meant."""
-    drawing = desk.harness(harness)
+    drawing = engine.harness(harness)
     glance = drawing.parse_status(letter) if isinstance(drawing, StatusLine) else Skipped("no status line")
     if isinstance(glance, Skipped):
         return b""
-    session = desk.store.session(glance.session)
+    session = engine.store.session(glance.session)
     if session is None:
         return project_name(glance.cwd).encode()
-    return line_of(desk, _learnt(desk, session, glance), glance.used).encode(errors="replace")
+    return line_of(engine, _learnt(engine, session, glance), glance.used).encode(errors="replace")
 
 
-def line_of(desk: Desk, session: Session, used: int = 0) -> str:
+def line_of(engine: Engine, session: Session, used: int = 0) -> str:
     """The line of a session; `used` is what the harness counts now, where it is known better."""
-    models = desk.policy(session.project).models
+    models = engine.policy(session.project).models
     now = used or session.pressure.used
-    return status_line(session, now, capacity(session.pressure, models), desk.clock())
+    return status_line(session, now, capacity(session.pressure, models), engine.clock())
 
 
-def _learnt(desk: Desk, session: Session, glance: Glance) -> Session:
-    if glance.window in (0, session.pressure.told) or desk.is_stopped(session.project):
+def _learnt(engine: Engine, session: Session, glance: StatusInput) -> Session:
+    if glance.window in (0, session.pressure.told) or engine.is_stopped(session.project):
         return session
-    return record(desk, Arrival(session.key, session.harness, session.project, window=glance.window))
+    return record(engine, Arrival(session.key, session.harness, session.project, window=glance.window))

@@ -20,7 +20,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.memory.passages import Passage, PassageKind, passages, trimmed
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Session, Trigger
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index.vectors import catch_up
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Document
@@ -34,29 +34,29 @@ VECTORS_AT_ONCE: Final = 64
 BACKLOG: Final = 256
 
 
-def index(desk: Desk) -> bool:
+def index(engine: Engine) -> bool:
     """Take one step: index what one session said since; whether there may be another to take at once."""
-    waiting = desk.store.unindexed(desk.clock() - SETTLED_MS, LOOKED_AT)
-    key = next((key for key in waiting if not _is_stopped(desk, key)), None)
+    waiting = engine.store.unindexed(engine.clock() - SETTLED_MS, LOOKED_AT)
+    key = next((key for key in waiting if not _is_stopped(engine, key)), None)
     if key is not None:
-        _index(desk, key)
+        _index(engine, key)
     return key is not None
 
 
-def _is_stopped(desk: Desk, key: str) -> bool:
-    session = desk.store.session(key)
-    return session is not None and desk.is_stopped(session.project)
+def _is_stopped(engine: Engine, key: str) -> bool:
+    session = engine.store.session(key)
+    return session is not None and engine.is_stopped(session.project)
 
 
-def embed_backlog(desk: Desk) -> bool:
+def embed_backlog(engine: Engine) -> bool:
     """Take one step: give documents their vectors, if more wait for one than a recall would see to by itself.
 
     Whether there may be another to take at once. Where few wait, the embedder need not be loaded.
     """
-    if len(desk.store.without_vector(BACKLOG + 1)) <= BACKLOG:
+    if len(engine.store.without_vector(BACKLOG + 1)) <= BACKLOG:
         return False
-    embedder = desk.embedder()
-    return embedder is not None and catch_up(desk, embedder, VECTORS_AT_ONCE) > 0
+    embedder = engine.embedder()
+    return embedder is not None and catch_up(engine, embedder, VECTORS_AT_ONCE) > 0
 
 
 def findable(checkpoint: Checkpoint) -> Document:
@@ -102,17 +102,17 @@ class _Reached(msgspec.Struct, frozen=True, array_like=True):
     place: int = 0
 
 
-def _index(desk: Desk, key: str) -> None:
+def _index(engine: Engine, key: str) -> None:
     """The session's last passage may have grown: it is written anew, with those that follow it."""
-    store, source = desk.store, f"index/{key}"
+    store, source = engine.store, f"index/{key}"
     with store.writing():
         session = store.session(key)
         reached = _reached(store.cursor(source))
-        since = _since(desk, session, reached.record) if session else _Since([], "", full=False)
+        since = _since(engine, session, reached.record) if session else _Since([], "", full=False)
         if session is not None:
-            told = _passages(desk, session, since.events)
+            told = _passages(engine, session, since.events)
             store.drop_records(key, reached.place)
-            mark = desk.redactor(session.project).mark
+            mark = engine.redactor(session.project).mark
             for place, passage in enumerate(told, reached.place):
                 store.add_document(document_of(passage, key, session.project, place), mark)
             reached = _after(reached, since, told)
@@ -130,21 +130,21 @@ class _Since:
     full: bool
 
 
-def _since(desk: Desk, session: Session, record: str) -> _Since:
+def _since(engine: Engine, session: Session, record: str) -> _Since:
     """From the events that are kept of it, or where its log is kept here, from what its records tell."""
     if session.harness != OWN:
-        events = desk.store.events_from(session.key, record, EVENTS_AT_ONCE)
+        events = engine.store.events_from(session.key, record, EVENTS_AT_ONCE)
         return _Since(events, events[-1].record if events else "", len(events) == EVENTS_AT_ONCE)
     # A record may tell several things, each under its own name: the record's, and the place in it.
-    kept = desk.store.log_from(session.key, record.partition("/")[0], EVENTS_AT_ONCE)
+    kept = engine.store.log_from(session.key, record.partition("/")[0], EVENTS_AT_ONCE)
     reader = harnesses.log_reader()
     told = [event for each in kept for event in reader.events_of(session.key, each)]
     return _Since(told, kept[-1].id if kept else "", len(kept) == EVENTS_AT_ONCE)
 
 
-def _passages(desk: Desk, session: Session, events: list[Event]) -> list[Passage]:
+def _passages(engine: Engine, session: Session, events: list[Event]) -> list[Passage]:
     """What was said, redacted as it would be now; a digest is findable as its checkpoint is."""
-    redact = desk.redactor(session.project).of_session(session.key)
+    redact = engine.redactor(session.project).of_session(session.key)
     told = [map_text(event, redact) for event in trimmed(events)]
     return [each for each in passages(told, session.project.root) if each.kind is PassageKind.RECORD]
 

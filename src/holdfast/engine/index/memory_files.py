@@ -16,7 +16,7 @@ import msgspec
 from holdfast.core.events.world import Project
 from holdfast.core.memory.sections import sections
 from holdfast.core.text.defang import from_repository
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import git
 from holdfast.files import memory_files
@@ -55,31 +55,31 @@ class _Look:
     index_ns: int
 
 
-def refresh(desk: Desk, project: Project) -> int:
+def refresh(engine: Engine, project: Project) -> int:
     """Bring the project's memory files up to date in the index; how many of them had changed.
 
     Quick where none did, for it is asked before every recall.
     """
-    if desk.is_stopped(project):
+    if engine.is_stopped(project):
         return 0
     source = f"files/{project.worktree_id}"
-    cursor = desk.store.cursor(source)
-    seen = _seen(desk.store, cursor)
+    cursor = engine.store.cursor(source)
+    seen = _seen(engine.store, cursor)
     look = _look(project, seen)
     changed = [name for name in look.states if not _is_as_seen(name, look, seen)]
     gone = seen.files.keys() - look.states.keys()
     if not changed and not gone and look.index_ns == seen.index_ns:
         return 0
-    redactor = desk.redactor(project)
+    redactor = engine.redactor(project)
     read = {name: _documents(project, look, name, redactor) for name in changed}
-    with desk.store.writing():
-        if desk.store.cursor(source) != cursor:
+    with engine.store.writing():
+        if engine.store.cursor(source) != cursor:
             return 0  # Somebody else is at it.
         for name in (*gone, *changed):
-            _replace(desk.store, seen.files.get(name), read.get(name, ()), redactor.mark)
+            _replace(engine.store, seen.files.get(name), read.get(name, ()), redactor.mark)
         kept = {name: each for name, each in seen.files.items() if name in look.states}
         now = _Seen(look.index_ns, kept | {name: _file(look, name, read[name]) for name in changed})
-        desk.store.put_cursor(source, msgspec.json.encode(now).decode())
+        engine.store.put_cursor(source, msgspec.json.encode(now).decode())
     return len(changed) + len(gone)
 
 

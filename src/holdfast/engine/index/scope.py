@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from holdfast.core.events.world import Project
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
 from holdfast.stores.base import EVERYWHERE, Document, Within
 
@@ -22,12 +22,12 @@ def within(project: Project, *, all_projects: bool = False) -> Within:
     return EVERYWHERE if all_projects else Within((project.project_id, USER), project.worktree_id)
 
 
-def named(desk: Desk, id: str, where: Within) -> Document | None:
+def named(engine: Engine, id: str, where: Within) -> Document | None:
     """The document of that id, or the only one whose id begins so; None if there is none.
 
     Raises HoldfastError where it could be any of several.
     """
-    found = desk.store.documents_beginning(id, where, 2) if id else []
+    found = engine.store.documents_beginning(id, where, 2) if id else []
     if any(document.id == id for document in found):
         return next(document for document in found if document.id == id)
     if not found or len(id) < SHORTEST_PREFIX:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.models.base import Embedder
 
 MODEL: Final = "embedder"
 """The fact that says whose vectors the store holds: those of two models cannot be compared."""
 
 
-def catch_up(desk: Desk, embedder: Embedder, most: int) -> int:
+def catch_up(engine: Engine, embedder: Embedder, most: int) -> int:
     """Give documents that have none their vectors, at most so many of them; how many were given."""
-    store = desk.store
+    store = engine.store
     if store.fact(MODEL) == embedder.name and not store.without_vector(1):
         return 0
     # What is read inside is what the vector is for, whoever else writes.

@@ -9,11 +9,11 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from holdfast.core.session.session import Session
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.processes import alive, command_of
 
 
-class Life(Enum):
+class Liveness(Enum):
     """What is known of a session's process."""
 
     UNKNOWN = auto()
@@ -24,12 +24,12 @@ class Life(Enum):
     """It lives, and is at home to other sessions as well."""
 
 
-def life_of(desk: Desk, session: Session) -> Life:
+def life_of(engine: Engine, session: Session) -> Liveness:
     """What the session's process is up to."""
     process = session.process
     if process is None:
-        return Life.UNKNOWN
+        return Liveness.UNKNOWN
     if not alive(process.pid, process.start):
-        return Life.GONE
-    shared = desk.harness(session.harness).is_shared(command_of(process.pid))
-    return Life.SHARED if shared else Life.OWN
+        return Liveness.GONE
+    shared = engine.harness(session.harness).is_shared(command_of(process.pid))
+    return Liveness.SHARED if shared else Liveness.OWN

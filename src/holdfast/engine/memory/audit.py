@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from holdfast.core.events.world import Project
-from holdfast.core.memory.audit import Doubt, doubts, files_named
+from holdfast.core.memory.audit import ReviewReason, doubts, files_named
 from holdfast.core.memory.memory import Memory
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory.remember import memories
 from holdfast.engine.repository import git
 from holdfast.engine.repository.world import file_states
@@ -22,17 +22,17 @@ class Audited:
     """How many memories were looked at, and those in doubt, each beside its doubt."""
 
     looked_at: int
-    found: tuple[tuple[Doubt, Memory], ...]
+    found: tuple[tuple[ReviewReason, Memory], ...]
 
 
-def audit(desk: Desk, project: Project, *, all_projects: bool = False) -> Audited:
+def audit(engine: Engine, project: Project, *, all_projects: bool = False) -> Audited:
     """What is doubtful about the memories that can be seen from the project."""
-    known = memories(desk, project, all_projects=all_projects, limit=READ_MOST)
+    known = memories(engine, project, all_projects=all_projects, limit=READ_MOST)
     by_id = {memory.id: memory for memory in known}
     # Of another project's files nothing is known here.
     own = (memory for memory in known if memory.project_id == project.project_id)
     gone = _gone(project, {path for memory in own for path in files_named(memory.text)})
-    found = doubts(known, gone, desk.clock())
+    found = doubts(known, gone, engine.clock())
     return Audited(len(known), tuple((doubt, by_id[doubt.id]) for doubt in found))
 
 

@@ -18,7 +18,7 @@ from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import FADING, Memory, Merits, identity, strength
 from holdfast.core.memory.ranking import NEIGHBOURS, POOL, SEEDS, Candidate, Pool, Ranked, query_words, ranked
 from holdfast.core.session.session import Session
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index import memory_files
 from holdfast.engine.index.index import index
 from holdfast.engine.index.scope import named, within
@@ -74,100 +74,100 @@ class Finding:
     """Whether it, or what stands beside it, says any of the words that were asked for."""
 
 
-def recall(desk: Desk, project: Project, query: Query) -> list[Finding]:
+def recall(engine: Engine, project: Project, query: Query) -> list[Finding]:
     """What fits the query, the best first; that a memory was found is counted."""
     with contextlib.suppress(StoreLocked):
-        _index_some(desk)
-    found = look_up(desk, project, query)
+        _index_some(engine)
+    found = look_up(engine, project, query)
     told = [finding.id for finding in found if finding.kind == MEMORY]
     # That it cannot be counted just now is no reason to give nothing.
     with contextlib.suppress(StoreLocked):
         if told:
-            with desk.store.writing():
-                desk.store.count_found(told, desk.clock())
+            with engine.store.writing():
+                engine.store.count_found(told, engine.clock())
     return found
 
 
-def expand(desk: Desk, project: Project, id: str, *, all_projects: bool = False) -> Finding | None:
+def expand(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> Finding | None:
     """The whole text of that id, or of the only one that begins so; None if there is none here.
 
     Raises HoldfastError where it could be any of several.
     """
-    document = named(desk, id, within(project, all_projects=all_projects))
+    document = named(engine, id, within(project, all_projects=all_projects))
     if document is None:
         return None
-    return _finding(document, desk.store.memory(document.id), 0.0)
+    return _finding(document, engine.store.memory(document.id), 0.0)
 
 
-def note_recalled(desk: Desk, session: Session | None, ids: Sequence[str]) -> None:
+def note_recalled(engine: Engine, session: Session | None, ids: Sequence[str]) -> None:
     """Note what a session's agent was told when it asked; that it cannot be noted now is no harm."""
     if session is None or not ids:
         return
-    with contextlib.suppress(StoreLocked), desk.store.writing():
-        desk.store.add_recalls(session.key, ids, desk.clock())
+    with contextlib.suppress(StoreLocked), engine.store.writing():
+        engine.store.add_recalls(session.key, ids, engine.clock())
 
 
-def look_up(desk: Desk, project: Project, query: Query) -> list[Finding]:
+def look_up(engine: Engine, project: Project, query: Query) -> list[Finding]:
     """What fits the query, the best first; nothing is counted."""
     if not query.text.strip():
         raise HoldfastError("there is nothing to look for: the query is empty", "name a few words of it")
     where = replace(within(project, all_projects=query.all_projects), kinds=query.kinds, since=query.since)
     if not query.kinds or memory_files.KIND in query.kinds:
         with contextlib.suppress(StoreLocked):
-            memory_files.refresh(desk, project)
-    embedder = desk.embedder() if desk.config(project).recall.vectors else None
+            memory_files.refresh(engine, project)
+    embedder = engine.embedder() if engine.config(project).recall.vectors else None
     limit = min(query.limit, LIMIT_MOST)
-    pool = _pool(desk, query, where, embedder, max(POOL, limit))
+    pool = _pool(engine, query, where, embedder, max(POOL, limit))
     reach = 0 if query.each_alone else len(NEIGHBOURS)
-    documents = desk.store.around(_seeds(desk, query, pool, max(SEEDS, limit)), reach, where)
+    documents = engine.store.around(_seeds(engine, query, pool, max(SEEDS, limit)), reach, where)
     if not query.include_superseded:
         documents = [one for one in documents if not (one.merits and one.merits.superseded_by)]
-    found = _candidates(desk, query.text, pool, documents, embedder)
+    found = _candidates(engine, query.text, pool, documents, embedder)
     best = ranked(one._replace(session="") for one in found) if query.each_alone else ranked(found)
     return list(islice(_findings(best, documents), limit))
 
 
-def _index_some(desk: Desk) -> None:
+def _index_some(engine: Engine) -> None:
     """Index what waits for it: where no daemon runs, nobody else does."""
     for _ in range(STEPS_AT_ONCE):
-        if not index(desk):
+        if not index(engine):
             return
 
 
-def _pool(desk: Desk, query: Query, where: Within, embedder: Embedder | None, count: int) -> Pool:
+def _pool(engine: Engine, query: Query, where: Within, embedder: Embedder | None, count: int) -> Pool:
     """What the two searches say.
 
     Of words that nothing holds and that the embedder cannot read, something or other would still be the
     nearest: where there are no others, nothing is.
     """
     words = query_words(query.text)
-    by_words = desk.store.search(words, where, count)
+    by_words = engine.store.search(words, where, count)
     by_meaning: list[Hit] = []
     if embedder is not None and (by_words or not words or embedder.knows(words)):
         with contextlib.suppress(StoreLocked):
-            catch_up(desk, embedder, VECTORS_AT_ONCE)
+            catch_up(engine, embedder, VECTORS_AT_ONCE)
         (vector,) = embedder.embed([query.text])
-        by_meaning = desk.store.nearest(vector, where, count)
+        by_meaning = engine.store.nearest(vector, where, count)
     return Pool({hit.id: hit.score for hit in by_words}, {hit.id: hit.score for hit in by_meaning})
 
 
-def _seeds(desk: Desk, query: Query, pool: Pool, count: int) -> list[str]:
+def _seeds(engine: Engine, query: Query, pool: Pool, count: int) -> list[str]:
     """The texts that are worth a closer look; what is superseded takes nobody's place among them."""
     if query.include_superseded:
         return pool.seeds(count)
     best = pool.seeds(2 * count)
-    gone = desk.store.superseded_among(best)
+    gone = engine.store.superseded_among(best)
     return [id for id in best if id not in gone][:count]
 
 
 def _candidates(
-    desk: Desk,
+    engine: Engine,
     asked: str,
     pool: Pool,
     documents: Sequence[Document],
     embedder: Embedder | None,
 ) -> Iterator[Candidate]:
-    now = desk.clock()
+    now = engine.clock()
     texts = [document.text[:COMPARED_CHARS] for document in documents]
     near = embedder.nearness(query_words(asked), texts) if embedder else [0.0] * len(texts)
     said = pool.voices([document.id for document in documents])

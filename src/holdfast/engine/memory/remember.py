@@ -15,17 +15,25 @@ from typing import Final
 from holdfast.core.events.event import Origin, Remembered
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Memory, kind_of, labels_of, tidied
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index.scope import named, within
-from holdfast.engine.recording.memorize import KIND, Kept, Wish, keep, make_findable, remember_again, worded
+from holdfast.engine.recording.memorize import (
+    KIND,
+    MemoryOutcome,
+    MemoryRequest,
+    keep,
+    make_findable,
+    remember_again,
+    worded,
+)
 from holdfast.engine.recording.record import Arrival, record_inside
 from holdfast.engine.redaction.forgotten import note_wording
 from holdfast.errors import NotThere
 from holdfast.files import memory_files
 
 __all__ = [
-    "Kept",
-    "Wish",
+    "MemoryOutcome",
+    "MemoryRequest",
     "edit",
     "memories",
     "named_memory",
@@ -39,32 +47,36 @@ FROM_AGENT: Final = "mcp"
 """The source of what an agent said; everything else a person did."""
 
 
-def remember(desk: Desk, project: Project, wish: Wish, *, source: str, session: str = "") -> Kept:
+def remember(
+    engine: Engine, project: Project, wish: MemoryRequest, *, source: str, session: str = ""
+) -> MemoryOutcome:
     """What became of the wish; its session, where that is known, tells it in its next digest.
 
     Raises HoldfastError for an empty text, or one that is longer than a memory.
     """
-    (kept,) = remember_all(desk, project, [wish], source=source, session=session)
+    (kept,) = remember_all(engine, project, [wish], source=source, session=session)
     return kept
 
 
 def remember_all(
-    desk: Desk, project: Project, wishes: Iterable[Wish], *, source: str, session: str = ""
-) -> list[Kept]:
+    engine: Engine, project: Project, wishes: Iterable[MemoryRequest], *, source: str, session: str = ""
+) -> list[MemoryOutcome]:
     """The same for many at once: all of them or none."""
-    at, wishes = desk.clock(), list(wishes)
-    with desk.store.writing_durably():
+    at, wishes = engine.clock(), list(wishes)
+    with engine.store.writing_durably():
         for wish in wishes:
-            remember_again(desk, project, wish, session=session, at=at)
-        redactor = desk.redactor(project)
-        kept = [keep(desk, project, wish, redactor, source=source, session=session, at=at) for wish in wishes]
+            remember_again(engine, project, wish, session=session, at=at)
+        redactor = engine.redactor(project)
+        kept = [
+            keep(engine, project, wish, redactor, source=source, session=session, at=at) for wish in wishes
+        ]
         if session:
-            _tell(desk, session, kept, source, at)
+            _tell(engine, session, kept, source, at)
     return kept
 
 
 def memories(
-    desk: Desk,
+    engine: Engine,
     project: Project,
     *,
     all_projects: bool = False,
@@ -73,18 +85,18 @@ def memories(
 ) -> list[Memory]:
     """Memories that can be seen from the project, the newest first."""
     where = within(project, all_projects=all_projects)
-    found = desk.store.memories(where, limit)
+    found = engine.store.memories(where, limit)
     if include_superseded:
-        found += desk.store.superseded_memories(where, limit)
+        found += engine.store.superseded_memories(where, limit)
         found.sort(key=lambda memory: -memory.created_at)
     return found[:limit]
 
 
-def named_memory(desk: Desk, project: Project, id: str, *, all_projects: bool = False) -> Memory:
+def named_memory(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> Memory:
     """The memory of that id, or of the only one that begins so; raises NotThere if there is none."""
     where = replace(within(project, all_projects=all_projects), kinds=(KIND,))
-    document = named(desk, id, where)
-    memory = desk.store.memory(document.id) if document else None
+    document = named(engine, id, where)
+    memory = engine.store.memory(document.id) if document else None
     if memory is None:
         raise NotThere(
             f"there is no memory `{id}` here",
@@ -94,7 +106,7 @@ def named_memory(desk: Desk, project: Project, id: str, *, all_projects: bool = 
 
 
 def edit(
-    desk: Desk,
+    engine: Engine,
     project: Project,
     id: str,
     *,
@@ -104,13 +116,13 @@ def edit(
     pinned: bool | None = None,
 ) -> Memory:
     """The memory with what was given in place of what it had."""
-    with desk.store.writing_durably():
-        before = named_memory(desk, project, id)
+    with engine.store.writing_durably():
+        before = named_memory(engine, project, id)
         if text is not None:
-            remember_again(desk, project, Wish(text), session=before.session, at=desk.clock())
-        redactor = desk.redactor(project)
+            remember_again(engine, project, MemoryRequest(text), session=before.session, at=engine.clock())
+        redactor = engine.redactor(project)
         redact = redactor.of_session(before.session)
-        said = before.text if text is None else worded(Wish(text)).text
+        said = before.text if text is None else worded(MemoryRequest(text)).text
         memory = replace(
             _reworded(before, redact(said)),
             tags=tidied(map(redact, before.tags if tags is None else tags)),
@@ -118,28 +130,28 @@ def edit(
             pinned=before.pinned if pinned is None else pinned,
         )
         if memory.text != before.text:
-            note_wording(desk.store, desk.home, before.id, before.text)
-        desk.store.put_memory(memory, redactor.mark)
+            note_wording(engine.store, engine.home, before.id, before.text)
+        engine.store.put_memory(memory, redactor.mark)
         if (memory.text, memory.tags) != (before.text, before.tags):
-            make_findable(desk.store, memory, redactor.mark)
+            make_findable(engine.store, memory, redactor.mark)
     return memory
 
 
-def note(desk: Desk, project: Project, wish: Wish) -> str:
+def note(engine: Engine, project: Project, wish: MemoryRequest) -> str:
     """Add what someone wants remembered to the project's memory file of today; its path in the worktree.
 
     From there it is found as what the file says; as a memory it is not kept a second time.
     """
-    wording, redact = worded(wish), desk.redactor(project).of_session("")
+    wording, redact = worded(wish), engine.redactor(project).of_session("")
     tags = "".join(f" #{redact(tag)}" for tag in wording.tags)
-    now = datetime.fromtimestamp(desk.clock() / 1000, UTC).astimezone()
+    now = datetime.fromtimestamp(engine.clock() / 1000, UTC).astimezone()
     said = f"## {now:%H:%M}{tags}\n\n{redact(wording.text)}"
     return memory_files.add(Path(project.root), now.date(), said)
 
 
-def _tell(desk: Desk, key: str, kept: Iterable[Kept], source: str, at: int) -> None:
+def _tell(engine: Engine, key: str, kept: Iterable[MemoryOutcome], source: str, at: int) -> None:
     """Have the session know what was remembered in it."""
-    session = desk.store.session(key)
+    session = engine.store.session(key)
     if session is None:
         return
     events = tuple(
@@ -152,7 +164,7 @@ def _tell(desk: Desk, key: str, kept: Iterable[Kept], source: str, at: int) -> N
         )
         for each in kept
     )
-    record_inside(desk, Arrival(key, session.harness, session.project, events=events))
+    record_inside(engine, Arrival(key, session.harness, session.project, events=events))
 
 
 def _reworded(memory: Memory, text: str) -> Memory:

@@ -13,13 +13,13 @@ from typing import Final
 
 import msgspec
 
-from holdfast.core.agent_log.context import NO_OUTPUT, Answered, Asked, Call, Result, Text, Turn
+from holdfast.core.agent_log.context import NO_OUTPUT, AgentTurn, Call, Result, Text, Turn, UserTurn
 from holdfast.core.agent_log.records import OWN
 from holdfast.core.agent_log.summary import Failed, Material, Written
 from holdfast.core.events.event import MAIN, AssistantText, Event, Prompt, Replied, ToolCalled, ToolReturned
 from holdfast.core.session.checkpoint import Checkpoint, record_id
 from holdfast.core.session.session import Phase, Session, Trigger
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index.index import findable
 from holdfast.engine.models.summarize import Means, is_configured, summarize
 from holdfast.lazy_dataclass import dataclass
@@ -34,28 +34,28 @@ UNTIL: Final = "written_until"
 """Under this name the store notes which checkpoints a model was asked for."""
 
 
-def due(desk: Desk) -> Checkpoint | None:
+def due(engine: Engine) -> Checkpoint | None:
     """The newest checkpoint that a model is to write better now, if there is one."""
-    progress = _progress(desk)
-    wanted = list(_wanted(desk, progress))
-    ready = next((one for one in wanted if _is_between_turns(desk, one.session)), None)
+    progress = _progress(engine)
+    wanted = list(_wanted(engine, progress))
+    ready = next((one for one in wanted if _is_between_turns(engine, one.session)), None)
     waiting = tuple(one.id for one in wanted)
     if ready is None and waiting != progress.waiting:
-        with desk.store.writing():
-            _put_progress(desk, replace(progress, waiting=waiting))
+        with engine.store.writing():
+            _put_progress(engine, replace(progress, waiting=waiting))
     return ready
 
 
-def write(desk: Desk, checkpoint: Checkpoint, means: Means) -> Written | Failed:
+def write(engine: Engine, checkpoint: Checkpoint, means: Means) -> Written | Failed:
     """Ask a model, and keep what it writes as one more checkpoint; why not, if it does not."""
-    with desk.store.writing():
-        _note_asked(desk, checkpoint, checkpoint.created_at)
-    session = desk.store.session(checkpoint.session)
+    with engine.store.writing():
+        _note_asked(engine, checkpoint, checkpoint.created_at)
+    session = engine.store.session(checkpoint.session)
     if session is None:
         return Failed("the session is gone")
-    answer = summarize(desk, session.project, _material(desk, session), means)
+    answer = summarize(engine, session.project, _material(engine, session), means)
     if isinstance(answer, Written):
-        _keep(desk, checkpoint, session, answer)
+        _keep(engine, checkpoint, session, answer)
     return answer
 
 
@@ -67,58 +67,58 @@ class _Progress:
     waiting: tuple[str, ...] = ()
 
 
-def _progress(desk: Desk) -> _Progress:
-    noted = desk.store.fact(UNTIL)
+def _progress(engine: Engine) -> _Progress:
+    noted = engine.store.fact(UNTIL)
     try:
         return msgspec.json.decode(noted, type=_Progress) if noted else _Progress()
     except msgspec.ValidationError:
         return _Progress(int(noted))  # as earlier versions wrote it
 
 
-def _put_progress(desk: Desk, progress: _Progress) -> None:
-    desk.store.put_fact(UNTIL, msgspec.json.encode(progress).decode())
+def _put_progress(engine: Engine, progress: _Progress) -> None:
+    engine.store.put_fact(UNTIL, msgspec.json.encode(progress).decode())
 
 
-def _wanted(desk: Desk, progress: _Progress) -> Iterator[Checkpoint]:
+def _wanted(engine: Engine, progress: _Progress) -> Iterator[Checkpoint]:
     """The checkpoints that no model was asked for yet, the newest first."""
-    news_since = desk.clock() - NEWS_MS
-    for checkpoint in desk.store.checkpoints(LOOKED_AT):
+    news_since = engine.clock() - NEWS_MS
+    for checkpoint in engine.store.checkpoints(LOOKED_AT):
         # A session whose log is ours has whoever holds it do this.
         if checkpoint.trigger is not Trigger.THRESHOLD or checkpoint.harness == OWN:
             continue
         waits = checkpoint.id in progress.waiting
         if not waits and checkpoint.created_at <= max(progress.until, news_since):
             continue
-        session = desk.store.session(checkpoint.session)
-        if session is None or desk.is_stopped(session.project):
+        session = engine.store.session(checkpoint.session)
+        if session is None or engine.is_stopped(session.project):
             continue
-        if not is_configured(desk.config(session.project)):
+        if not is_configured(engine.config(session.project)):
             continue
         if max(checkpoint.created_at, session.last_event_at) > news_since:
             yield checkpoint
 
 
-def _is_between_turns(desk: Desk, key: str) -> bool:
+def _is_between_turns(engine: Engine, key: str) -> bool:
     """Whether the agent is not at work; where no end of its turn is told, it has been quiet for long."""
-    session = desk.store.session(key)
+    session = engine.store.session(key)
     if session is None or session.phase is not Phase.LIVE or not session.turn_open:
         return True
-    return not session.trail.open_calls and desk.clock() - session.last_event_at >= QUIET_MS
+    return not session.trail.open_calls and engine.clock() - session.last_event_at >= QUIET_MS
 
 
-def _note_asked(desk: Desk, asked: Checkpoint, until: int) -> None:
+def _note_asked(engine: Engine, asked: Checkpoint, until: int) -> None:
     """Have nobody ask for this one again, or for an older one of its session; others wait on."""
-    progress = _progress(desk)
+    progress = _progress(engine)
     waiting = tuple(
         one.id
-        for one in _wanted(desk, progress)
+        for one in _wanted(engine, progress)
         if one.created_at <= until and (one.session != asked.session or one.created_at > asked.created_at)
     )
-    _put_progress(desk, _Progress(max(progress.until, until), waiting))
+    _put_progress(engine, _Progress(max(progress.until, until), waiting))
 
 
-def _material(desk: Desk, session: Session) -> Material:
-    turns = tuple(turns_told(desk.store.events(session.key, EVENTS)))
+def _material(engine: Engine, session: Session) -> Material:
+    turns = tuple(turns_told(engine.store.events(session.key, EVENTS)))
     return Material("", turns, session.trail, session.model)
 
 
@@ -128,24 +128,24 @@ def turns_told(events: Sequence[Event]) -> Iterator[Turn]:
     for event in events:
         match event:
             case Prompt(agent=agent, text=text) | Replied(agent=agent, text=text) if agent == MAIN:
-                yield Asked((Text(text),))
+                yield UserTurn((Text(text),))
             case AssistantText(agent=agent, text=text) if agent == MAIN:
-                yield Answered((Text(text),))
+                yield AgentTurn((Text(text),))
             case ToolCalled(agent=agent) if agent == MAIN:
                 yield _called(event, returned.get(event.call))
             case _:
                 pass
 
 
-def _called(called: ToolCalled, returned: ToolReturned | None) -> Answered:
+def _called(called: ToolCalled, returned: ToolReturned | None) -> AgentTurn:
     given = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
     text = (returned.text or NO_OUTPUT) if returned else NOT_RECORDED
     result = Result(called.call, (Text(text),), ok=returned is not None and returned.ok)
-    return Answered((Call(called.call, called.tool, given),), (result,))
+    return AgentTurn((Call(called.call, called.tool, given),), (result,))
 
 
-def _keep(desk: Desk, checkpoint: Checkpoint, session: Session, answer: Written) -> None:
-    redactor = desk.redactor(session.project)
+def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Written) -> None:
+    redactor = engine.redactor(session.project)
     redact = redactor.of_session(session.key)
     outline = replace(
         checkpoint.outline,
@@ -154,11 +154,11 @@ def _keep(desk: Desk, checkpoint: Checkpoint, session: Session, answer: Written)
         open_questions=answer.open_questions,
         key_decisions=answer.key_decisions,
     ).mapped(redact)
-    at = desk.clock()
-    own = record_id(at, desk.new_id())
+    at = engine.clock()
+    own = record_id(at, engine.new_id())
     written = replace(checkpoint, id=own, digest=outline.summary, outline=outline, created_at=at)
-    with desk.store.writing():
+    with engine.store.writing():
         # Ours is not one that a model has to write better.
-        _note_asked(desk, checkpoint, at)
-        desk.store.add_checkpoint(written, redactor.mark)
-        desk.store.add_document(findable(written), redactor.mark)
+        _note_asked(engine, checkpoint, at)
+        engine.store.add_checkpoint(written, redactor.mark)
+        engine.store.add_document(findable(written), redactor.mark)

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 from holdfast import models
 from holdfast.core.agent_log.summary import Failed, Material, Written, answer, answer_schema, question
 from holdfast.core.events.world import Project
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.models import meter
 from holdfast.errors import ModelBusy, ModelError
 from holdfast.files import atomic
@@ -38,7 +38,7 @@ _PASSED_ON: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR",
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What asking takes beside a desk: the environment that may hold a key, and a way to wait."""
+    """What asking takes beside an engine: the environment that may hold a key, and a way to wait."""
 
     environment: Mapping[str, str]
     pause: Callable[[float], None]
@@ -51,10 +51,10 @@ def is_configured(config: Config) -> bool:
     return bool(config.checkpoint.model)
 
 
-def summarize(desk: Desk, project: Project, material: Material, means: Means) -> Written | Failed:
+def summarize(engine: Engine, project: Project, material: Material, means: Means) -> Written | Failed:
     """A summary that a model wrote, or why there is none."""
     return ask(
-        desk,
+        engine,
         project,
         Question(question(material), material.main_model, answer_schema()),
         lambda text, model: answer(text, material, model),
@@ -72,28 +72,28 @@ class Question:
 
 
 def ask(
-    desk: Desk,
+    engine: Engine,
     project: Project,
     question: Question,
     read: Callable[[str, str], _Read | Failed],
     means: Means,
 ) -> _Read | Failed:
     """The first answer of which `read` can make something, or why there is none; it is told the model too."""
-    config = desk.config(project)
+    config = engine.config(project)
     # What was said may hold a secret that only its own session may know.
-    asked = desk.redactor(project).redacted("", question.text)
+    asked = engine.redactor(project).redacted("", question.text)
     reasons: list[str] = []
     for name in _names(config, question.main_model):
         try:
-            writer = _writer(desk, config, name, question.schema, means.environment)
-            found = _asked(desk, config, writer, asked, means.pause)
+            writer = _writer(engine, config, name, question.schema, means.environment)
+            found = _asked(engine, config, writer, asked, means.pause)
         except ModelError as error:
             reasons.append(f"{name}: {error.message}")
             continue
         written = read(found, writer.name)
         if not isinstance(written, Failed):
             return written
-        meter.note_rejected(desk.store, desk.clock(), writer.name)
+        meter.note_rejected(engine.store, engine.clock(), writer.name)
         means.report(f"the answer of {name} was rejected: {written.reason}")
         reasons.append(f"{name}: {written.reason}")
     return Failed("; ".join(reasons) or "no model is set")
@@ -109,10 +109,10 @@ def _names(config: Config, main_model: str) -> Iterator[str]:
         yield f"{kind}/{main_model}"
 
 
-def _writer(desk: Desk, config: Config, name: str, schema: str, environment: Mapping[str, str]) -> Writer:
+def _writer(engine: Engine, config: Config, name: str, schema: str, environment: Mapping[str, str]) -> Writer:
     settings = config.models
     if name == COMMAND:
-        return _command(desk, config, schema, environment)
+        return _command(engine, config, schema, environment)
     kind, _, model = name.partition("/")
     key = settings.key or environment.get(settings.key_variable, "")
     if not key and not settings.base_url:
@@ -121,13 +121,13 @@ def _writer(desk: Desk, config: Config, name: str, schema: str, environment: Map
     return models.writer(kind, model, Address(key, settings.base_url, float(settings.timeout_seconds)))
 
 
-def _command(desk: Desk, config: Config, schema: str, environment: Mapping[str, str]) -> CommandWriter:
+def _command(engine: Engine, config: Config, schema: str, environment: Mapping[str, str]) -> CommandWriter:
     settings = config.models
     if not settings.command:
         raise ModelError("there is no command", "set `models.command`")
-    if desk.home is None:
+    if engine.home is None:
         raise ModelError("there is no directory to run a command in")
-    directory = Path(desk.home) / FOLDER
+    directory = Path(engine.home) / FOLDER
     atomic.make_folder(directory)
     # Each in a file of its own: two sessions may be asked about at once.
     shape = directory / f"schema-{blake2s(schema.encode(), digest_size=4).hexdigest()}.json"
@@ -141,24 +141,24 @@ def _command(desk: Desk, config: Config, schema: str, environment: Mapping[str, 
     return CommandWriter(words, directory, passed_on, float(settings.timeout_seconds))
 
 
-def _asked(desk: Desk, config: Config, writer: Writer, asked: str, pause: Callable[[float], None]) -> str:
+def _asked(engine: Engine, config: Config, writer: Writer, asked: str, pause: Callable[[float], None]) -> str:
     """What a model answers, asked again while it is busy; ModelError if it gives nothing of use."""
     settings = config.models
     wanted = len(asked) // CHARS_PER_TOKEN + settings.answer_tokens
     tries = 0
     while True:
-        if limit := meter.reached(meter.day_of(desk.store, desk.clock()), settings, wanted):
+        if limit := meter.reached(meter.day_of(engine.store, engine.clock()), settings, wanted):
             raise ModelError(limit)
         try:
             found = writer.write(asked, settings.answer_tokens)
         except ModelError as error:
-            meter.note(desk.store, desk.clock(), writer.name, None, settings)
+            meter.note(engine.store, engine.clock(), writer.name, None, settings)
             if not isinstance(error, ModelBusy) or tries == settings.retries:
                 raise
             pause(min(error.after or 2.0**tries, LONGEST_PAUSE))
             tries += 1
             continue
-        meter.note(desk.store, desk.clock(), writer.name, found, settings)
+        meter.note(engine.store, engine.clock(), writer.name, found, settings)
         if found.trouble:
             raise ModelError(found.trouble)
         return found.text

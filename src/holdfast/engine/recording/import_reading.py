@@ -39,7 +39,7 @@ BATCH_BYTES: Final = 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ImportableSession:
     """A session whose transcript can be imported, or read on."""
 
     harness: Reader
@@ -54,7 +54,7 @@ class Found:
     """Where its project was, if another one is there now."""
 
 
-class Reached(msgspec.Struct, frozen=True):
+class ImportProgress(msgspec.Struct, frozen=True):
     """How far a transcript was imported: by its reader's own cursor, in passages, and in bytes.
 
     Where a reader stands in its file is its own affair: until it is through, the bytes are a guess.
@@ -70,7 +70,7 @@ class Reached(msgspec.Struct, frozen=True):
 class Job:
     """One transcript to be read from a cursor on, and how what it says is redacted."""
 
-    found: Found
+    found: ImportableSession
     cursor: str
     redactor: Redactor
 
@@ -118,19 +118,19 @@ def pieces(job: Job) -> Iterator[Piece]:
             for place, passage in enumerate(passages(told.events, found.project.root), reached.place)
         )
         size = end if done else min(end, reached.size + BATCH_BYTES)
-        after = Reached(batch.cursor, reached.place + len(documents), size, through=done)
+        after = ImportProgress(batch.cursor, reached.place + len(documents), size, through=done)
         skipped = tuple(each.reason for each in told.skipped)
         written = msgspec.json.encode(after).decode()
         yield _piece(batch.events, cursor, written, size - reached.size, documents, skipped)
         reached, cursor = after, written
 
 
-def reached_by(cursor: str) -> Reached:
+def reached_by(cursor: str) -> ImportProgress:
     """How far an import came; not at all if there is no cursor of one."""
     try:
-        return msgspec.json.decode(cursor, type=Reached)
+        return msgspec.json.decode(cursor, type=ImportProgress)
     except ValueError:
-        return Reached()
+        return ImportProgress()
 
 
 def _piece(

@@ -20,8 +20,15 @@ from holdfast.config import Config, excluded
 from holdfast.core.events.durations import DAY_MS
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import IMPORTED, Phase, Session, begin, is_imported
-from holdfast.engine.engine import Desk
-from holdfast.engine.recording.import_reading import Found, Job, Piece, Reading, in_turn, reached_by
+from holdfast.engine.engine import Engine
+from holdfast.engine.recording.import_reading import (
+    ImportableSession,
+    Job,
+    Piece,
+    Reading,
+    in_turn,
+    reached_by,
+)
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.former_projects import Owner, owner
@@ -56,7 +63,7 @@ class LeftOut(StrEnum):
 class Survey:
     """What there is to import, the newest first, and how many sessions are left out, by reason."""
 
-    found: tuple[Found, ...]
+    found: tuple[ImportableSession, ...]
     left_out: dict[LeftOut, int]
 
     @property
@@ -66,7 +73,7 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ImportResult:
     """What an import came to."""
 
     sessions: int = 0
@@ -77,11 +84,11 @@ class Taken:
     """How many sessions were not read, because there was no room left for what they say."""
 
 
-def survey(desk: Desk, candidates: Iterable[tuple[Reader, Path]], choice: Choice) -> Survey:
+def survey(engine: Engine, candidates: Iterable[tuple[Reader, Path]], choice: Choice) -> Survey:
     """What of these files there is to import, each given with the harness whose transcript it may be."""
-    found: dict[str, Found] = {}
+    found: dict[str, ImportableSession] = {}
     left_out = Counter[LeftOut]()
-    look = _Look(desk, choice)
+    look = _Look(engine, choice)
     for harness, path in candidates:
         seen = look.at(harness, path)
         if isinstance(seen, LeftOut):
@@ -94,10 +101,14 @@ def survey(desk: Desk, candidates: Iterable[tuple[Reader, Path]], choice: Choice
 
 
 def take_in(
-    desk: Desk, found: Sequence[Found], room: int, done: Callable[[int], None], reading: Reading = in_turn
-) -> Taken:
+    engine: Engine,
+    found: Sequence[ImportableSession],
+    room: int,
+    done: Callable[[int], None],
+    reading: Reading = in_turn,
+) -> ImportResult:
     """Import these sessions while there is room, in characters; `done` is told of the bytes that are kept."""
-    keeping = _Keeping(desk, room)
+    keeping = _Keeping(engine, room)
     with closing(reading(keeping.jobs(found))) as pieces:
         for job, piece in pieces:
             keeping.keep(job, keeping.without_old(job, piece))
@@ -108,15 +119,15 @@ def take_in(
 class _Keeping:
     """Hands out one job after the other while there is room, and keeps what comes of them."""
 
-    def __init__(self, desk: Desk, room: int) -> None:
-        self._desk = desk
+    def __init__(self, engine: Engine, room: int) -> None:
+        self._desk = engine
         self._room = room
         self._known: dict[str, _Terms] = {}
         self._told: set[str] = set()
         self.begun = 0
-        self.taken = Taken()
+        self.taken = ImportResult()
 
-    def jobs(self, found: Iterable[Found]) -> Iterator[Job]:
+    def jobs(self, found: Iterable[ImportableSession]) -> Iterator[Job]:
         for one in found:
             if self.taken.characters >= self._room:
                 return
@@ -166,13 +177,13 @@ class _Terms:
 class _Look:
     """Looks at files one after the other, and at each project's settings but once."""
 
-    def __init__(self, desk: Desk, choice: Choice) -> None:
-        self._desk = desk
+    def __init__(self, engine: Engine, choice: Choice) -> None:
+        self._desk = engine
         self._choice = choice
         self._places: dict[str, Resolution] = {}
         self._configs: dict[Project, Config] = {}
 
-    def at(self, harness: Reader, path: Path) -> Found | LeftOut | None:
+    def at(self, harness: Reader, path: Path) -> ImportableSession | LeftOut | None:
         """The session of this file; None if it is none, or none that was asked for."""
         extent = harness.extent(path) if isinstance(harness, KeptInRows) else file_extent(path)
         if extent is None or extent.changed_at < self._choice.since:
@@ -193,10 +204,12 @@ class _Look:
         if self._choice.project_id not in ("", whose.project.project_id):
             return None
         left = max(0, extent.size - reached.size)
-        found = Found(harness, path, key, whose.project, min(times), extent.changed_at, left, whose.left)
+        found = ImportableSession(
+            harness, path, key, whose.project, min(times), extent.changed_at, left, whose.left
+        )
         return self._unwanted(found, self._config(whose.project)) or found
 
-    def _unwanted(self, found: Found, config: Config) -> LeftOut | None:
+    def _unwanted(self, found: ImportableSession, config: Config) -> LeftOut | None:
         """Why the settings leave a session out, if they do.
 
         Raises ProtectionUnreadable where the settings for all projects cannot be read.
@@ -228,7 +241,7 @@ class _Look:
 # ---------------------------------------------------------------- keeping
 
 
-def _keep(store: Store, one: Found, piece: Piece, redactor: str) -> None:
+def _keep(store: Store, one: ImportableSession, piece: Piece, redactor: str) -> None:
     """Keep a piece, unless someone else did or the session became the daemon's since it was looked at."""
     with store.writing():
         known, source = store.session(one.session), _source(one.harness, one.session)
@@ -264,7 +277,7 @@ def _moment(document: Document) -> tuple[int, str, int]:
     return document.at, document.session, document.place
 
 
-def _keep_lineage(store: Store, one: Found) -> None:
+def _keep_lineage(store: Store, one: ImportableSession) -> None:
     """Keep which session it was forked from, if its harness says so: what is forgotten there is here too."""
     earlier = one.harness.earlier_transcripts(one.path)
     parent = one.harness.session_of(earlier[-1]) if earlier else ""
@@ -284,7 +297,7 @@ def _source(harness: Reader, session: str) -> str:
     return f"import/{harness.name}/{session}"
 
 
-def _begun(one: Found, piece: Piece) -> Session:
+def _begun(one: ImportableSession, piece: Piece) -> Session:
     session = begin(one.session, one.harness.name, one.project, piece.first_at or one.started_at)
     return replace(session, phase=Phase.ENDED, end_reason=IMPORTED, transcript=str(one.path))
 

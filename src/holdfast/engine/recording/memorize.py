@@ -30,7 +30,7 @@ from holdfast.core.memory.memory import (
 )
 from holdfast.core.memory.wordings import FORGOTTEN, NO_WORDINGS
 from holdfast.core.text.defang import printable
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.redaction.forgotten import known_by, publish
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.errors import HoldfastError
@@ -43,7 +43,7 @@ LONGEST: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class MemoryRequest:
     """What someone wants remembered, as typed: its prefixes are still to be read."""
 
     text: str
@@ -55,7 +55,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class MemoryOutcome:
     """What became of a wish."""
 
     memory: Memory
@@ -65,7 +65,7 @@ class Kept:
     """The ids of older memories that it contradicts."""
 
 
-def worded(wish: Wish) -> Wording:
+def worded(wish: MemoryRequest) -> Wording:
     """What is to be remembered; raises HoldfastError where that is nothing, or more than a memory."""
     # What we gave back ourselves is no news, whoever says it.
     wording = read(without_ours(wish.text))
@@ -85,8 +85,15 @@ def worded(wish: Wish) -> Wording:
 
 
 def keep(
-    desk: Desk, project: Project, wish: Wish, redactor: Redactor, *, source: str, session: str, at: int
-) -> Kept:
+    engine: Engine,
+    project: Project,
+    wish: MemoryRequest,
+    redactor: Redactor,
+    *,
+    source: str,
+    session: str,
+    at: int,
+) -> MemoryOutcome:
     """The memory that the wish became, kept and findable; called inside a transaction.
 
     Raises HoldfastError for what was forgotten, unless `remember_again` lifted that.
@@ -95,39 +102,39 @@ def keep(
     if wording.text == FORGOTTEN or redactor.forgotten.is_one(wording.text):
         raise HoldfastError("this was forgotten", "`holdfast remember` keeps it again")
     memory = replace(
-        _memory(desk.new_id(), project, wish.scope, wording, at), source=source, session=session, seen_at=at
+        _memory(engine.new_id(), project, wish.scope, wording, at), source=source, session=session, seen_at=at
     )
-    known = desk.store.memory_like(memory)
+    known = engine.store.memory_like(memory)
     if known is not None:
         memory = said_again(restored(known), wording, at)
     else:
-        memory = following(memory, desk.store.last_memory(memory))
-    older = [each for each in desk.store.memories_about(memory) if contradicts(memory.text, each.text)]
+        memory = following(memory, engine.store.last_memory(memory))
+    older = [each for each in engine.store.memories_about(memory) if contradicts(memory.text, each.text)]
     if older:
         memory = replace(memory, labels=tuple(dict.fromkeys((*memory.labels, Label.CONTRADICTS))))
     for each in older:
-        desk.store.put_memory(superseded(each, memory.id))
-    desk.store.put_memory(memory, "" if known else redactor.mark)
+        engine.store.put_memory(superseded(each, memory.id))
+    engine.store.put_memory(memory, "" if known else redactor.mark)
     if known is None or known.tags != memory.tags:
-        make_findable(desk.store, memory, redactor.mark)
-    return Kept(memory, known is not None, tuple(each.id for each in older))
+        make_findable(engine.store, memory, redactor.mark)
+    return MemoryOutcome(memory, known is not None, tuple(each.id for each in older))
 
 
-def remember_again(desk: Desk, project: Project, wish: Wish, *, session: str, at: int) -> None:
+def remember_again(engine: Engine, project: Project, wish: MemoryRequest, *, session: str, at: int) -> None:
     """Lift what keeps a forgotten wording out of the store, where someone asks to remember it since.
 
     Called inside a transaction.
     """
-    forgotten = {each.fingerprint: each for each in desk.store.forgotten_wordings() if each.holds}
+    forgotten = {each.fingerprint: each for each in engine.store.forgotten_wordings() if each.holds}
     if not forgotten:
         return
-    redact = replace(desk.redactor(project), forgotten=NO_WORDINGS).of_session(session)
-    asked = known_by(desk.store, redact(worded(wish).text))
+    redact = replace(engine.redactor(project), forgotten=NO_WORDINGS).of_session(session)
+    asked = known_by(engine.store, redact(worded(wish).text))
     lifted = [forgotten[each] for each in asked if each in forgotten and forgotten[each].at < at]
     if lifted:
-        desk.store.put_forgotten_wordings(replace(each, lifted_at=at) for each in lifted)
-        if desk.home is not None:
-            publish(desk.store, desk.home)
+        engine.store.put_forgotten_wordings(replace(each, lifted_at=at) for each in lifted)
+        if engine.home is not None:
+            publish(engine.store, engine.home)
 
 
 def make_findable(store: Store, memory: Memory, redactor: str) -> None:

@@ -19,12 +19,12 @@ from typing import TypeAlias
 from holdfast import harnesses
 from holdfast.config import Config
 from holdfast.core.brief.brief_input import NOTHING_KEPT
-from holdfast.core.brief.compose import Brief, Reason, Told
+from holdfast.core.brief.compose import Brief, BriefInput, Reason
 from holdfast.core.brief.startup_block import written
 from holdfast.core.events.event import MAIN, Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.errors import TranscriptUnreadable
 from holdfast.harnesses.base import Batch, KeptInRows, Reader
@@ -47,7 +47,7 @@ _Read: TypeAlias = Callable[[Path, str, str, int], Batch]
 class Previewed:
     """A brief, and what it was made from."""
 
-    told: Told
+    told: BriefInput
     brief: Brief
 
 
@@ -62,21 +62,21 @@ def preview(
     """The brief after this transcript, or after its first lines; ages count from `at`, or its last record."""
     transcript = regular(path)
     key = session or _key(harness, transcript)
-    desk = _desk(at or 0)
+    engine = _desk(at or 0)
     with _first_lines(harness, transcript, until_line) as main:
-        folded = _folded(desk, harness, key, main)
+        folded = _folded(engine, harness, key, main)
     if folded is None:
         raise TranscriptUnreadable(
             f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
         )
     seen_until = folded.last_event_at if until_line else None
     for beside in harness.subagent_transcripts(transcript):
-        folded = _recorded(desk, harness, key, beside, harness.read_transcript, seen_until) or folded
+        folded = _recorded(engine, harness, key, beside, harness.read_transcript, seen_until) or folded
     # Only a transcript that ends in a compaction was just compacted; an earlier one is history.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
     kept = harness.kept if just_compacted else NOTHING_KEPT
-    told = Told(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
+    told = BriefInput(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
     return Previewed(told, written(told, budget))
 
 
@@ -84,13 +84,13 @@ def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, 
     """The session of a transcript, and all of its events, redacted, oldest first."""
     transcript = regular(path)
     key = session or _key(harness, transcript)
-    desk = _desk(0)
-    folded = _folded(desk, harness, key, transcript)
+    engine = _desk(0)
+    folded = _folded(engine, harness, key, transcript)
     if folded is None:
         raise TranscriptUnreadable(
             f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
         )
-    return folded, tuple(desk.store.events(key, EVERY))
+    return folded, tuple(engine.store.events(key, EVERY))
 
 
 def _key(harness: Reader, transcript: Path) -> str:
@@ -103,9 +103,9 @@ def _holds_many(harness: Reader, transcript: Path) -> bool:
     return isinstance(harness, KeptInRows) and harness.extent(transcript) is None
 
 
-def _desk(at: int) -> Desk:
+def _desk(at: int) -> Engine:
     numbers = itertools.count(1)
-    return Desk(
+    return Engine(
         store=open_in_memory(),
         harness=harnesses.get,
         config=lambda _: Config(),
@@ -116,11 +116,11 @@ def _desk(at: int) -> Desk:
     )
 
 
-def _folded(desk: Desk, harness: Reader, key: str, source: Path) -> Session | None:
+def _folded(engine: Engine, harness: Reader, key: str, source: Path) -> Session | None:
     """The session of this transcript; None if it tells nothing. A subagent's is read as its own session."""
     by_subagent = all(event.agent != MAIN for event in _first_events(harness, key, source))
     read = harness.read_subagent if by_subagent else harness.read_transcript
-    return _recorded(desk, harness, key, source, read, None)
+    return _recorded(engine, harness, key, source, read, None)
 
 
 def _first_events(harness: Reader, key: str, source: Path) -> tuple[Event, ...]:
@@ -136,7 +136,7 @@ def _first_events(harness: Reader, key: str, source: Path) -> tuple[Event, ...]:
 
 
 def _recorded(
-    desk: Desk, harness: Reader, key: str, source: Path, read: _Read, until: int | None
+    engine: Engine, harness: Reader, key: str, source: Path, read: _Read, until: int | None
 ) -> Session | None:
     """The session after this source, or after what of it happened until then; None if it tells nothing."""
     session, cursor, done = None, "", False
@@ -147,7 +147,7 @@ def _recorded(
         events = tuple(event for event in batch.events if until is None or event.at <= until)
         if events:
             session = record(
-                desk, Arrival(key, harness.name, _project(batch.cwd), events=events, is_history=True)
+                engine, Arrival(key, harness.name, _project(batch.cwd), events=events, is_history=True)
             )
     return session
 

@@ -48,9 +48,9 @@ from holdfast.core.session.session import (
     revise,
     wait,
 )
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index.index import findable
-from holdfast.engine.recording.memorize import Wish, keep, remember_again
+from holdfast.engine.recording.memorize import MemoryRequest, keep, remember_again
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -90,37 +90,37 @@ class Arrival:
     """How many tokens the model's window holds, where the harness said so."""
 
 
-def record(desk: Desk, arrival: Arrival) -> Session:
+def record(engine: Engine, arrival: Arrival) -> Session:
     """Keep what came in, with all that follows from it; the session as it is then."""
-    _remember_again(desk, arrival)
-    redactor = desk.redactor(arrival.project)
+    _remember_again(engine, arrival)
+    redactor = engine.redactor(arrival.project)
     arrival = redacted(arrival, redactor)
     must_last = _must_last((*arrival.events, *arrival.waiting))
-    writing = desk.store.writing_durably if must_last else desk.store.writing
+    writing = engine.store.writing_durably if must_last else engine.store.writing
     with writing():
-        return _taken_in(desk, arrival, redactor)
+        return _taken_in(engine, arrival, redactor)
 
 
-def record_inside(desk: Desk, arrival: Arrival) -> Session:
+def record_inside(engine: Engine, arrival: Arrival) -> Session:
     """The same as part of a transaction that is open already."""
-    redactor = desk.redactor(arrival.project)
-    return _taken_in(desk, redacted(arrival, redactor), redactor)
+    redactor = engine.redactor(arrival.project)
+    return _taken_in(engine, redacted(arrival, redactor), redactor)
 
 
-def _taken_in(desk: Desk, arrival: Arrival, redactor: Redactor) -> Session:
-    forgotten_at = desk.store.forgotten_at(arrival.session)
-    latest = desk.clock() + CLOCK_SKEW_MS
+def _taken_in(engine: Engine, arrival: Arrival, redactor: Redactor) -> Session:
+    forgotten_at = engine.store.forgotten_at(arrival.session)
+    latest = engine.clock() + CLOCK_SKEW_MS
     if not arrival.is_history:
-        arrival = _dated(_after(arrival, forgotten_at, latest), latest, desk.clock())
-    known = _known(desk, arrival.session)
-    session = _placed(known or _begun(desk, arrival), arrival)
+        arrival = _dated(_after(arrival, forgotten_at, latest), latest, engine.clock())
+    known = _known(engine, arrival.session)
+    session = _placed(known or _begun(engine, arrival), arrival)
     # What was forgotten does not come back because its transcript is read once more.
     if known or not forgotten_at or arrival.events or arrival.waiting:
-        session = _advanced(desk, session, arrival, redactor)
+        session = _advanced(engine, session, arrival, redactor)
     if arrival.source:
-        desk.store.put_cursor(arrival.source, arrival.cursor)
+        engine.store.put_cursor(arrival.source, arrival.cursor)
     for skipped in arrival.skipped:
-        desk.store.count_skipped(skipped.reason, 1)
+        engine.store.count_skipped(skipped.reason, 1)
     return session
 
 
@@ -129,66 +129,74 @@ def redacted(arrival: Arrival, redactor: Redactor) -> Arrival:
     return _redacted(_joined(arrival, redactor), redactor.of_session(arrival.session))
 
 
-def perform(desk: Desk, session: Session, effect: Effect, at: int) -> Session:
+def perform(engine: Engine, session: Session, effect: Effect, at: int) -> Session:
     """Do what the core decided; called inside a transaction."""
     match effect:
         case TakeCheckpoint(trigger=trigger, words=words):
-            id = desk.new_id()
+            id = engine.new_id()
             own = record_id(at, id) if trigger is Trigger.THRESHOLD else id
-            session, checkpoint = take(session, trigger, words, own, at, _accessed(desk, session))
-            redactor = desk.redactor(session.project)
+            session, checkpoint = take(session, trigger, words, own, at, _accessed(engine, session))
+            redactor = engine.redactor(session.project)
             # What the session knows may be older than this redactor.
             checkpoint = _redacted_checkpoint(checkpoint, redactor.of_session(session.key))
-            desk.store.add_checkpoint(checkpoint, redactor.mark)
-            most = desk.config(session.project).continuity.max_checkpoints_per_session
-            desk.store.trim_checkpoints(session.key, most)
-            desk.store.add_document(findable(checkpoint), redactor.mark)
+            engine.store.add_checkpoint(checkpoint, redactor.mark)
+            most = engine.config(session.project).continuity.max_checkpoints_per_session
+            engine.store.trim_checkpoints(session.key, most)
+            engine.store.add_document(findable(checkpoint), redactor.mark)
     return session
 
 
-def _accessed(desk: Desk, session: Session) -> list[Memory]:
+def _accessed(engine: Engine, session: Session) -> list[Memory]:
     """The memories that the session was told since its last checkpoint, those that are found most first."""
-    told = [id for id, at in desk.store.recalls(session.key) if at > session.last_checkpoint_at]
-    return sorted(desk.store.memories_named(told), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
+    told = [id for id, at in engine.store.recalls(session.key) if at > session.last_checkpoint_at]
+    return sorted(engine.store.memories_named(told), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
 
 
-def _remember_again(desk: Desk, arrival: Arrival) -> None:
+def _remember_again(engine: Engine, arrival: Arrival) -> None:
     """What someone typed to remember since it was forgotten is not forgotten any more."""
     said = (each for each in (*arrival.events, *arrival.waiting) if isinstance(each, Prompt))
     asked = [each for each in said if asked_to_remember(each.text) and each.origin is Origin.HUMAN]
-    if not asked or not desk.store.forgotten_wordings():
+    if not asked or not engine.store.forgotten_wordings():
         return
-    with desk.store.writing_durably():
+    with engine.store.writing_durably():
         for prompt in asked:
             with contextlib.suppress(HoldfastError):
-                wish = Wish(prompt.text)
-                remember_again(desk, arrival.project, wish, session=arrival.session, at=prompt.at)
+                wish = MemoryRequest(prompt.text)
+                remember_again(engine, arrival.project, wish, session=arrival.session, at=prompt.at)
 
 
-def _asked(desk: Desk, session: Session, prompt: Prompt, redactor: Redactor) -> Session:
+def _asked(engine: Engine, session: Session, prompt: Prompt, redactor: Redactor) -> Session:
     """The session after a prompt that may want something remembered; once, whoever tells of it first."""
     text = asked_to_remember(prompt.text)
     is_typed = prompt.agent == MAIN and prompt.origin is Origin.HUMAN
     if not text or not is_typed or twin(session.trail, prompt) is not None:
         return session
-    at = prompt.at or desk.clock()
+    at = prompt.at or engine.clock()
     # What is too long for a memory is a prompt still.
     with contextlib.suppress(HoldfastError):
-        kept = keep(desk, session.project, Wish(text), redactor, source="prompt", session=session.key, at=at)
+        kept = keep(
+            engine,
+            session.project,
+            MemoryRequest(text),
+            redactor,
+            source="prompt",
+            session=session.key,
+            at=at,
+        )
         return record_remember(session, kept.memory.text, at)
     return session
 
 
-def _known(desk: Desk, key: str) -> Session | None:
+def _known(engine: Engine, key: str) -> Session | None:
     """The session as it was kept; of an imported one there is no state, so that it begins anew."""
-    known = desk.store.session(key)
+    known = engine.store.session(key)
     return None if known is not None and is_imported(known) else known
 
 
-def _begun(desk: Desk, arrival: Arrival) -> Session:
+def _begun(engine: Engine, arrival: Arrival) -> Session:
     """A session that was not known, from the first that is known of it."""
     times = (event.at for event in (*arrival.events, *arrival.waiting) if event.at)
-    return begin(arrival.session, arrival.harness, arrival.project, min(times, default=desk.clock()))
+    return begin(arrival.session, arrival.harness, arrival.project, min(times, default=engine.clock()))
 
 
 def _placed(session: Session, arrival: Arrival) -> Session:
@@ -216,25 +224,25 @@ def _resumes_elsewhere(session: Session, arrival: Arrival) -> bool:
     return any(start.source is Source.RESUME for start in starts)
 
 
-def _advanced(desk: Desk, session: Session, arrival: Arrival, redactor: Redactor) -> Session:
+def _advanced(engine: Engine, session: Session, arrival: Arrival, redactor: Redactor) -> Session:
     """The session after all that arrived, and kept with it."""
-    policy = desk.policy(arrival.project)
+    policy = engine.policy(arrival.project)
     for event in arrival.events:
-        session = _kept(desk, session, event, policy, redactor)
+        session = _kept(engine, session, event, policy, redactor)
     for prompt in arrival.waiting:
-        session = wait(_asked(desk, session, prompt, redactor), prompt, policy)
-    desk.store.put_session(session, redactor.mark)
+        session = wait(_asked(engine, session, prompt, redactor), prompt, policy)
+    engine.store.put_session(session, redactor.mark)
     return session
 
 
-def _kept(desk: Desk, session: Session, event: Event, policy: Policy, redactor: Redactor) -> Session:
-    match desk.store.add_event(event, redactor.mark):
+def _kept(engine: Engine, session: Session, event: Event, policy: Policy, redactor: Redactor) -> Session:
+    match engine.store.add_event(event, redactor.mark):
         case Novelty.NEW:
             if isinstance(event, Prompt):
-                session = _asked(desk, session, event, redactor)
+                session = _asked(engine, session, event, redactor)
             session, effects = advance(session, event, policy)
             for effect in effects:
-                session = perform(desk, session, effect, event.at)
+                session = perform(engine, session, effect, event.at)
         case Novelty.REVISED:
             session = revise(session, event)
         case Novelty.KNOWN:

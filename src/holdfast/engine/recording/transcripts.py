@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.lazy_dataclass import dataclass
 
@@ -41,10 +41,10 @@ class Refused:
     reason: str
 
 
-Found: TypeAlias = Readable | Missing | Refused
+TranscriptAccess: TypeAlias = Readable | Missing | Refused
 
 
-def find(path: str, roots: Iterable[Path]) -> Found:
+def find(path: str, roots: Iterable[Path]) -> TranscriptAccess:
     """Whether the path that a letter named may be opened."""
     if not path:
         return Refused("no transcript was named")
@@ -77,24 +77,24 @@ def _under(real: str, root: Path) -> bool:
 
 
 def read_on(
-    desk: Desk, key: str, harness_name: str, project: Project, path: Path, in_time: Callable[[], bool]
+    engine: Engine, key: str, harness_name: str, project: Project, path: Path, in_time: Callable[[], bool]
 ) -> Session | None:
     """Read a session's transcript, and its subagents', to the end or until time is up.
 
     None if there was nothing to read at all.
     """
-    harness = desk.harness(harness_name)
+    harness = engine.harness(harness_name)
     session = None
     for source in (path, *harness.subagent_transcripts(path)):
         done = False
         while not done and in_time():
-            cursor = desk.store.cursor(str(source))
+            cursor = engine.store.cursor(str(source))
             batch = harness.read_transcript(source, key, cursor, BATCH_BYTES)
             done = batch.done
             if batch.cursor == cursor and not batch.events:
                 break
             session = record(
-                desk,
+                engine,
                 Arrival(
                     session=key,
                     harness=harness_name,

@@ -17,7 +17,7 @@ HEAD_BYTES: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class Unheard:
+class UnreadTranscript:
     """A session that wrote something, and where."""
 
     key: str
@@ -27,7 +27,7 @@ class Unheard:
 
 def unheard(
     store: Store, reader: Reader, project: Project, since: int, home: Path, environment: Mapping[str, str]
-) -> Iterator[Unheard]:
+) -> Iterator[UnreadTranscript]:
     """The sessions of this worktree whose transcripts were written to since then."""
     for root in reader.transcript_roots(home, environment):
         for path in reader.transcripts(root):
@@ -36,7 +36,7 @@ def unheard(
             key = reader.session_of(path)
             cwd = reader.read_transcript(path, key, "", HEAD_BYTES).cwd if key else ""
             if cwd and projects.resolve(store, cwd).project.worktree_id == project.worktree_id:
-                yield Unheard(key, path, cwd)
+                yield UnreadTranscript(key, path, cwd)
 
 
 def _written_since(path: Path, since: int) -> bool:

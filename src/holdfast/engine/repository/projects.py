@@ -29,7 +29,7 @@ from holdfast.core.events.identity import (
     shares_a_remote,
 )
 from holdfast.core.events.world import Project
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.repository import git, marks
 from holdfast.engine.repository.git import Place, short_hash
 from holdfast.errors import HoldfastError, NotThere
@@ -144,12 +144,12 @@ def root_now(store: Store, project: Project) -> str:
 # ---------------------------------------------------------------- by a name
 
 
-def known(desk: Desk, name: str) -> Project | None:
+def known(engine: Engine, name: str) -> Project | None:
     """The project that goes by this id or path, as for a command; None if nothing of it is kept.
 
     A directory is only looked at to tell whose it is, and counts only if that project is known.
     """
-    store = desk.store
+    store = engine.store
     every = {project.project_id: project for project in store.projects()}
     if name in every:
         return every[name]
@@ -165,9 +165,9 @@ def known(desk: Desk, name: str) -> Project | None:
     return next(named, None) or every.get(store.project_at(name))
 
 
-def named(desk: Desk, name: str) -> Project:
+def named(engine: Engine, name: str) -> Project:
     """The same; raises NotThere if there is none."""
-    found = known(desk, name)
+    found = known(engine, name)
     if found is None:
         raise NotThere(f"no project `{name}` is known", "`holdfast project list` names those that are")
     return found

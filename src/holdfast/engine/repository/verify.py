@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from holdfast.core.brief.compose import Told
+from holdfast.core.brief.compose import BriefInput
 from holdfast.core.events.event import Action
 from holdfast.core.events.world import BranchMoved, FileChanged, FileGone, HeadMoved, differences
 from holdfast.engine.repository.world import look
@@ -17,7 +17,7 @@ GRACE_MS = 2_000
 """A harness writes its record of an edit a moment after the file itself."""
 
 
-def checked(told: Told, redact: Callable[[str], str], root: str) -> Told:
+def checked(told: BriefInput, redact: Callable[[str], str], root: str) -> BriefInput:
     """The same, with marks and notices for what is not as the session left it: files, branch and HEAD.
 
     `root` is where the session's worktree is now. A branch whose name holds a secret is kept under another

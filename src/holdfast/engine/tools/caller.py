@@ -16,7 +16,7 @@ from holdfast.core.events.event import ToolCalled, ToolReturned
 from holdfast.core.events.fence import is_own_tool
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Phase, Process, Session
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.processes import above, start_of
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.engine.repository import projects
@@ -65,13 +65,13 @@ class _Taken:
     how: str
 
 
-def find_caller(desk: Desk, call: Call, readers: Iterable[Reader]) -> Caller:
+def find_caller(engine: Engine, call: Call, readers: Iterable[Reader]) -> Caller:
     """Whose agent calls; HoldfastError where not even the project is known, or is not to be watched."""
     taken = (
-        _named(desk, call, readers)
-        or _waiting(desk, call)
-        or _of_process(desk, call.process)
-        or _newest(desk, call.cwd)
+        _named(engine, call, readers)
+        or _waiting(engine, call)
+        or _of_process(engine, call.process)
+        or _newest(engine, call.cwd)
     )
     if taken is None and not call.cwd:
         raise HoldfastError(
@@ -79,62 +79,62 @@ def find_caller(desk: Desk, call: Call, readers: Iterable[Reader]) -> Caller:
             "tell the user to connect Holdfast with `holdfast setup`, which does, "
             "or to send the header `X-Holdfast-Project` with the project's directory",
         )
-    project = _watched(desk, taken.session.project) if taken else _watched_at(desk, call.cwd)
+    project = _watched(engine, taken.session.project) if taken else _watched_at(engine, call.cwd)
     return Caller(project, taken.session, taken.how) if taken else Caller(project, None, "")
 
 
-def seen_calling(desk: Desk, id: str) -> str:
+def seen_calling(engine: Engine, id: str) -> str:
     """The key of the live session whose transcript shows the tool call of that id; empty if none does yet."""
-    for session in desk.store.live_sessions():
-        events = desk.store.events(session.key, EVENTS_LOOKED_AT)
+    for session in engine.store.live_sessions():
+        events = engine.store.events(session.key, EVENTS_LOOKED_AT)
         if any(isinstance(event, ToolCalled) and event.call == id for event in events):
             return session.key
     return ""
 
 
-def _named(desk: Desk, call: Call, readers: Iterable[Reader]) -> _Taken | None:
+def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Taken | None:
     """The session that a harness tells, as it goes on now."""
-    shown = desk.store.session(call.seen)
+    shown = engine.store.session(call.seen)
     if shown is not None:
         return _Taken(shown, SHOWN)
     for reader in readers:
         key = reader.caller(call.environment, call.meta)
         if not key:
             continue
-        session = desk.store.session(key)
+        session = engine.store.session(key)
         if session is None:
-            session = _begun(desk, key, reader.name, call)
+            session = _begun(engine, key, reader.name, call)
             return _Taken(session, CALLED) if session else None
         if session.phase is Phase.LIVE:
             return _Taken(session, CALLED)
-        after = _successor(desk, session)
+        after = _successor(engine, session)
         return _Taken(after, CONTINUES) if after else _Taken(session, CALLED)
     return None
 
 
-def _begun(desk: Desk, key: str, harness: str, call: Call) -> Session | None:
+def _begun(engine: Engine, key: str, harness: str, call: Call) -> Session | None:
     """A session of which no hook has told yet, known from now on; None if its harness cannot be set up."""
     try:
-        desk.harness(harness)
+        engine.harness(harness)
     except HarnessUnknown:
         return None
     if not call.cwd:
         return None
-    project = _watched_at(desk, call.cwd)
-    return record(desk, Arrival(key, harness, project, process=call.process))
+    project = _watched_at(engine, call.cwd)
+    return record(engine, Arrival(key, harness, project, process=call.process))
 
 
-def _watched_at(desk: Desk, cwd: str) -> Project:
+def _watched_at(engine: Engine, cwd: str) -> Project:
     """The project of a directory, known from now on; refused as below."""
-    found = projects.resolve(desk.store, cwd)
-    project = _watched(desk, found.project)
-    projects.keep_up(desk.store, found, desk.clock())
+    found = projects.resolve(engine.store, cwd)
+    project = _watched(engine, found.project)
+    projects.keep_up(engine.store, found, engine.clock())
     return project
 
 
-def _watched(desk: Desk, project: Project) -> Project:
+def _watched(engine: Engine, project: Project) -> Project:
     """The project, refused if it is one that nothing may be kept of."""
-    config = desk.config(project)
+    config = engine.config(project)
     if config.continuity.enabled and not excluded(config, project.normalized):
         return project
     raise HoldfastError(
@@ -143,48 +143,48 @@ def _watched(desk: Desk, project: Project) -> Project:
     )
 
 
-def _successor(desk: Desk, over: Session) -> Session | None:
+def _successor(engine: Engine, over: Session) -> Session | None:
     """The live session that continues one that is over, over however many in between, or has its process."""
-    others = desk.store.sessions_of_project(over.project.project_id, 0, SESSIONS_LOOKED_AT)
+    others = engine.store.sessions_of_project(over.project.project_id, 0, SESSIONS_LOOKED_AT)
     live = [session for session in others if session.phase is Phase.LIVE and session.key != over.key]
-    after = next((session for session in live if over.key in _ancestors(desk, session.key)), None)
-    return after or (_only_live(desk, over.process) if over.process else None)
+    after = next((session for session in live if over.key in _ancestors(engine, session.key)), None)
+    return after or (_only_live(engine, over.process) if over.process else None)
 
 
-def _ancestors(desk: Desk, key: str) -> list[str]:
+def _ancestors(engine: Engine, key: str) -> list[str]:
     """The sessions that one took over from in the same place, the nearest first.
 
     One that was started anew and given another's work has another caller.
     """
     found: list[str] = []
-    lineage = desk.store.lineage(key)
+    lineage = engine.store.lineage(key)
     while lineage and lineage.kind in ("clear", "previous") and len(found) < GENERATIONS:
         found.append(lineage.parent)
-        lineage = desk.store.lineage(lineage.parent)
+        lineage = engine.store.lineage(lineage.parent)
     return found
 
 
-def _waiting(desk: Desk, call: Call) -> _Taken | None:
+def _waiting(engine: Engine, call: Call) -> _Taken | None:
     """The one session of the calling process that was seen to call this tool, and waits for it still."""
     if call.process is None or not call.tool:
         return None
-    sessions = _at_home(desk, call.process)
+    sessions = _at_home(engine, call.process)
     live = [session for session in sessions if session.phase is Phase.LIVE]
-    waiting = [session for session in live if _waits(desk, session, call.tool)]
+    waiting = [session for session in live if _waits(engine, session, call.tool)]
     return _Taken(waiting[0], SHOWN) if len(waiting) == 1 else None
 
 
-def _at_home(desk: Desk, process: Process) -> list[Session]:
+def _at_home(engine: Engine, process: Process) -> list[Session]:
     """The sessions of a process, or of the nearest one above it: a harness may start servers by another."""
     for each in (process, *(Process(pid, start_of(pid)) for pid in above(process.pid))):
-        sessions = desk.store.sessions_of_process(each, SESSIONS_LOOKED_AT)
+        sessions = engine.store.sessions_of_process(each, SESSIONS_LOOKED_AT)
         if sessions:
             return sessions
     return []
 
 
-def _waits(desk: Desk, session: Session, tool: str) -> bool:
-    events = desk.store.events(session.key, EVENTS_LOOKED_AT)
+def _waits(engine: Engine, session: Session, tool: str) -> bool:
+    events = engine.store.events(session.key, EVENTS_LOOKED_AT)
     over = {event.call for event in events if isinstance(event, ToolReturned)}
     return any(
         is_own_tool(event.tool) and event.tool.endswith(tool) and event.call not in over
@@ -193,25 +193,25 @@ def _waits(desk: Desk, session: Session, tool: str) -> bool:
     )
 
 
-def _of_process(desk: Desk, process: Process | None) -> _Taken | None:
+def _of_process(engine: Engine, process: Process | None) -> _Taken | None:
     """The live session of the harness's own process, whatever it calls itself."""
-    live = _only_live(desk, process) if process else None
+    live = _only_live(engine, process) if process else None
     return _Taken(live, SAME_PROCESS) if live else None
 
 
-def _only_live(desk: Desk, process: Process) -> Session | None:
+def _only_live(engine: Engine, process: Process) -> Session | None:
     """The one live session of a process; None if there are several: it may be at home to many."""
-    sessions = desk.store.sessions_of_process(process, SESSIONS_LOOKED_AT)
+    sessions = engine.store.sessions_of_process(process, SESSIONS_LOOKED_AT)
     live = [session for session in sessions if session.phase is Phase.LIVE]
     return live[0] if len(live) == 1 else None
 
 
-def _newest(desk: Desk, cwd: str) -> _Taken | None:
+def _newest(engine: Engine, cwd: str) -> _Taken | None:
     """The newest live session where the call comes from: of its worktree, else of its project."""
     if not cwd:
         return None
-    project = projects.resolve(desk.store, cwd).project
-    found = desk.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
+    project = projects.resolve(engine.store, cwd).project
+    found = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
     live = [session for session in found if session.phase is Phase.LIVE]
     here = [session for session in live if session.project.worktree_id == project.worktree_id]
     chosen = next(iter(here or live), None)

@@ -13,7 +13,7 @@ from holdfast.core.events.event import DigestGiven, Origin
 from holdfast.core.events.fence import without_ours
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Session, Trigger
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.recording.record import Arrival, record
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -37,14 +37,14 @@ class Digest:
     open_questions: tuple[str, ...] = ()
 
 
-def give_digest(desk: Desk, session_key: str, digest: Digest) -> Checkpoint:
+def give_digest(engine: Engine, session_key: str, digest: Digest) -> Checkpoint:
     """The checkpoint that now holds the digest, durably; the one that held it before if it was just given."""
-    session = desk.store.session(session_key)
+    session = engine.store.session(session_key)
     if session is None:
         raise HoldfastError(f"there is no session `{session_key}`", "leave the session out to use your own")
     text = _checked(digest)
-    redact = desk.redactor(session.project).of_session(session.key)
-    return _given_before(desk, session, redact(text)) or _kept(desk, session, text)
+    redact = engine.redactor(session.project).of_session(session.key)
+    return _given_before(engine, session, redact(text)) or _kept(engine, session, text)
 
 
 def written(digest: Digest) -> str:
@@ -85,22 +85,22 @@ def _own(text: str) -> str:
     return without_ours(text).strip()
 
 
-def _given_before(desk: Desk, session: Session, text: str) -> Checkpoint | None:
+def _given_before(engine: Engine, session: Session, text: str) -> Checkpoint | None:
     """The agent's newest digest, if it says just this and is fresh."""
-    for checkpoint in desk.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT):
+    for checkpoint in engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT):
         if checkpoint.trigger is Trigger.AGENT:
-            fresh = desk.clock() - checkpoint.created_at <= SAME_WITHIN_MS
+            fresh = engine.clock() - checkpoint.created_at <= SAME_WITHIN_MS
             return checkpoint if fresh and checkpoint.words == text else None
     return None
 
 
-def _kept(desk: Desk, session: Session, text: str) -> Checkpoint:
-    id = desk.new_id()
+def _kept(engine: Engine, session: Session, text: str) -> Checkpoint:
+    id = engine.new_id()
     given = DigestGiven(
-        session=session.key, record=f"agent:{id}", at=desk.clock(), origin=Origin.ASSISTANT, text=text
+        session=session.key, record=f"agent:{id}", at=engine.clock(), origin=Origin.ASSISTANT, text=text
     )
     arrival = Arrival(session.key, session.harness, session.project, events=(given,))
     # One event, one checkpoint: this is the id that it takes.
-    record(replace(desk, new_id=lambda: id), arrival)
-    taken = desk.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    record(replace(engine, new_id=lambda: id), arrival)
+    taken = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
     return next(checkpoint for checkpoint in taken if checkpoint.id == id)

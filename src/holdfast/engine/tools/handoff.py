@@ -16,8 +16,8 @@ from holdfast.core.text.defang import from_repository, quoted
 from holdfast.core.text.strings import one_line
 from holdfast.core.work.handoff_content import Words
 from holdfast.engine.documents import handoff
-from holdfast.engine.documents.handoff import Finding, Found, Verdict
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents.handoff import Finding, HandoffFile, Verdict
+from holdfast.engine.engine import Engine
 from holdfast.engine.tools.caller import Caller
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -51,33 +51,33 @@ class HandedOff:
     document: str = ""
 
 
-def hand_off(desk: Desk, caller: Caller, asked: ToHandOff) -> HandedOff:
+def hand_off(engine: Engine, caller: Caller, asked: ToHandOff) -> HandedOff:
     """Write the handoff of the session that calls, or have it go on from another's."""
-    return _created(desk, caller, asked) if asked.action == "create" else _picked_up(desk, caller, asked)
+    return _created(engine, caller, asked) if asked.action == "create" else _picked_up(engine, caller, asked)
 
 
-def _created(desk: Desk, caller: Caller, asked: ToHandOff) -> HandedOff:
+def _created(engine: Engine, caller: Caller, asked: ToHandOff) -> HandedOff:
     session = caller.session
     if session is None:
         raise HoldfastError(
             f"no session is live in `{caller.project.path}`, so that there is nothing to hand over",
             "ask the user to run `holdfast setup`, which has Holdfast hear of sessions",
         )
-    made = _just_made(desk, caller, session, asked.purpose)
+    made = _just_made(engine, caller, session, asked.purpose)
     if made is None:
-        events = desk.store.events(session.key, handoff.EVENTS_READ)
-        made = handoff.create(desk, caller.project, session, events, asked.purpose, asked)
+        events = engine.store.events(session.key, handoff.EVENTS_READ)
+        made = handoff.create(engine, caller.project, session, events, asked.purpose, asked)
     say = f"Handoff written: {made.path}. Tell the user; the next session picks it up by `{_stem(made)}`."
     return HandedOff(done=True, say=say, name=made.name, path=str(made.path))
 
 
-def _picked_up(desk: Desk, caller: Caller, asked: ToHandOff) -> HandedOff:
-    found = _meant(desk, caller, asked.name.strip())
+def _picked_up(engine: Engine, caller: Caller, asked: ToHandOff) -> HandedOff:
+    found = _meant(engine, caller, asked.name.strip())
     findings = handoff.verified(caller.project, found)
     verdict = handoff.verdict(findings)
     if verdict is Verdict.DRIFT and not asked.confirm:
         return _answer(
-            desk,
+            engine,
             caller,
             found,
             findings,
@@ -85,16 +85,21 @@ def _picked_up(desk: Desk, caller: Caller, asked: ToHandOff) -> HandedOff:
             f"if so, call again with name `{_stem(found)}` and confirm true.",
         )
     if not _is_taken_by(found, caller.session):
-        found = handoff.pick_up(desk, found, caller.session)
+        found = handoff.pick_up(engine, found, caller.session)
     say = f"Picked up {found.name}: {verdict}. Tell the user in a line, then begin with its Next Step."
-    return _answer(desk, caller, found, findings, say, document=found.text)
+    return _answer(engine, caller, found, findings, say, document=found.text)
 
 
 def _answer(
-    desk: Desk, caller: Caller, found: Found, findings: Sequence[Finding], say: str, document: str = ""
+    engine: Engine,
+    caller: Caller,
+    found: HandoffFile,
+    findings: Sequence[Finding],
+    say: str,
+    document: str = "",
 ) -> HandedOff:
     """What is told of a document: whoever wrote it, it is redacted, defanged, and data."""
-    redact = desk.redactor(caller.project).of_session(found.head.session)
+    redact = engine.redactor(caller.project).of_session(found.head.session)
     text = redact(document)
     if len(text) > DOCUMENT_CHARS:
         text = f"{text[:DOCUMENT_CHARS]}\n(the rest is in {found.path})"
@@ -109,33 +114,33 @@ def _answer(
     )
 
 
-def _meant(desk: Desk, caller: Caller, name: str) -> Found:
+def _meant(engine: Engine, caller: Caller, name: str) -> HandoffFile:
     """The handoff by that name; without one the newest open, or again what this session has just taken."""
     if name or caller.session is None:
         return handoff.find(caller.project, name)
     mine = [one for one in handoff.every(caller.project) if _is_taken_by(one, caller.session)]
-    just_now = [one for one in mine if one.head.taken[0] >= _a_moment_ago(desk)]
+    just_now = [one for one in mine if one.head.taken[0] >= _a_moment_ago(engine)]
     return just_now[0] if just_now else handoff.find(caller.project, "")
 
 
-def _just_made(desk: Desk, caller: Caller, session: Session, purpose: str) -> Found | None:
+def _just_made(engine: Engine, caller: Caller, session: Session, purpose: str) -> HandoffFile | None:
     """The open handoff that this session wrote for the same purpose a moment ago."""
-    said = one_line(desk.redactor(caller.project).of_session(session.key)(purpose))
+    said = one_line(engine.redactor(caller.project).of_session(session.key)(purpose))
     for one in handoff.every(caller.project):
         head = one.head
         is_same = (head.session, head.purpose) == (session.key, said)
-        if is_same and head.is_open and head.created >= _a_moment_ago(desk):
+        if is_same and head.is_open and head.created >= _a_moment_ago(engine):
             return one
     return None
 
 
-def _a_moment_ago(desk: Desk) -> str:
-    return handoff.iso(desk.clock() - SAME_WITHIN_MS)
+def _a_moment_ago(engine: Engine) -> str:
+    return handoff.iso(engine.clock() - SAME_WITHIN_MS)
 
 
-def _is_taken_by(found: Found, session: Session | None) -> bool:
+def _is_taken_by(found: HandoffFile, session: Session | None) -> bool:
     return session is not None and found.head.taken[1] == f"session {session.key}"
 
 
-def _stem(found: Found) -> str:
+def _stem(found: HandoffFile) -> str:
     return found.name.removesuffix(".md")

@@ -19,9 +19,9 @@ from holdfast.core.session.checkpoint import gist
 from holdfast.core.session.session import Session
 from holdfast.core.text.defang import defanged, quoted
 from holdfast.core.text.strings import elapsed, one_line, shortened
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import Finding, Query, expand, note_recalled, recall
-from holdfast.engine.memory.remember import FROM_AGENT, Wish, remember
+from holdfast.engine.memory.remember import FROM_AGENT, MemoryRequest, remember
 from holdfast.engine.tools.caller import Caller
 from holdfast.engine.tools.digest import Digest, give_digest
 from holdfast.engine.tools.handoff import HandedOff, ToHandOff, hand_off
@@ -58,7 +58,7 @@ class Tool:
     says: str
     takes: type[Any]
     gives: type[Any]
-    run: Callable[[Desk, Caller, Any], object]
+    run: Callable[[Engine, Caller, Any], object]
     reads_only: bool = False
     idempotent: bool = True
     looks_back: bool = False
@@ -73,14 +73,14 @@ class Answer:
     problem: str = ""
 
 
-def call(desk: Desk, caller: Caller, name: str, arguments: Mapping[str, object]) -> Answer:
+def call(engine: Engine, caller: Caller, name: str, arguments: Mapping[str, object]) -> Answer:
     """What the tool of that name answers, which is one of `names`; whatever its arguments are."""
     tool = next(tool for tool in TOOLS if tool.name == name)
     if strange := _strange(arguments, tool.takes):
         return Answer(problem=f"`{name}` takes no argument {strange}; it takes {_quoted(_takes(tool.takes))}")
     try:
         given = msgspec.convert(_mended(arguments, tool.takes), tool.takes, strict=False)
-        return Answer(cast("Json", msgspec.to_builtins(tool.run(desk, caller, given))))
+        return Answer(cast("Json", msgspec.to_builtins(tool.run(engine, caller, given))))
     except msgspec.ValidationError as error:
         return Answer(problem=f"the arguments of `{name}` cannot be used: {error}")
     except HoldfastError as error:
@@ -181,9 +181,9 @@ class DigestKept:
     taken: str
 
 
-def _session_digest(desk: Desk, caller: Caller, digest: Digest) -> DigestKept:
+def _session_digest(engine: Engine, caller: Caller, digest: Digest) -> DigestKept:
     session = _session(caller)
-    checkpoint = give_digest(desk, session.key, digest)
+    checkpoint = give_digest(engine, session.key, digest)
     return DigestKept(checkpoint.id, session.key, caller.how)
 
 
@@ -212,8 +212,8 @@ class GivenBack:
     session: str
 
 
-def _session_recover(desk: Desk, caller: Caller, _: Nothing) -> GivenBack:
-    found = recover(desk, caller.project, caller.session)
+def _session_recover(engine: Engine, caller: Caller, _: Nothing) -> GivenBack:
+    found = recover(engine, caller.project, caller.session)
     session = caller.session.key if caller.session else ""
     if found is None:
         return GivenBack("", "Nothing is kept that this session could go on from.", session)
@@ -241,10 +241,10 @@ class Remembered:
     supersedes: tuple[str, ...]
 
 
-def _remember(desk: Desk, caller: Caller, asked: ToRemember) -> Remembered:
-    wish = Wish(asked.text, asked.tags, asked.importance, asked.pin, Scope(asked.scope))
+def _remember(engine: Engine, caller: Caller, asked: ToRemember) -> Remembered:
+    wish = MemoryRequest(asked.text, asked.tags, asked.importance, asked.pin, Scope(asked.scope))
     session = caller.session.key if caller.session else ""
-    kept = remember(desk, caller.project, wish, source=FROM_AGENT, session=session)
+    kept = remember(engine, caller.project, wish, source=FROM_AGENT, session=session)
     older = tuple(id[:ID_CHARS] for id in kept.supersedes)
     return Remembered(kept.memory.id[:ID_CHARS], kept.memory.kind.value, kept.again, older)
 
@@ -262,11 +262,11 @@ class Recalled:
     hits: str
 
 
-def _recall(desk: Desk, caller: Caller, asked: ToRecall) -> Recalled:
+def _recall(engine: Engine, caller: Caller, asked: ToRecall) -> Recalled:
     limit = max(1, min(asked.limit, MOST_HITS))
-    found = recall(desk, caller.project, Query(asked.query, limit, asked.kinds))
-    note_recalled(desk, caller.session, [finding.id for finding in found])
-    redactor, now = desk.redactor(caller.project), desk.clock()
+    found = recall(engine, caller.project, Query(asked.query, limit, asked.kinds))
+    note_recalled(engine, caller.session, [finding.id for finding in found])
+    redactor, now = engine.redactor(caller.project), engine.clock()
     lines = [redactor.of_session(finding.session)(_line(finding, now)) for finding in found]
     return Recalled(len(lines), fence("\n".join(lines)) if lines else "")
 
@@ -291,16 +291,16 @@ class Whole:
     text: str
 
 
-def _expand(desk: Desk, caller: Caller, asked: ToExpand) -> Whole:
-    found = expand(desk, caller.project, asked.id.strip())
+def _expand(engine: Engine, caller: Caller, asked: ToExpand) -> Whole:
+    found = expand(engine, caller.project, asked.id.strip())
     if found is None:
         raise HoldfastError(f"nothing here has the id `{asked.id}`", "use an id that `recall` gave")
-    note_recalled(desk, caller.session, [found.id])
-    text = desk.redactor(caller.project).of_session(found.session)(found.text)
+    note_recalled(engine, caller.session, [found.id])
+    text = engine.redactor(caller.project).of_session(found.session)(found.text)
     if len(text) > WHOLE_CHARS:
         text = f"{text[:WHOLE_CHARS]}\n(and {len(text) - WHOLE_CHARS:,} characters more)"
     source = defanged(one_line(found.source))
-    return Whole(found.kind, source, elapsed(desk.clock() - found.at), fence(quoted(text)))
+    return Whole(found.kind, source, elapsed(engine.clock() - found.at), fence(quoted(text)))
 
 
 TOOLS: Final = (

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from holdfast.core.events.durations import DAY_MS, HOUR_MS
 from holdfast.core.session.session import Phase, Session, TakeCheckpoint, Trigger, clear, tick
-from holdfast.engine.engine import Desk
-from holdfast.engine.liveness.sessions import Life, life_of
+from holdfast.engine.engine import Engine
+from holdfast.engine.liveness.sessions import Liveness, life_of
 from holdfast.engine.recording.record import CLOCK_SKEW_MS, Arrival, perform, record
 from holdfast.engine.recording.transcripts import Readable, find, read_on
 from holdfast.lazy_dataclass import dataclass
@@ -39,93 +39,93 @@ class Pruned:
     passages: int = 0
 
 
-def flush(desk: Desk, waited_ms: int = DEBOUNCE_MS) -> int:
+def flush(engine: Engine, waited_ms: int = DEBOUNCE_MS) -> int:
     """Take the checkpoints that have been due for at least that long; how many were taken."""
-    live = [session for session in desk.store.live_sessions() if not desk.is_stopped(session.project)]
-    return sum(_flushed(desk, one.key, waited_ms) for one in live if _calls(desk, one, waited_ms))
+    live = [session for session in engine.store.live_sessions() if not engine.is_stopped(session.project)]
+    return sum(_flushed(engine, one.key, waited_ms) for one in live if _calls(engine, one, waited_ms))
 
 
-def _calls(desk: Desk, session: Session, waited_ms: int) -> bool:
+def _calls(engine: Engine, session: Session, waited_ms: int) -> bool:
     """Whether there is something to do for it: most have nothing due, and need no transaction."""
-    now = desk.clock()
-    ticked = tick(session, desk.policy(session.project), now)
+    now = engine.clock()
+    ticked = tick(session, engine.policy(session.project), now)
     return ticked is not session or (ticked.due is not None and now - ticked.due.since >= waited_ms)
 
 
-def _flushed(desk: Desk, key: str, waited_ms: int) -> int:
-    now = desk.clock()
-    with desk.store.writing():
-        session = desk.store.session(key)
+def _flushed(engine: Engine, key: str, waited_ms: int) -> int:
+    now = engine.clock()
+    with engine.store.writing():
+        session = engine.store.session(key)
         if session is None:
             return 0
-        ticked = tick(session, desk.policy(session.project), now)
+        ticked = tick(session, engine.policy(session.project), now)
         taken = 0
         if ticked.due is not None and now - ticked.due.since >= waited_ms:
-            ticked = perform(desk, ticked, TakeCheckpoint(ticked.due.trigger), now)
+            ticked = perform(engine, ticked, TakeCheckpoint(ticked.due.trigger), now)
             taken = 1
         if ticked is not session:
-            desk.store.put_session(ticked)
+            engine.store.put_session(ticked)
     return taken
 
 
-def finalise_orphans(desk: Desk) -> list[str]:
+def finalise_orphans(engine: Engine) -> list[str]:
     """Close the sessions whose harness is gone without a word; their keys."""
-    live = [session for session in desk.store.live_sessions() if not desk.is_stopped(session.project)]
-    return [finalise(desk, session).key for session in live if _is_gone(desk, session)]
+    live = [session for session in engine.store.live_sessions() if not engine.is_stopped(session.project)]
+    return [finalise(engine, session).key for session in live if _is_gone(engine, session)]
 
 
-def _is_gone(desk: Desk, session: Session) -> bool:
+def _is_gone(engine: Engine, session: Session) -> bool:
     """Whether its process is; where none is known or it says nothing, whether it is too old to pick up."""
-    quiet = desk.clock() - session.last_event_at
-    match life_of(desk, session):
-        case Life.OWN:
+    quiet = engine.clock() - session.last_event_at
+    match life_of(engine, session):
+        case Liveness.OWN:
             return False
-        case Life.GONE:
+        case Liveness.GONE:
             return quiet >= GRACE_MS
-        case Life.SHARED | Life.UNKNOWN:
-            return quiet > desk.config(session.project).continuity.recovery_window_hours * HOUR_MS
+        case Liveness.SHARED | Liveness.UNKNOWN:
+            return quiet > engine.config(session.project).continuity.recovery_window_hours * HOUR_MS
 
 
-def caught_up(desk: Desk, session: Session) -> Session:
+def caught_up(engine: Engine, session: Session) -> Session:
     """The session with what its transcript still holds, and with what it was waiting for."""
     path = Path(session.transcript) if session.transcript else None
     if path is not None and isinstance(find(session.transcript, (path.parent,)), Readable):
-        read_on(desk, session.key, session.harness, session.project, path, lambda: True)
-    session = desk.store.session(session.key) or session
+        read_on(engine, session.key, session.harness, session.project, path, lambda: True)
+    session = engine.store.session(session.key) or session
     if session.waiting:
         arrival = Arrival(session.key, session.harness, session.project, events=session.waiting)
-        session = record(desk, arrival)
+        session = record(engine, arrival)
     return session
 
 
-def finalise(desk: Desk, session: Session) -> Session:
+def finalise(engine: Engine, session: Session) -> Session:
     """Read what the session's transcript still holds, take a checkpoint, and call the session orphaned."""
-    session = caught_up(desk, session)
-    now = desk.clock()
-    with desk.store.writing_durably():
-        session = desk.store.session(session.key) or session
+    session = caught_up(engine, session)
+    now = engine.clock()
+    with engine.store.writing_durably():
+        session = engine.store.session(session.key) or session
         if session.phase is not Phase.LIVE:
             return session
         session = clear(session, Phase.ORPHANED, now, "orphaned")
         if not session.trail.is_empty():
-            session = perform(desk, session, TakeCheckpoint(Trigger.ORPHAN), now)
-        desk.store.put_session(session)
+            session = perform(engine, session, TakeCheckpoint(Trigger.ORPHAN), now)
+        engine.store.put_session(session)
     return session
 
 
-def redate(desk: Desk) -> int:
+def redate(engine: Engine) -> int:
     """Date the sessions that are in the future as the last one that is not; how many.
 
     They came in while the system's clock was wrong, or before events were dated on arrival. Of equal times
     the session that was received last is the newest.
     """
-    latest = desk.clock() + CLOCK_SKEW_MS
-    with desk.store.writing():
-        newest = desk.store.sessions(SESSIONS_REDATED)
+    latest = engine.clock() + CLOCK_SKEW_MS
+    with engine.store.writing():
+        newest = engine.store.sessions(SESSIONS_REDATED)
         ahead = list(takewhile(lambda session: session.last_event_at > latest, newest))
-        at = newest[len(ahead)].last_event_at if len(ahead) < len(newest) else desk.clock()
+        at = newest[len(ahead)].last_event_at if len(ahead) < len(newest) else engine.clock()
         for session in ahead:
-            desk.store.put_session(_at_latest(session, at))
+            engine.store.put_session(_at_latest(session, at))
     return len(ahead)
 
 
@@ -141,30 +141,30 @@ def _at_latest(session: Session, at: int) -> Session:
     )
 
 
-def prune_records(desk: Desk, records: Records, most: int = PASSAGES_AT_ONCE) -> int:
+def prune_records(engine: Engine, records: Records, most: int = PASSAGES_AT_ONCE) -> int:
     """Take one step: remove what sessions said that is past its days or has no room; how many passages."""
-    with desk.store.writing():
-        return _prune_records_inside(desk, records, most)
+    with engine.store.writing():
+        return _prune_records_inside(engine, records, most)
 
 
-def prune(desk: Desk, retention_days: int) -> Pruned:
+def prune(engine: Engine, retention_days: int) -> Pruned:
     """Remove checkpoints past their days, and sessions of which not even the newest one is kept any more."""
-    with desk.store.writing():
-        return _prune_inside(desk, retention_days)
+    with engine.store.writing():
+        return _prune_inside(engine, retention_days)
 
 
-def prune_all(desk: Desk, retention_days: int, records: Records) -> Pruned:
+def prune_all(engine: Engine, retention_days: int, records: Records) -> Pruned:
     """Remove all of both, and what sessions said step by step, so that other writers get their turn."""
-    pruned = prune(desk, retention_days)
-    return replace(pruned, passages=sum(iter(lambda: prune_records(desk, records), 0)))
+    pruned = prune(engine, retention_days)
+    return replace(pruned, passages=sum(iter(lambda: prune_records(engine, records), 0)))
 
 
-def would_prune(desk: Desk, retention_days: int, records: Records) -> Pruned:
+def would_prune(engine: Engine, retention_days: int, records: Records) -> Pruned:
     """How much `prune_all` would remove now: it is done in one transaction, and undone."""
     pruned = Pruned(0, 0)
-    with contextlib.suppress(_Undo), desk.store.writing():
-        pruned = _prune_inside(desk, retention_days)
-        passages = sum(iter(lambda: _prune_records_inside(desk, records, PASSAGES_AT_ONCE), 0))
+    with contextlib.suppress(_Undo), engine.store.writing():
+        pruned = _prune_inside(engine, retention_days)
+        passages = sum(iter(lambda: _prune_records_inside(engine, records, PASSAGES_AT_ONCE), 0))
         pruned = replace(pruned, passages=passages)
         raise _Undo
     return pruned
@@ -174,15 +174,15 @@ class _Undo(Exception):
     """The way out of a transaction that is not to be kept."""
 
 
-def _prune_inside(desk: Desk, retention_days: int) -> Pruned:
-    now = desk.clock()
+def _prune_inside(engine: Engine, retention_days: int) -> Pruned:
+    now = engine.clock()
     newest_before = now - NEWEST_KEPT_DAYS * DAY_MS
-    checkpoints = desk.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
-    sessions = desk.store.prune_sessions(newest_before)
-    desk.store.prune_sites(newest_before)
+    checkpoints = engine.store.prune_checkpoints(now - retention_days * DAY_MS, newest_before)
+    sessions = engine.store.prune_sessions(newest_before)
+    engine.store.prune_sites(newest_before)
     return Pruned(checkpoints, sessions)
 
 
-def _prune_records_inside(desk: Desk, records: Records, most: int) -> int:
-    before = desk.clock() - records.retention_days * DAY_MS
-    return desk.store.prune_records(before, records.max_mb * MB, most)
+def _prune_records_inside(engine: Engine, records: Records, most: int) -> int:
+    before = engine.clock() - records.retention_days * DAY_MS
+    return engine.store.prune_records(before, records.max_mb * MB, most)

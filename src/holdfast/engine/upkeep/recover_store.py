@@ -29,7 +29,7 @@ from holdfast.engine.redaction.redactor import SECRET_BYTES, Redactor
 from holdfast.harnesses import names as harness_names
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, Store
-from holdfast.stores.held import Held, held
+from holdfast.stores.held import RowCounts, held
 from holdfast.stores.set_aside import SetAside, files_of, files_set_aside, set_aside_stores
 from holdfast.stores.sqlite import newest_backup, open_store
 from holdfast.stores.sqlite.recovery.merge import LostSession, Merge
@@ -121,7 +121,7 @@ def remove(one: SetAside) -> None:
         file.unlink(missing_ok=True)
 
 
-def _with_loss(table: Table, known: Held | None) -> Table:
+def _with_loss(table: Table, known: RowCounts | None) -> Table:
     there = known.rows.get(table.name.removeprefix("session_")) if known else None
     return table if there is None else replace(table, lost=max(0, there - table.readable))
 

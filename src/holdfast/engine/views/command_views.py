@@ -21,7 +21,7 @@ from holdfast.core.session.session import Session
 from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.engine.briefing.resume import next_brief
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory import recall
 from holdfast.engine.memory.recall import Finding, Query, note_recalled
 from holdfast.engine.tools.caller import session_around
@@ -37,22 +37,24 @@ DIGEST_CHARS: Final = 80
 FINDING_CHARS: Final = 110
 
 
-def sessions(desk: Desk, _: Project | None, *, limit: int) -> list[Row]:
+def sessions(engine: Engine, _: Project | None, *, limit: int) -> list[Row]:
     """The sessions that were seen, the one with the latest event first."""
-    return [serialisation.session_row(desk, each) for each in desk.store.sessions(limit)]
+    return [serialisation.session_row(engine, each) for each in engine.store.sessions(limit)]
 
 
-def checkpoints(desk: Desk, project: Project | None, *, session: str, search: str, limit: int) -> list[Row]:
+def checkpoints(
+    engine: Engine, project: Project | None, *, session: str, search: str, limit: int
+) -> list[Row]:
     """Checkpoints for a program: of a session, of a project, or without both of all; the newest first."""
-    chosen = _checkpoints(desk, project, session, search.split(), limit)
+    chosen = _checkpoints(engine, project, session, search.split(), limit)
     return [given(serialisation.checkpoint_row(each), redact) for each in chosen]
 
 
 def checkpoint_lines(
-    desk: Desk, project: Project | None, *, session: str, search: str, limit: int
+    engine: Engine, project: Project | None, *, session: str, search: str, limit: int
 ) -> list[Row]:
     """The same for a person, who sees a line of each."""
-    chosen = _checkpoints(desk, project, session, search.split(), limit)
+    chosen = _checkpoints(engine, project, session, search.split(), limit)
     return [
         {
             "at": each.created_at,
@@ -66,23 +68,23 @@ def checkpoint_lines(
     ]
 
 
-def brief(desk: Desk, project: Project, *, budget: int | None) -> Row:
+def brief(engine: Engine, project: Project, *, budget: int | None) -> Row:
     """What the next session in a project would be given, with what a receipt accounts for."""
-    room = desk.config(project).continuity.recovery_budget_chars if budget is None else budget
-    told = next_brief(desk, project)
+    room = engine.config(project).continuity.recovery_budget_chars if budget is None else budget
+    told = next_brief(engine, project)
     return serialisation.brief_row(told, written(told, room) if told else Brief("", ()), room)
 
 
 def findings(
-    desk: Desk, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
+    engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
     """What was said before, for a program, the best first."""
-    found = _findings(desk, project, environment, query)
-    return [given(serialisation.finding_row(each, desk.clock()), redact) for each in found]
+    found = _findings(engine, project, environment, query)
+    return [given(serialisation.finding_row(each, engine.clock()), redact) for each in found]
 
 
 def finding_lines(
-    desk: Desk, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
+    engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
     """The same for a person, who sees a line of each."""
     return [
@@ -95,11 +97,11 @@ def finding_lines(
             "text": _line(gist(each.text), FINDING_CHARS),
             "worded": each.worded,
         }
-        for each in _findings(desk, project, environment, query)
+        for each in _findings(engine, project, environment, query)
     ]
 
 
-def project_paths(_: Desk, project: Project) -> Row:
+def project_paths(_: Engine, project: Project) -> Row:
     """Where a project is and under which id, for whoever reads its settings."""
     return {"root": project.root, "project_id": project.project_id}
 
@@ -132,9 +134,9 @@ def session_named(store: Store, key: str) -> Session:
 
 
 def _checkpoints(
-    desk: Desk, project: Project | None, session: str, words: Sequence[str], limit: int
+    engine: Engine, project: Project | None, session: str, words: Sequence[str], limit: int
 ) -> list[Checkpoint]:
-    store, most = desk.store, SEARCHED if words else limit
+    store, most = engine.store, SEARCHED if words else limit
     if session:
         chosen = store.checkpoints_of_session(session_named(store, session).key, most)
     elif project is not None:
@@ -149,11 +151,11 @@ def _checkpoints(
 
 
 def _findings(
-    desk: Desk, project: Project, environment: Mapping[str, str], query: Mapping[str, Any]
+    engine: Engine, project: Project, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Finding]:
-    found = recall.recall(desk, project, _query(query))
-    session = desk.store.session(session_around(environment))
-    note_recalled(desk, session, [finding.id for finding in found])
+    found = recall.recall(engine, project, _query(query))
+    session = engine.store.session(session_around(environment))
+    note_recalled(engine, session, [finding.id for finding in found])
     return found
 
 

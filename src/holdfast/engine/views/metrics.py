@@ -6,22 +6,22 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.core.events.durations import DAY_MS
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.home import spooled
 from holdfast.engine.models.meter import Day, days_until
 from holdfast.lazy_dataclass import dataclass
-from holdfast.stores.base import Captured, Counts, Taken
+from holdfast.stores.base import Captured, Counts, DailyCheckpoints
 
 DAYS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Metrics:
     """What a person or a monitor looks at."""
 
     counts: Counts
     captured: tuple[Captured, ...]
-    taken: tuple[Taken, ...]
+    taken: tuple[DailyCheckpoints, ...]
     """Checkpoints of the last days that are still kept."""
     store_bytes: int
     letters_waiting: int
@@ -30,15 +30,15 @@ class Figures:
     """What models took on the last days."""
 
 
-def figures(desk: Desk, home: Path) -> Figures:
-    """The figures of now."""
-    now = desk.clock()
-    return Figures(
-        desk.store.counts(),
-        tuple(desk.store.captured()),
-        tuple(desk.store.taken_since(now - DAYS * DAY_MS)),
+def measure(engine: Engine, home: Path) -> Metrics:
+    """The metrics of now."""
+    now = engine.clock()
+    return Metrics(
+        engine.store.counts(),
+        tuple(engine.store.captured()),
+        tuple(engine.store.taken_since(now - DAYS * DAY_MS)),
         sum(path.stat().st_size for path in home.glob("store.db*") if path.is_file()),
         spooled(home),
-        desk.store.skipped(),
-        tuple(days_until(desk.store, now, DAYS)),
+        engine.store.skipped(),
+        tuple(days_until(engine.store, now, DAYS)),
     )

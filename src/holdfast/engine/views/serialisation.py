@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, TypeVar, cast
 
-from holdfast.core.brief.compose import Brief, Item, Receipt, Told
+from holdfast.core.brief.compose import Brief, BriefInput, Item, Receipt
 from holdfast.core.memory.memory import Memory, strength
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.pressure import capacity, percent
 from holdfast.core.session.rolling import Outline
 from holdfast.core.session.session import Session, is_imported
 from holdfast.core.text.strings import elapsed
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.memory.recall import Finding
 from holdfast.stores.base import Lineage
 from holdfast.stores.codec import to_iso
@@ -51,10 +51,10 @@ def checkpoint_row(checkpoint: Checkpoint) -> Row:
     }
 
 
-def session_row(desk: Desk, session: Session) -> Row:
+def session_row(engine: Engine, session: Session) -> Row:
     """A session, which one it continues, and how full its window is."""
-    lineage, flush = desk.store.lineage(session.key), session.flush
-    holds = capacity(session.pressure, desk.policy(session.project).models)
+    lineage, flush = engine.store.lineage(session.key), session.flush
+    holds = capacity(session.pressure, engine.policy(session.project).models)
     return {
         "session_key": session.key,
         "harness": session.harness,
@@ -136,7 +136,7 @@ def receipt_row(receipt: Receipt) -> Row:
     }
 
 
-def brief_row(told: Told | None, brief: Brief, budget: int) -> Row:
+def brief_row(told: BriefInput | None, brief: Brief, budget: int) -> Row:
     """A brief that is not given to anybody, with what its receipt would account for."""
     if told is None:
         return {"brief": "", "receipt": None}

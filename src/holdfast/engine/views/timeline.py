@@ -35,7 +35,7 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.text.strings import one_line, shortened
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Mark
 
@@ -59,9 +59,9 @@ class Point:
     """How many tokens the window held, where they were counted."""
 
 
-def page(desk: Desk, session: str, behind: Mark, limit: int) -> list[Point]:
+def page(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
     """The points behind a mark, the newest first."""
-    store = desk.store
+    store = engine.store
     found = [
         *map(of_event, store.page_of_events(session, behind, limit)),
         *map(of_checkpoint, store.page_of_session(session, behind, limit)),
@@ -70,10 +70,10 @@ def page(desk: Desk, session: str, behind: Mark, limit: int) -> list[Point]:
     return sorted(found, key=lambda point: (point.at, point.id), reverse=True)[:limit]
 
 
-def counts(desk: Desk, session: str, behind: Mark, limit: int) -> list[Point]:
+def counts(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
     """The points behind a mark at which the window was counted, the newest first."""
     found: list[Point] = []
-    while len(found) < limit and (events := desk.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
+    while len(found) < limit and (events := engine.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
         found += [of_event(one) for one in events if isinstance(one, Usage) and one.agent == MAIN]
         behind = Mark(events[-1].at, events[-1].record)
     return found[:limit]

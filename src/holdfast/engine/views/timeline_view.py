@@ -18,7 +18,7 @@ from holdfast.core.events.event import (
     ToolReturned,
     Usage,
 )
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.views import timeline
 from holdfast.engine.views.timeline import Point
 from holdfast.lazy_dataclass import dataclass
@@ -56,7 +56,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class TimelineView:
     """All of it, oldest first."""
 
     moments: tuple[Moment, ...]
@@ -66,19 +66,19 @@ class Story:
     """How many earlier events there are that it does not tell."""
 
 
-def story(desk: Desk, session: str) -> Story:
+def story(engine: Engine, session: str) -> TimelineView:
     """The story of a session, or its last part."""
-    events = desk.store.events(session, EVENTS_MOST + 1)
+    events = engine.store.events(session, EVENTS_MOST + 1)
     told = events[-EVENTS_MOST:]
     points = [
         *_opened([timeline.of_event(one) for one in told if _is_prompt(one)]),
         *_opened(_compactions(told)),
         *_opened(
-            [timeline.of_checkpoint(one) for one in desk.store.checkpoints_of_session(session, OPENED_MOST)]
+            [timeline.of_checkpoint(one) for one in engine.store.checkpoints_of_session(session, OPENED_MOST)]
         ),
-        *_opened([timeline.of_receipt(one) for one in desk.store.receipts(session, OPENED_MOST)]),
+        *_opened([timeline.of_receipt(one) for one in engine.store.receipts(session, OPENED_MOST)]),
     ]
-    return Story(
+    return TimelineView(
         tuple(sorted(points, key=lambda point: (point.at, point.id))),
         tuple(_work(told)),
         tuple(

@@ -9,13 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
-from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.guidance import Skill, copies_of
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Batch, Envelope, Glance, Harness, Heard, Hurdle, Opening, Way
+from holdfast.harnesses.base import (
+    Batch,
+    Envelope,
+    Harness,
+    HookEvent,
+    Opening,
+    SetupBlocker,
+    StatusInput,
+    Way,
+)
 from holdfast.harnesses.claude_code import auto_compact, hooks, plugin, setup, status, transcript
 from holdfast.harnesses.fields import text
 
@@ -30,7 +39,7 @@ class ClaudeCode:
     name: str = "claude-code"
     title: str = "Claude Code"
     # It gives back the content of five files, those changed last: that they were changed, it does not say.
-    kept: Kept = NOTHING_KEPT
+    kept: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("CLAUDE.md",)
     dated_sessions: str = ".claude/sessions"
     own_arguments: tuple[str, ...] = ()
@@ -62,10 +71,10 @@ class ClaudeCode:
             return setup.servers_in_project(self._root)
         return setup.servers_of_user(home, self._config_dir)
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
         return hooks.parse_hook(letter, envelope)
 
-    def render_reply(self, heard: Heard, brief: str) -> bytes:
+    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
@@ -123,7 +132,7 @@ class ClaudeCode:
     def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
         return auto_compact.auto_compact(home, environment)
 
-    def parse_status(self, letter: bytes) -> Glance | Skipped:
+    def parse_status(self, letter: bytes) -> StatusInput | Skipped:
         return status.parse_status(letter)
 
     def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
@@ -139,7 +148,7 @@ class ClaudeCode:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "--print", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it asks nobody
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it asks nobody
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:

@@ -21,11 +21,11 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.events.fence import without_ours
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.claude_code import auto_compact
 from holdfast.harnesses.claude_code.prompts import summary_of, typed
 from holdfast.harnesses.fields import capped, items, mapping, text
-from holdfast.harnesses.hook_payload import Letter, Said
+from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
 CARRIED = (
     "CLAUDE_PID",
@@ -40,7 +40,7 @@ ANSWER_LIMIT = 10_000
 """UTF-16 units, of which some characters take two."""
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
+def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
     opened = hook_payload.opened(letter, envelope)
     if isinstance(opened, Skipped):
@@ -50,7 +50,7 @@ def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
     return hook_payload.understood(opened, _said(opened), cwd, opened.transcript)
 
 
-def render_reply(heard: Heard, brief: str) -> bytes:
+def render_reply(heard: HookEvent, brief: str) -> bytes:
     """The hook's answer. A compaction takes plain text only, which joins its prompt; an end takes none."""
     if heard.ask is Ask.COMPACTION:
         return brief.encode(errors="replace")
@@ -62,30 +62,32 @@ def answer_size(answer: str) -> int:
     return len(answer.encode("utf-16-le", "replace")) // 2
 
 
-def _said(letter: Letter) -> Said:
+def _said(letter: SessionPayload) -> HookContent:
     match letter.event:
         case "SessionStart":
             return hook_payload.started(letter)
         case "UserPromptSubmit":
-            return Said(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
         case "Stop":
             return hook_payload.turn_ended(letter)
         case "PostToolBatch" if not letter.text("agent_id"):
-            return Said(Ask.TOOLS, stand_ins=tuple(_outputs(letter)))
+            return HookContent(Ask.TOOLS, stand_ins=tuple(_outputs(letter)))
         case "PreCompact":
-            return Said(Ask.COMPACTION, (hook_payload.imminent(letter, "auto"),))
+            return HookContent(Ask.COMPACTION, (hook_payload.imminent(letter, "auto"),))
         case "PostCompact":
             summary = summary_of(letter.text("compact_summary"))
-            return Said(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK, summary=summary),))
+            return HookContent(
+                events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK, summary=summary),)
+            )
         case "SessionEnd":
             return hook_payload.session_ended(letter)
         case "SubagentStart" | "SubagentStop" as event:
-            return Said(stand_ins=_subagent(letter, event))
+            return HookContent(stand_ins=_subagent(letter, event))
         case _:
-            return Said()
+            return HookContent()
 
 
-def _prompt(letter: Letter) -> tuple[Event, ...]:
+def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
     prompt = typed(letter.text("prompt", "user_prompt", "userPrompt"))
     if not prompt:
         return ()
@@ -93,7 +95,7 @@ def _prompt(letter: Letter) -> tuple[Event, ...]:
     return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt, turn=turn),)
 
 
-def _outputs(letter: Letter) -> Iterator[ToolReturned]:
+def _outputs(letter: SessionPayload) -> Iterator[ToolReturned]:
     """What a batch of tools gave back; how it ended, the transcript knows better."""
     for call in map(mapping, items(letter.fields.get("tool_calls"))):
         said, id = text(call, "tool_response"), text(call, "tool_use_id")
@@ -101,7 +103,7 @@ def _outputs(letter: Letter) -> Iterator[ToolReturned]:
         yield ToolReturned(**common, call=id, ok=True, text=capped(said), size=len(said))
 
 
-def _subagent(letter: Letter, event: str) -> tuple[Event, ...]:
+def _subagent(letter: SessionPayload, event: str) -> tuple[Event, ...]:
     agent, kind = letter.text("agent_id"), letter.text("agent_type")
     # An agent without a type is the one that writes a compaction's summary.
     if not agent or not kind:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from holdfast.core.events.event import Skipped
-from holdfast.harnesses.base import Glance
+from holdfast.harnesses.base import StatusInput
 from holdfast.harnesses.fields import count, mapping, read_object, text
 
 
-def parse_status(letter: bytes) -> Glance | Skipped:
+def parse_status(letter: bytes) -> StatusInput | Skipped:
     """What it says; the window is the model's whole one, whatever of it the session may use."""
     fields = read_object(letter, "status line")
     if isinstance(fields, Skipped):
@@ -17,7 +17,7 @@ def parse_status(letter: bytes) -> Glance | Skipped:
         return Skipped("no session id", "status line")
     window = mapping(fields.get("context_window"))
     usage = mapping(window.get("current_usage"))
-    return Glance(
+    return StatusInput(
         session=session,
         cwd=text(mapping(fields.get("workspace")), "project_dir") or text(fields, "cwd"),
         used=sum(_number(usage.get(name)) for name in _COUNTS),

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.core.brief.brief_input import Kept
+from holdfast.core.brief.brief_input import KeptByHarness
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.guidance import Skill
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening, Way
+from holdfast.harnesses.base import Batch, Envelope, Harness, HookEvent, Opening, SetupBlocker, Way
 from holdfast.harnesses.codex import auto_compact, hooks, setup, threads, transcript, trust
 from holdfast.harnesses.fields import text
 from holdfast.harnesses.lines import files_below
@@ -32,7 +32,7 @@ class Codex:
 
     name: str = "codex"
     title: str = "Codex"
-    kept: Kept = Kept(prompts=True)
+    kept: KeptByHarness = KeptByHarness(prompts=True)
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ()
@@ -61,10 +61,10 @@ class Codex:
     def _in(self, home: Path) -> Path:
         return Path(self._folder) if self._folder else home / ".codex"
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
         return hooks.parse_hook(letter, envelope)
 
-    def render_reply(self, heard: Heard, brief: str) -> bytes:
+    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
@@ -129,7 +129,7 @@ class Codex:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "exec", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:
         config = self._in(home) / "config.toml"
         untrusted = trust.untrusted(config, self._root) if self._root else None
         return untrusted or trust.hurdle(self._settings(home) / "hooks.json", config, hook_command)

@@ -11,9 +11,9 @@ from pathlib import PurePath
 
 from holdfast.core.events.event import Compacted, Event, Origin, Prompt, Sign, Skipped, TurnEnded
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.codex.prompts import typed
-from holdfast.harnesses.hook_payload import Letter, Said
+from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
 CARRIED = ("CODEX_HOME",)
 QUIET = ("Stop", "PostCompact", "SessionEnd", "Interrupt")
@@ -23,18 +23,18 @@ ANSWER_LIMIT = 10_000
 _ROLLOUT = re.compile(r"rollout-[0-9T-]+-(?P<thread>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
+def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
     opened = hook_payload.opened(letter, envelope)
     if isinstance(opened, Skipped):
         return opened
     if _is_subagents(opened):
         # It says which session, but neither its prompt nor its compaction nor its file is the session's.
-        return hook_payload.understood(opened, Said(), opened.text("cwd"), "")
+        return hook_payload.understood(opened, HookContent(), opened.text("cwd"), "")
     return hook_payload.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
 
 
-def render_reply(heard: Heard, brief: str) -> bytes:
+def render_reply(heard: HookEvent, brief: str) -> bytes:
     """The hook's answer; anything else than these fields would make Codex refuse the whole of it."""
     return hook_payload.go_on(brief) if heard.ask is Ask.STOP else hook_payload.context(heard, brief)
 
@@ -44,33 +44,33 @@ def answer_size(answer: str) -> int:
     return len(answer.encode(errors="replace"))
 
 
-def _is_subagents(letter: Letter) -> bool:
+def _is_subagents(letter: SessionPayload) -> bool:
     """Whether an agent that another one started rang: it gives the session of that one as its own."""
     rollout = _ROLLOUT.fullmatch(PurePath(letter.transcript).name)
     return bool(letter.text("agent_id")) or (rollout is not None and rollout["thread"] != letter.session)
 
 
-def _said(letter: Letter) -> Said:
+def _said(letter: SessionPayload) -> HookContent:
     match letter.event:
         case "SessionStart":
             return hook_payload.started(letter)
         case "UserPromptSubmit":
-            return Said(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
         case "Stop":
             return hook_payload.turn_ended(letter)
         case "Interrupt":
-            return Said(events=(TurnEnded(**letter.common("stop")),))
+            return HookContent(events=(TurnEnded(**letter.common("stop")),))
         case "PreCompact":
-            return Said(events=(hook_payload.imminent(letter, "auto"),))
+            return HookContent(events=(hook_payload.imminent(letter, "auto"),))
         case "PostCompact":
-            return Said(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK),))
+            return HookContent(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK),))
         case "SessionEnd":
             return hook_payload.session_ended(letter)
         case _:
-            return Said()
+            return HookContent()
 
 
-def _prompt(letter: Letter) -> tuple[Event, ...]:
+def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
     prompt = typed([(letter.text("prompt"), "")])
     if not prompt:
         return ()

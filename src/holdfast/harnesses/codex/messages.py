@@ -13,7 +13,7 @@ from itertools import zip_longest
 from holdfast.core.events.event import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
 from holdfast.core.events.fence import is_ours, without_ours
 from holdfast.harnesses.codex.prompts import typed
-from holdfast.harnesses.codex.reached import Reached
+from holdfast.harnesses.codex.reached import RecordContext
 from holdfast.harnesses.codex.records import Item, object_in
 from holdfast.harnesses.fields import capped, items, mapping, text
 from holdfast.harnesses.frame import Frame
@@ -23,7 +23,7 @@ _NOTIFICATION = re.compile(
 )
 
 
-def message(item: Item, frame: Frame, reached: Reached) -> Iterable[Event]:
+def message(item: Item, frame: Frame, reached: RecordContext) -> Iterable[Event]:
     """What an item in somebody's role says."""
     blocks, record = texts(item.content), item.id or ""
     words = "\n".join(blocks)
@@ -39,7 +39,7 @@ def message(item: Item, frame: Frame, reached: Reached) -> Iterable[Event]:
 
 
 def prompted(
-    way: str, record: str, turn: str, blocks: Iterable[tuple[str, str]], frame: Frame, reached: Reached
+    way: str, record: str, turn: str, blocks: Iterable[tuple[str, str]], frame: Frame, reached: RecordContext
 ) -> Iterable[Event]:
     """What a person typed; what a subagent is told was written by the agent that started it."""
     words = typed(blocks)
@@ -48,7 +48,7 @@ def prompted(
     return ()
 
 
-def said(way: str, record: str, words: str, frame: Frame, reached: Reached) -> Iterable[Event]:
+def said(way: str, record: str, words: str, frame: Frame, reached: RecordContext) -> Iterable[Event]:
     """What the agent said."""
     words = without_ours(words).strip()
     if words and reached.is_news(way, "assistant", words):
@@ -56,7 +56,9 @@ def said(way: str, record: str, words: str, frame: Frame, reached: Reached) -> I
     return ()
 
 
-def completed(fields: Mapping[str, object], turn: str, frame: Frame, reached: Reached) -> Iterable[Event]:
+def completed(
+    fields: Mapping[str, object], turn: str, frame: Frame, reached: RecordContext
+) -> Iterable[Event]:
     """What an event says about a message that is now whole."""
     blocks, record = texts(fields.get("content")), text(fields, "id")
     if fields.get("type") == "UserMessage":
@@ -78,7 +80,7 @@ def _with_kinds(blocks: list[str], item: Item) -> Iterator[tuple[str, str]]:
         yield block, kind or ""
 
 
-def _brief(words: str, record: str, frame: Frame, reached: Reached) -> Iterator[Event]:
+def _brief(words: str, record: str, frame: Frame, reached: RecordContext) -> Iterator[Event]:
     if reached.is_main and is_ours(words):
         yield BriefSeen(**frame.told(Origin.OURS, record), text=words)
 

@@ -22,7 +22,7 @@ _CALLS_KEPT = 64
 _ENDED_KEPT = 16
 
 
-class Heard(msgspec.Struct, array_like=True):
+class DeliveredMessage(msgspec.Struct, array_like=True):
     """A message, and by which ways it was told."""
 
     mark: int
@@ -37,7 +37,7 @@ class Call(msgspec.Struct, array_like=True):
     questions: dict[str, str] = {}
 
 
-class Reached(msgspec.Struct):
+class RecordContext(msgspec.Struct):
     """What a record may take over from those before it."""
 
     place: str = ""
@@ -53,7 +53,7 @@ class Reached(msgspec.Struct):
     tokens: tuple[int, int] = (-1, -1)
     boundary: str = ""
     """By which way the last compaction was told, as long as the other way has not told it too."""
-    heard: list[Heard] = []
+    heard: list[DeliveredMessage] = []
     open: dict[str, Call] = {}
     ended: list[str] = []
     polls: dict[str, str] = {}
@@ -73,7 +73,7 @@ class Reached(msgspec.Struct):
             if one.mark == mark and way not in one.ways:
                 one.ways.append(way)
                 return False
-        self.heard.append(Heard(mark, [way]))
+        self.heard.append(DeliveredMessage(mark, [way]))
         del self.heard[:-_HEARD_KEPT]
         return True
 
@@ -108,18 +108,18 @@ class Reached(msgspec.Struct):
         _bound(self.polls)
 
 
-_CURSOR = msgspec.json.Decoder(Reached)
+_CURSOR = msgspec.json.Decoder(RecordContext)
 
 
-def parsed(cursor: str) -> Reached:
+def parsed(cursor: str) -> RecordContext:
     """What the cursor says; anything that is none means from the start."""
     try:
         return _CURSOR.decode(cursor)
     except (ValueError, RecursionError):
-        return Reached()
+        return RecordContext()
 
 
-def written(reached: Reached) -> str:
+def written(reached: RecordContext) -> str:
     """The cursor that says this."""
     return msgspec.json.encode(reached).decode()
 

@@ -29,7 +29,7 @@ from holdfast.core.evidence.commands.exit_meaning import REFUSED
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.harnesses.codex import outcomes, patches
 from holdfast.harnesses.codex.outcomes import Outcome
-from holdfast.harnesses.codex.reached import Call, Reached
+from holdfast.harnesses.codex.reached import Call, RecordContext
 from holdfast.harnesses.codex.records import Item, fields_in, object_in
 from holdfast.harnesses.fields import TEXT_LIMIT, capped, entering, items, mapping, text
 from holdfast.harnesses.frame import Frame
@@ -68,7 +68,7 @@ class _Asked(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-def called(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
+def called(item: Item, frame: Frame, reached: RecordContext) -> Iterator[Event]:
     """What the agent asked for."""
     call = item.call or frame.record
     given = fields_in(item.action if item.type.endswith("shell_call") else item.arguments)
@@ -88,7 +88,7 @@ def called(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
     reached.opened(call, Call(asked.action, task, _questions(asked, given)))
 
 
-def returned(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
+def returned(item: Item, frame: Frame, reached: RecordContext) -> Iterator[Event]:
     """What an output says about its call, or about the process that the call was waiting for."""
     call = item.call
     known = reached.open.get(call)
@@ -108,7 +108,9 @@ def returned(item: Item, frame: Frame, reached: Reached) -> Iterator[Event]:
         yield from _ended(call, outcome, frame, reached)
 
 
-def reported(kind: str, fields: Mapping[str, object], frame: Frame, reached: Reached) -> Iterator[Event]:
+def reported(
+    kind: str, fields: Mapping[str, object], frame: Frame, reached: RecordContext
+) -> Iterator[Event]:
     """What an event says about a call that ended; one that no item asked for is told from its start."""
     call = text(fields, "call_id", "id")
     source = text(fields, "source")
@@ -147,7 +149,7 @@ def _told(call: str, asked: _Asked, frame: Frame, by: Origin) -> ToolCalled:
     )
 
 
-def _ended(call: str, outcome: Outcome, frame: Frame, reached: Reached) -> Iterator[Event]:
+def _ended(call: str, outcome: Outcome, frame: Frame, reached: RecordContext) -> Iterator[Event]:
     known = reached.closed(call) if call in reached.open else None
     if known is None:
         return
@@ -174,7 +176,7 @@ def _questions(asked: _Asked, given: Mapping[str, object]) -> dict[str, str]:
     return {text(one, "id"): capped(text(one, "question")) for one in rows if text(one, "id")}
 
 
-def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
+def _asked(item: Item, given: Mapping[str, object], reached: RecordContext) -> _Asked:
     free_text = item.input
     tool = _name(item)
     action = Action.RUN if item.type == "local_shell_call" else _ACTIONS.get(tool, Action.OTHER)
@@ -199,7 +201,7 @@ def _asked(item: Item, given: Mapping[str, object], reached: Reached) -> _Asked:
             return _Asked(tool, Action.OTHER, subject, detail if isinstance(detail, str) else "")
 
 
-def _run(tool: str, given: Mapping[str, object], reached: Reached) -> _Asked:
+def _run(tool: str, given: Mapping[str, object], reached: RecordContext) -> _Asked:
     command = command_line(given.get("command", given.get("cmd")))
     words = items(given.get("command"))
     patch = patches.patch_in(command)

@@ -17,7 +17,7 @@ from holdfast.core.text.strings import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.codex import messages, tools
 from holdfast.harnesses.codex.prompts import summary_of
-from holdfast.harnesses.codex.reached import OWN, Reached, parsed, written
+from holdfast.harnesses.codex.reached import OWN, RecordContext, parsed, written
 from holdfast.harnesses.codex.records import (
     ENDS,
     EVENTS,
@@ -63,20 +63,20 @@ def read_subagent(path: Path, session: str, cursor: str, limit: int) -> Batch:
     return _read(path, session, reached, limit)
 
 
-def _read(path: Path, session: str, reached: Reached, limit: int) -> Batch:
+def _read(path: Path, session: str, reached: RecordContext, limit: int) -> Batch:
     before = bases(path) if reached.stage != OWN else ()
     if 0 <= reached.stage < len(before):
         return _read_base(before[reached.stage], session, reached, limit)
     stretch = read_lines(path, reached.place, limit)
     if stretch.restarted and reached.stage == OWN:
         # The file was replaced: whatever it was forked from, if anything, is to be read again.
-        return _read(path, session, Reached(alone=reached.alone), limit)
+        return _read(path, session, RecordContext(alone=reached.alone), limit)
     if stretch.lines or stretch.skipped:
         reached.stage = OWN
     return _batch(stretch, stretch.lines, session, reached)
 
 
-def _read_base(base: Base, session: str, reached: Reached, limit: int) -> Batch:
+def _read_base(base: Base, session: str, reached: RecordContext, limit: int) -> Batch:
     """Some of what the session was forked from; its end is never the end of the session."""
     stretch = read_lines(base.path, reached.place, limit)
     lines = [line for line in stretch.lines if not _is_behind(line, base)]
@@ -96,7 +96,7 @@ def _is_behind(line: Line, base: Base) -> bool:
     return base.end_byte is not None and line.at >= base.end_byte
 
 
-def _batch(stretch: Stretch, lines: Iterable[Line], session: str, reached: Reached) -> Batch:
+def _batch(stretch: Stretch, lines: Iterable[Line], session: str, reached: RecordContext) -> Batch:
     events: list[Event] = []
     skipped = list(stretch.skipped)
     for line in lines:
@@ -114,7 +114,7 @@ def _batch(stretch: Stretch, lines: Iterable[Line], session: str, reached: Reach
 
 
 def _told(
-    record: ItemRecord | ReportRecord | Record, line: Line, session: str, reached: Reached
+    record: ItemRecord | ReportRecord | Record, line: Line, session: str, reached: RecordContext
 ) -> Iterable[Event | Skipped]:
     reached.at = (milliseconds(record.timestamp) if record.timestamp else 0) or reached.at
     frame = Frame(session, _place(line, reached), reached.at, reached.agent)
@@ -125,7 +125,9 @@ def _told(
     return _told_apart(record, line, frame, reached)
 
 
-def _told_apart(record: Record, line: Line, frame: Frame, reached: Reached) -> Iterable[Event | Skipped]:
+def _told_apart(
+    record: Record, line: Line, frame: Frame, reached: RecordContext
+) -> Iterable[Event | Skipped]:
     """What a record tells whose payload was not decoded with it."""
     match record.type:
         case "response_item":
@@ -148,14 +150,14 @@ def _told_apart(record: Record, line: Line, frame: Frame, reached: Reached) -> I
             return ()
 
 
-def _place(line: Line, reached: Reached) -> str:
+def _place(line: Line, reached: RecordContext) -> str:
     """Where a record stands, so that no two files of one session have a place in common."""
     if reached.stage != OWN:
         return f"{reached.stage}@{line.at}"
     return f"@{line.at}" if reached.agent == MAIN else f"{reached.agent}@{line.at}"
 
 
-def _unnamed(line: Line, reached: Reached) -> Iterator[Skipped]:
+def _unnamed(line: Line, reached: RecordContext) -> Iterator[Skipped]:
     """The first line of the first generation, or a mark of its state; anything else is not known."""
     fields = decoded(META, line.content)
     if isinstance(fields, Skipped):
@@ -167,7 +169,7 @@ def _unnamed(line: Line, reached: Reached) -> Iterator[Skipped]:
         yield Skipped("record without a type")
 
 
-def _met(payload: msgspec.Raw, reached: Reached) -> Iterator[Skipped]:
+def _met(payload: msgspec.Raw, reached: RecordContext) -> Iterator[Skipped]:
     meta = decoded(META, payload)
     if isinstance(meta, Skipped):
         yield meta
@@ -180,7 +182,7 @@ def _met(payload: msgspec.Raw, reached: Reached) -> Iterator[Skipped]:
             reached.agent = meta.id
 
 
-def _turn(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+def _turn(payload: msgspec.Raw, frame: Frame, reached: RecordContext) -> Iterator[Event | Skipped]:
     turn = decoded(TURN_CONTEXT, payload)
     if isinstance(turn, Skipped):
         yield turn
@@ -194,13 +196,13 @@ def _turn(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterator[Even
 
 
 def _decoded_item(
-    record: Record, payload: bytes | msgspec.Raw, frame: Frame, reached: Reached
+    record: Record, payload: bytes | msgspec.Raw, frame: Frame, reached: RecordContext
 ) -> Iterable[Event | Skipped]:
     item = decoded(ITEM, payload)
     return (item,) if isinstance(item, Skipped) else _item(item, record.metadata, frame, reached)
 
 
-def _item(item: Item, metadata: Metadata | None, frame: Frame, reached: Reached) -> Iterable[Event]:
+def _item(item: Item, metadata: Metadata | None, frame: Frame, reached: RecordContext) -> Iterable[Event]:
     if item.type == "message":
         # A summary is said in the assistant's role; the compaction that follows carries it.
         is_summary = metadata is not None and metadata.is_compaction_output
@@ -211,13 +213,13 @@ def _item(item: Item, metadata: Metadata | None, frame: Frame, reached: Reached)
     return ()
 
 
-def _report(report: Report, frame: Frame, reached: Reached) -> Iterable[Event]:
+def _report(report: Report, frame: Frame, reached: RecordContext) -> Iterable[Event]:
     if report.type == "token_count":
         return _token_count(report.info, frame, reached)
     return _reported(report.type, {"message": report.message, "turn_id": report.turn}, frame, reached)
 
 
-def _event(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterable[Event | Skipped]:
+def _event(payload: msgspec.Raw, frame: Frame, reached: RecordContext) -> Iterable[Event | Skipped]:
     kind = decoded(KIND, payload)
     if isinstance(kind, Skipped):
         return (kind,)
@@ -227,7 +229,9 @@ def _event(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterable[Eve
     return _reported(kind.type, fields_of(payload), frame, reached) if kind.type in EVENTS else ()
 
 
-def _reported(kind: str, fields: Mapping[str, object], frame: Frame, reached: Reached) -> Iterable[Event]:
+def _reported(
+    kind: str, fields: Mapping[str, object], frame: Frame, reached: RecordContext
+) -> Iterable[Event]:
     turn = text(fields, "turn_id") or reached.turn
     match kind:
         case "task_started" | "turn_started":
@@ -252,7 +256,7 @@ def _reported(kind: str, fields: Mapping[str, object], frame: Frame, reached: Re
             return ()
 
 
-def _compacted(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterator[Event | Skipped]:
+def _compacted(payload: msgspec.Raw, frame: Frame, reached: RecordContext) -> Iterator[Event | Skipped]:
     summary = decoded(SUMMARY, payload)
     if isinstance(summary, Skipped):
         yield summary
@@ -260,13 +264,13 @@ def _compacted(payload: msgspec.Raw, frame: Frame, reached: Reached) -> Iterator
         yield from _boundary("record", summary_of(summary.message or ""), frame, reached)
 
 
-def _boundary(way: str, summary: str, frame: Frame, reached: Reached) -> Iterator[Event]:
+def _boundary(way: str, summary: str, frame: Frame, reached: RecordContext) -> Iterator[Event]:
     # A subagent's window may be compacted too; the session's goes on.
     if reached.is_new_boundary(way) and reached.is_main:
         yield Compacted(**frame.told(Origin.HARNESS), sign=Sign.BOUNDARY, summary=summary)
 
 
-def _token_count(info: TokenInfo | None, frame: Frame, reached: Reached) -> Iterable[Event]:
+def _token_count(info: TokenInfo | None, frame: Frame, reached: RecordContext) -> Iterable[Event]:
     if info is None or info.last is None:
         return ()
     seen = (count(info.total.total_tokens if info.total else None), count(info.last.total_tokens))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from holdfast.core.events.event import Skipped
-from holdfast.harnesses.base import Hurdle
+from holdfast.harnesses.base import SetupBlocker
 from holdfast.harnesses.fields import items, mapping, read_object, text
 from holdfast.lazy_dataclass import dataclass
 
@@ -34,7 +34,7 @@ class _Handler:
     """Empty where somebody gave it fields of which we cannot tell how they count."""
 
 
-def hurdle(hooks: Path, config: Path, command: str) -> Hurdle | None:
+def hurdle(hooks: Path, config: Path, command: str) -> SetupBlocker | None:
     """What keeps Codex from calling our hooks in this file; None if nothing does."""
     states = {key: mapping(state) for key, state in mapping(_table(config, "hooks").get("state")).items()}
     unknown = changed = off = 0
@@ -46,17 +46,17 @@ def hurdle(hooks: Path, config: Path, command: str) -> Hurdle | None:
         changed += bool(trusted) and handler.hash not in ("", trusted)
     if unknown or changed:
         what = f"{unknown} of our hooks wait" if unknown else f"{changed} of our hooks changed and wait again"
-        return Hurdle(f"{what} for a review, and until then Codex passes them over in silence", _REMEDY)
-    return Hurdle(f"{off} of our hooks are turned off", _ENABLE) if off else None
+        return SetupBlocker(f"{what} for a review, and until then Codex passes them over in silence", _REMEDY)
+    return SetupBlocker(f"{off} of our hooks are turned off", _ENABLE) if off else None
 
 
-def untrusted(config: Path, root: Path) -> Hurdle | None:
+def untrusted(config: Path, root: Path) -> SetupBlocker | None:
     """What keeps Codex from reading the settings of this project at all; None if nothing does."""
     projects = _table(config, "projects")
     known = (mapping(projects.get(str(one))) for one in (root, root.resolve(), _main_worktree(root)))
     if any(text(project, "trust_level") == "trusted" for project in known):
         return None
-    return Hurdle(f"it does not trust {root}, and reads no settings there until it does", _TRUST)
+    return SetupBlocker(f"it does not trust {root}, and reads no settings there until it does", _TRUST)
 
 
 def _main_worktree(root: Path) -> Path:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.guidance import Skill
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Batch, Envelope, Harness, Heard, Hurdle, Opening, Way
+from holdfast.harnesses.base import Batch, Envelope, Harness, HookEvent, Opening, SetupBlocker, Way
 from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
 
 
@@ -28,7 +28,7 @@ class Gemini:
 
     name: str = "gemini"
     title: str = "Gemini CLI"
-    kept: Kept = NOTHING_KEPT
+    kept: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("GEMINI.md",)
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ("wait_for_previous",)
@@ -57,10 +57,10 @@ class Gemini:
     def _in(self, home: Path) -> Path:
         return _folder(Path(self._home) if self._home else home)
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
         return hooks.parse_hook(letter, envelope)
 
-    def render_reply(self, heard: Heard, brief: str) -> bytes:
+    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
@@ -121,7 +121,7 @@ class Gemini:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, "--prompt-interactive", prompt), (self.program, "--prompt", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it asks nobody
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it asks nobody
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:

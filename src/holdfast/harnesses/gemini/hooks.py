@@ -13,9 +13,9 @@ from typing import Final
 
 from holdfast.core.events.event import AssistantText, Event, Origin, Prompt, Skipped, Source, TurnEnded
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.gemini.prompts import typed, without_hooks
-from holdfast.harnesses.hook_payload import Letter, Said
+from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 
 CARRIED = ("GEMINI_SESSION_ID", "GEMINI_CLI_HOME")
 QUIET = ("AfterAgent", "SessionEnd")
@@ -28,12 +28,12 @@ _MOMENTS: Final[Mapping[Ask, str]] = {
 }
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
+def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
     return hook_payload.heard(letter, envelope, _said)
 
 
-def render_reply(heard: Heard, brief: str) -> bytes:
+def render_reply(heard: HookEvent, brief: str) -> bytes:
     """The hook's answer."""
     return hook_payload.context(heard, brief, _MOMENTS)
 
@@ -44,7 +44,7 @@ def rehearsal(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ..
     return (*hook_payload.rehearsal("BeforeAgent", first, second, cwd, prompt), next_prompt)
 
 
-def _said(letter: Letter) -> Said:
+def _said(letter: SessionPayload) -> HookContent:
     match letter.event:
         case "SessionStart" if letter.text("source") == Source.CLEAR:
             # What is said now it drops: the brief goes with the first prompt.
@@ -52,24 +52,24 @@ def _said(letter: Letter) -> Said:
         case "SessionStart":
             return hook_payload.started(letter)
         case "BeforeAgent":
-            return Said(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
         case "AfterTool":
-            return Said(Ask.TOOLS)
+            return HookContent(Ask.TOOLS)
         case "AfterAgent":
-            return Said(events=(TurnEnded(**letter.common("stop")),), stand_ins=_last_words(letter))
+            return HookContent(events=(TurnEnded(**letter.common("stop")),), stand_ins=_last_words(letter))
         case "PreCompress" if letter.text("trigger") == "manual":
-            return Said(events=(hook_payload.imminent(letter),))
+            return HookContent(events=(hook_payload.imminent(letter),))
         case "SessionEnd":
             return hook_payload.session_ended(letter)
         case _:
-            return Said()
+            return HookContent()
 
 
-def _prompt(letter: Letter) -> tuple[Event, ...]:
+def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
     prompt = typed([letter.text("prompt")])
     return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
 
 
-def _last_words(letter: Letter) -> tuple[Event, ...]:
+def _last_words(letter: SessionPayload) -> tuple[Event, ...]:
     words = without_hooks(letter.text("prompt_response")).strip()
     return (AssistantText(**letter.common("letter", Origin.ASSISTANT), text=words),) if words else ()

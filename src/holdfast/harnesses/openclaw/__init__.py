@@ -11,13 +11,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from holdfast.core.agent_log.records import Log, Record
-from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.core.events.event import Event, Skipped
 from holdfast.core.events.guidance import Skill
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry, WantedMember
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Batch, Envelope, Extent, FoundLog, Harness, Heard, Hurdle, Opening
+from holdfast.harnesses.base import (
+    Batch,
+    Envelope,
+    Extent,
+    FoundLog,
+    Harness,
+    HookEvent,
+    Opening,
+    SetupBlocker,
+)
 from holdfast.harnesses.openclaw import hooks, logs, settings, setup, transcript
 
 
@@ -29,7 +38,7 @@ class OpenClaw:
 
     name: str = "openclaw"
     title: str = "OpenClaw"
-    kept: Kept = NOTHING_KEPT
+    kept: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ()
@@ -50,10 +59,10 @@ class OpenClaw:
     def _in(self, home: Path) -> Path:
         return Path(self._folder) if self._folder else home / ".openclaw"
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
         return hooks.parse_hook(letter, envelope)
 
-    def render_reply(self, heard: Heard, brief: str) -> bytes:
+    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
@@ -127,7 +136,7 @@ class OpenClaw:
             (self.program, "tui", "--message", prompt), (self.program, "agent", "--message", prompt)
         )
 
-    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it has to do with the plugin alone
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it has to do with the plugin alone
         return settings.hurdle(self._in(home))
 
     def searched(self, home: Path) -> tuple[Path, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.core.text import json_spans
-from holdfast.harnesses.base import Hurdle
+from holdfast.harnesses.base import SetupBlocker
 from holdfast.harnesses.fields import items, mapping, text
 
 SETTINGS: Final = "openclaw.json"
@@ -50,17 +50,17 @@ def searched(state: Path) -> tuple[Path, ...]:
     return (*own, *(_path(state, where) for where in more if where))
 
 
-def hurdle(state: Path) -> Hurdle | None:
+def hurdle(state: Path) -> SetupBlocker | None:
     """What keeps it from loading our plugin though it is in its settings; None if nothing."""
     plugins = mapping(_read(state).get("plugins"))
     remedy = f"change that in {state / SETTINGS}"
     if plugins.get("enabled") is False:
-        return Hurdle("its plugins are switched off", f"take out `plugins.enabled`: {remedy}")
+        return SetupBlocker("its plugins are switched off", f"take out `plugins.enabled`: {remedy}")
     if PLUGIN in items(plugins.get("deny")):
-        return Hurdle(f"`plugins.deny` names `{PLUGIN}`", remedy)
+        return SetupBlocker(f"`plugins.deny` names `{PLUGIN}`", remedy)
     allowed = items(plugins.get("allow"))
     if allowed and PLUGIN not in allowed:
-        return Hurdle(f"`plugins.allow` names others, but not `{PLUGIN}`", f"add it: {remedy}")
+        return SetupBlocker(f"`plugins.allow` names others, but not `{PLUGIN}`", f"add it: {remedy}")
     return None
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.core.brief.brief_input import NOTHING_KEPT, Kept
+from holdfast.core.brief.brief_input import NOTHING_KEPT, KeptByHarness
 from holdfast.core.events.event import Skipped
 from holdfast.core.events.guidance import Skill
 from holdfast.core.events.install_request import Wanted, WantedCopy, WantedEntry
 from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Batch, Envelope, Extent, Harness, Heard, Hurdle, Opening
+from holdfast.harnesses.base import Batch, Envelope, Extent, Harness, HookEvent, Opening, SetupBlocker
 from holdfast.harnesses.opencode import auto_compact, hooks, setup, transcript
 
 _COMMANDS: Final = frozenset({"run", "serve", "web", "acp", "attach"})
@@ -31,7 +31,7 @@ class OpenCode:
 
     name: str = "opencode"
     title: str = "OpenCode"
-    kept: Kept = NOTHING_KEPT
+    kept: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("AGENTS.md",)
     dated_sessions: str = ""
     own_arguments: tuple[str, ...] = ()
@@ -51,10 +51,10 @@ class OpenCode:
     def _in(self, home: Path) -> Path:
         return Path(self._config or home / ".config") / "opencode"
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> Heard | Skipped:
+    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
         return hooks.parse_hook(letter, envelope)
 
-    def render_reply(self, heard: Heard, brief: str) -> bytes:
+    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
         return hooks.render_reply(heard, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
@@ -113,7 +113,7 @@ class OpenCode:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, "--prompt", prompt), (self.program, "run", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> Hurdle | None:  # noqa: ARG002 - it asks nobody
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it asks nobody
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:

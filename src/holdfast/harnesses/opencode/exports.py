@@ -17,7 +17,7 @@ from holdfast.core.events.event import Event, Skipped
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.fields import NOTHING, decoded
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.opencode.messages import Reached, Row, told
+from holdfast.harnesses.opencode.messages import MessageContext, Row, told
 from holdfast.harnesses.opencode.records import Span
 
 LARGEST: Final = 256 << 20
@@ -72,7 +72,7 @@ def read(path: Path, session: str, cursor: str) -> Batch:
         return Batch((), (export,), mark, done=True)
     events: list[Event] = []
     skipped: list[Skipped] = []
-    reached = Reached()
+    reached = MessageContext()
     for message in export.messages:
         named = _named(message.info)
         at = (named.time.created if named.time else None) or 0

@@ -11,9 +11,9 @@ from __future__ import annotations
 from holdfast.core.events.event import Event, Origin, Prompt, Skipped, TurnEnded
 from holdfast.core.events.fence import is_own_tool, without_ours
 from holdfast.harnesses import hook_payload
-from holdfast.harnesses.base import Ask, Envelope, Heard
+from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.hook_payload import Letter, Said
+from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 from holdfast.harnesses.opencode import tools
 from holdfast.harnesses.opencode.auto_compact import window
 
@@ -22,44 +22,44 @@ ANSWER_LIMIT = 10_000
 """Characters. There is no limit; a brief that is longer would be read by nobody."""
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> Heard | Skipped:
+def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
     return hook_payload.heard(letter, envelope, _said)
 
 
-def render_reply(heard: Heard, brief: str) -> bytes:
+def render_reply(heard: HookEvent, brief: str) -> bytes:
     """What the plugin gets, and puts where the moment allows."""
     return hook_payload.context(heard, brief, hook_payload.OUR_MOMENTS)
 
 
-def _said(letter: Letter) -> Said:
+def _said(letter: SessionPayload) -> HookContent:
     match letter.event:
         case "SessionStart":
             return hook_payload.started(letter)
         case "UserPromptSubmit":
-            return Said(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
         case "Request":
-            return Said(
+            return HookContent(
                 Ask.REQUEST, events=hook_payload.model_at_work(letter, window(letter.fields.get("limit")))
             )
         case "PreCompact":
-            return Said(Ask.COMPACTION, events=(hook_payload.imminent(letter),))
+            return HookContent(Ask.COMPACTION, events=(hook_payload.imminent(letter),))
         case "PreToolUse":
-            return Said(events=_calling(letter))
+            return HookContent(events=_calling(letter))
         case "Stop":
-            return Said(events=(TurnEnded(**letter.common("stop")),))
+            return HookContent(events=(TurnEnded(**letter.common("stop")),))
         case "SessionEnd":
             return hook_payload.session_ended(letter)
         case _:
-            return Said()
+            return HookContent()
 
 
-def _prompt(letter: Letter) -> tuple[Event, ...]:
+def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
     prompt = without_ours(letter.text("prompt")).strip()
     return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
 
 
-def _calling(letter: Letter) -> tuple[Event, ...]:
+def _calling(letter: SessionPayload) -> tuple[Event, ...]:
     """The call of one of our own tools, before it reaches us; the database shows it under the same id."""
     tool, call = letter.text("tool_name"), letter.text("tool_use_id")
     if not call or not is_own_tool(tool):

@@ -37,7 +37,7 @@ class Row:
     content: bytes
 
 
-class Reached(msgspec.Struct):
+class MessageContext(msgspec.Struct):
     """What a later message needs to know of those before it."""
 
     model: str = ""
@@ -49,18 +49,18 @@ class Reached(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadMessage:
     """What a message says, and what of it could not be read."""
 
     events: tuple[Event, ...]
     skipped: tuple[Skipped, ...]
 
 
-def told(message: Row, parts: Sequence[Row], frame: Frame, reached: Reached) -> Told:
+def told(message: Row, parts: Sequence[Row], frame: Frame, reached: MessageContext) -> ReadMessage:
     """What a message says. The frame's time is when it was written."""
     info = decoded(INFO, message.content, f"message {message.id}")
     if isinstance(info, Skipped):
-        return Told((), (info,))
+        return ReadMessage((), (info,))
     reached.cwd = reached.cwd or info.cwd
     skipped: list[Skipped] = []
     known: list[tuple[str, Part]] = []
@@ -70,10 +70,12 @@ def told(message: Row, parts: Sequence[Row], frame: Frame, reached: Reached) -> 
             skipped.append(part)
         else:
             known.append((row.id, part))
-    return Told(tuple(_events(info, known, frame, reached)), tuple(skipped))
+    return ReadMessage(tuple(_events(info, known, frame, reached)), tuple(skipped))
 
 
-def _events(info: Info, parts: Sequence[tuple[str, Part]], frame: Frame, reached: Reached) -> Iterator[Event]:
+def _events(
+    info: Info, parts: Sequence[tuple[str, Part]], frame: Frame, reached: MessageContext
+) -> Iterator[Event]:
     match info.role:
         case "user":
             yield from _prompted(parts, frame, reached)
@@ -85,7 +87,7 @@ def _events(info: Info, parts: Sequence[tuple[str, Part]], frame: Frame, reached
             return
 
 
-def _prompted(parts: Sequence[tuple[str, Part]], frame: Frame, reached: Reached) -> Iterator[Event]:
+def _prompted(parts: Sequence[tuple[str, Part]], frame: Frame, reached: MessageContext) -> Iterator[Event]:
     begun = [part for _, part in parts if part.type == "compaction"]
     if begun and frame.is_main:
         reached.trigger = "auto" if begun[0].auto else "manual"
@@ -102,7 +104,7 @@ def typed(parts: Iterable[Part]) -> str:
 
 
 def _compacted(
-    info: Info, parts: Sequence[tuple[str, Part]], frame: Frame, reached: Reached
+    info: Info, parts: Sequence[tuple[str, Part]], frame: Frame, reached: MessageContext
 ) -> Iterator[Event]:
     """The window was replaced by this summary; one that failed replaced nothing."""
     if not info.is_over or info.failed or not frame.is_main:
@@ -120,7 +122,7 @@ def _compacted(
 
 
 def _answered(
-    info: Info, parts: Sequence[tuple[str, Part]], frame: Frame, reached: Reached
+    info: Info, parts: Sequence[tuple[str, Part]], frame: Frame, reached: MessageContext
 ) -> Iterator[Event]:
     is_latest = frame.is_main and frame.at >= reached.newest
     reached.newest = frame.at if is_latest else reached.newest

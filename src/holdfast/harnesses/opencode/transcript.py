@@ -24,7 +24,7 @@ from holdfast.harnesses.base import Batch, Extent, file_extent
 from holdfast.harnesses.databases import looking_into
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode import exports
-from holdfast.harnesses.opencode.messages import Reached, Row, told
+from holdfast.harnesses.opencode.messages import MessageContext, Row, told
 from holdfast.lazy_dataclass import dataclass
 
 _MAGIC: Final = b"SQLite format 3\0"
@@ -42,7 +42,7 @@ class _Place(msgspec.Struct):
     """The message up to which the present reading came."""
     noted: str = ""
     """Which list of what is to be done was told last."""
-    reached: Reached = msgspec.field(default_factory=Reached)
+    reached: MessageContext = msgspec.field(default_factory=MessageContext)
 
 
 _CURSOR = msgspec.json.Decoder(_Place)

@@ -13,7 +13,7 @@ from holdfast.core.session.score import SessionScore
 from holdfast.core.session.session import Phase, Session
 from holdfast.stores.base import Within
 from holdfast.stores.codec import decode_event, decode_session, to_iso
-from holdfast.stores.paged import Captured, Counts, Head, Mark, Taken
+from holdfast.stores.paged import Captured, Counts, DailyCheckpoints, Head, Mark
 from holdfast.stores.sqlite import checkpoints, memories, records
 from holdfast.stores.sqlite.database import Bindings, Database
 from holdfast.stores.sqlite.documents import where
@@ -81,8 +81,8 @@ class Pages:
     def captured(self) -> list[Captured]:
         return [Captured(*row) for row in self._database.rows(_CAPTURED, {"live": Phase.LIVE.value})]
 
-    def taken_since(self, at: int) -> list[Taken]:
-        return [Taken(*row) for row in self._database.rows(_TAKEN, {"since": to_iso(at)})]
+    def taken_since(self, at: int) -> list[DailyCheckpoints]:
+        return [DailyCheckpoints(*row) for row in self._database.rows(_TAKEN, {"since": to_iso(at)})]
 
     def _checkpoints(self, sql: str, bindings: Bindings) -> list[Checkpoint]:
         return [checkpoints.checkpoint_of(row) for row in self._database.rows(sql, bindings)]

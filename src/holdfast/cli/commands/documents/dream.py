@@ -13,16 +13,16 @@ from holdfast.cli import access
 from holdfast.cli.commands.documents.dream_review import one_by_one
 from holdfast.cli.options import command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
+from holdfast.core.documents.promotion import Candidate, Destination, ReviewState, Step
 from holdfast.core.text.strings import shortened
 from holdfast.engine.documents import continuity, dream
 from holdfast.engine.documents import continuity_source as sources
-from holdfast.engine.documents.continuity import Room
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents.continuity import ContinuityFiles
+from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
 
 SHOWN: Final = 100
-_Opening: TypeAlias = Callable[[], AbstractContextManager[Desk]]
+_Opening: TypeAlias = Callable[[], AbstractContextManager[Engine]]
 
 
 @group("holdfast dream build", "holdfast dream review", name="dream")
@@ -35,10 +35,12 @@ def dream_group() -> None:
 
 
 @contextmanager
-def _opened(project: Path | None, opened: _Opening = access.opened_desk) -> Generator[tuple[Desk, Room]]:
-    with opened() as desk:
-        where = access.project_to_keep(desk, project)
-        yield desk, continuity.room(desk, access.home(), where)
+def _opened(
+    project: Path | None, opened: _Opening = access.opened_desk
+) -> Generator[tuple[Engine, ContinuityFiles]]:
+    with opened() as engine:
+        where = access.project_to_keep(engine, project)
+        yield engine, continuity.room(engine, access.home(), where)
 
 
 @command("holdfast dream build", "holdfast dream build --subagent agent-1.jsonl --harness HARNESS")
@@ -50,9 +52,9 @@ def _opened(project: Path | None, opened: _Opening = access.opened_desk) -> Gene
 @json_option()
 def build(*, project: Path | None, subagent: Path | None, harness: str, as_json: bool) -> None:
     """Put up candidates from the continuity; what you decided before stands."""
-    with _opened(project) as (desk, room):
+    with _opened(project) as (engine, room):
         source = sources.named(subagent, harness) if subagent else None
-        snapshot = dream.build(desk, room, source)
+        snapshot = dream.build(engine, room, source)
     _list(snapshot.candidates, as_json=as_json)
 
 
@@ -77,7 +79,7 @@ def inspect(*, project: Path | None, as_json: bool) -> None:
 @command("holdfast dream candidates", "holdfast dream candidates --standing pending --json")
 @project_option()
 @click.option(
-    "--standing", type=click.Choice([one.value for one in Standing]), help="Only those that stand so."
+    "--standing", type=click.Choice([one.value for one in ReviewState]), help="Only those that stand so."
 )
 @json_option()
 def candidates(*, project: Path | None, standing: str | None, as_json: bool) -> None:
@@ -97,13 +99,13 @@ def candidates(*, project: Path | None, standing: str | None, as_json: bool) -> 
 def review(*, id: str | None, decision: str | None, project: Path | None, as_json: bool) -> None:
     """Decide on candidates: one by name, or all that wait, with one key for each."""
     # One key may make a memory, which needs a store also if nothing was ever kept in this home.
-    with _opened(project, access.writing_desk) as (desk, room):
+    with _opened(project, access.writing_desk) as (engine, room):
         if id is None:
-            one_by_one(desk, room)
+            one_by_one(engine, room)
             return
         if decision is None:
             raise HoldfastError("it is not said what to decide", "add --approve or --reject")
-        _tell(dream.take(desk, room, id, Step(decision)), as_json=as_json)
+        _tell(dream.take(engine, room, id, Step(decision)), as_json=as_json)
 
 
 def _step(step: Step, name: str, says: str) -> click.Command:
@@ -115,8 +117,8 @@ def _step(step: Step, name: str, says: str) -> click.Command:
     @json_option()
     def taken(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
         # A memory needs a store, also if nothing was ever kept in this home.
-        with _opened(project, access.writing_desk) as (desk, room):
-            _tell(dream.take(desk, room, id, step, file), as_json=as_json)
+        with _opened(project, access.writing_desk) as (engine, room):
+            _tell(dream.take(engine, room, id, step, file), as_json=as_json)
 
     taken.__doc__ = says
     return command(f"holdfast dream {name} 1f2e3d")(taken)
@@ -132,7 +134,7 @@ def proposal(*, id: str, project: Path | None, file: str, as_json: bool) -> None
     with _opened(project) as (_, room):
         found = dream.inspect(room).snapshot
         one = dream.find(found.candidates if found else (), id)
-        shown = dream.prepared(room, one, file) if one.lane is Lane.INSTRUCTION else None
+        shown = dream.prepared(room, one, file) if one.lane is Destination.INSTRUCTION else None
     if as_json:
         made = {"file": shown.file, "line": shown.line, "patch": shown.patch} if shown else None
         give_json({**dream.as_json(one), "proposal": made})

@@ -10,12 +10,12 @@ from typing import Final
 import click
 
 from holdfast.cli.printing import say
-from holdfast.core.documents.promotion import Candidate, Lane, Standing, Step
+from holdfast.core.documents.promotion import Candidate, Destination, ReviewState, Step
 from holdfast.core.text.defang import printable
 from holdfast.core.text.strings import shortened
 from holdfast.engine.documents import dream
-from holdfast.engine.documents.continuity import Room
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents.continuity import ContinuityFiles
+from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
 
 SHOWN: Final = 90
@@ -30,13 +30,13 @@ KEYS: Final[Mapping[str, tuple[Step, ...]]] = {
 ASKED: Final = "[a]pprove  [p]romote at once  [r]eject  [s]kip  [q]uit "
 
 
-def one_by_one(desk: Desk, here: Room) -> None:
+def one_by_one(engine: Engine, here: ContinuityFiles) -> None:
     """Have a person decide on all that waits; what they decided before they quit stands."""
     found = dream.inspect(here)
     rows = found.snapshot.candidates if found.snapshot else ()
     for diagnostic in found.diagnostics:
         say(f"note: {diagnostic}")
-    waiting = [one for one in rows if one.standing is Standing.PENDING]
+    waiting = [one for one in rows if one.standing is ReviewState.PENDING]
     if not waiting:
         say("nothing waits for a decision")
     elif not sys.stdin.isatty():
@@ -45,9 +45,9 @@ def one_by_one(desk: Desk, here: Room) -> None:
         )
     else:
         _list(waiting)
-        decided = _decided(desk, here, waiting)
+        decided = _decided(engine, here, waiting)
         _sum_up(decided, left=len(waiting) - len(decided))
-    blocked = sum(one.standing is Standing.BLOCKED for one in rows)
+    blocked = sum(one.standing is ReviewState.BLOCKED for one in rows)
     if blocked:
         say(f"{blocked} more of subagents wait to be adopted: `holdfast dream candidates --standing blocked`")
 
@@ -55,11 +55,11 @@ def one_by_one(desk: Desk, here: Room) -> None:
 def _list(waiting: Sequence[Candidate]) -> None:
     say(f"{len(waiting)} to decide on:")
     for number, one in enumerate(waiting, 1):
-        kind = "rule  " if one.lane is Lane.INSTRUCTION else "memory"
+        kind = "rule  " if one.lane is Destination.INSTRUCTION else "memory"
         say(f"  {number:>2}  {kind}  {printable(shortened(one.text, SHOWN))}")
 
 
-def _decided(desk: Desk, here: Room, waiting: Sequence[Candidate]) -> list[Candidate]:
+def _decided(engine: Engine, here: ContinuityFiles, waiting: Sequence[Candidate]) -> list[Candidate]:
     done: list[Candidate] = []
     for number, one in enumerate(waiting, 1):
         say(f"\n{number} of {len(waiting)}  {one.id}  from {one.source}")
@@ -69,7 +69,7 @@ def _decided(desk: Desk, here: Room, waiting: Sequence[Candidate]) -> list[Candi
             break
         after = one
         for step in KEYS[key]:
-            after = dream.take(desk, here, one.id, step)
+            after = dream.take(engine, here, one.id, step)
         if after is not one:
             done.append(after)
             say(_became(after))
@@ -88,18 +88,18 @@ def _key() -> str:
             return pressed
 
 
-def _change(here: Room, one: Candidate) -> str:
+def _change(here: ContinuityFiles, one: Candidate) -> str:
     """What would be changed by it, as a diff."""
-    if one.lane is Lane.INSTRUCTION:
+    if one.lane is Destination.INSTRUCTION:
         return printable(dream.prepared(here, one).patch.rstrip("\n"))
     return f"+ memory: {printable(one.text)}"
 
 
 def _became(one: Candidate) -> str:
     match one.standing:
-        case Standing.PROMOTED:
+        case ReviewState.PROMOTED:
             return f"remembered as {one.became[:8]}"
-        case Standing.WAITING:
+        case ReviewState.WAITING:
             return f"proposed for {one.became}; apply it by hand, then `holdfast dream verify-apply {one.id}`"
         case _:
             return one.standing.value
@@ -109,5 +109,5 @@ def _sum_up(decided: Iterable[Candidate], left: int) -> None:
     counts = Counter(one.standing.value for one in decided)
     told = [f"{count} {standing}" for standing, count in counts.items()]
     say(f"\n{', '.join([*told, f'{left} left'])}")
-    if counts[Standing.APPROVED]:
+    if counts[ReviewState.APPROVED]:
         say("next: `holdfast dream promote ID` for what is approved")

@@ -21,9 +21,9 @@ from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session, is_imported
 from holdfast.core.text.defang import from_repository
 from holdfast.core.work.handoff_content import Words
-from holdfast.engine.documents import handoff as engine
-from holdfast.engine.documents.handoff import Finding, Found, Verdict
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents import handoff as handoffs
+from holdfast.engine.documents.handoff import Finding, HandoffFile, Verdict
+from holdfast.engine.engine import Engine
 from holdfast.engine.recording.preview import recounted
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -98,9 +98,9 @@ def create(
     """
     where = access.project_at(project)
     own = Words(**{field.name: words[field.name] for field in fields(Words)})
-    with access.opened_desk() as desk, working("writing the handoff"):
-        told = _recounted(harness, transcript) if transcript else _seen(desk, where, session, own)
-        made = engine.create(desk, where, told.session, told.events, purpose, own)
+    with access.opened_desk() as engine, working("writing the handoff"):
+        told = _recounted(harness, transcript) if transcript else _seen(engine, where, session, own)
+        made = handoffs.create(engine, where, told.session, told.events, purpose, own)
     if as_json:
         give_json(_row(made) | {"text": made.text})
     elif receiver is not None:
@@ -115,7 +115,7 @@ def create(
 @json_option()
 def list_(*, project: Path | None, as_json: bool) -> None:
     """List the handoffs of a project, the newest first."""
-    found = engine.every(access.project_at(project))
+    found = handoffs.every(access.project_at(project))
     if as_json:
         give_json([_row(one) for one in found])
     elif found:
@@ -132,7 +132,7 @@ def list_(*, project: Path | None, as_json: bool) -> None:
 @json_option()
 def show(*, name: str, receiver: Receiver | None, project: Path | None, as_json: bool) -> None:
     """Print a handoff, by its name, its slug or a part of it; without one, the newest that is open."""
-    found = engine.find(access.project_at(project), name)
+    found = handoffs.find(access.project_at(project), name)
     if as_json:
         give_json(_row(found) | {"text": found.text})
     elif receiver is not None:
@@ -155,9 +155,9 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
     on; where nobody can be asked, it stops with exit status 1, so that an agent asks its user.
     """
     where = access.project_at(project)
-    found = engine.find(where, name)
-    findings = engine.verified(where, found)
-    drifted = engine.verdict(findings) is Verdict.DRIFT
+    found = handoffs.find(where, name)
+    findings = handoffs.verified(where, found)
+    drifted = handoffs.verdict(findings) is Verdict.DRIFT
     if as_json and drifted and not yes:
         give_json(_verified_row(found, findings))
         click.get_current_context().exit(1)
@@ -165,18 +165,18 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
         _print_findings(found, findings)
     if drifted and not yes:
         _agree()
-    with access.opened_desk() as desk:
-        around = desk.store.session(access.session_around_us())
-        chosen = access.session_named(desk.store, session) if session else around
-        taken = engine.pick_up(desk, found, chosen)
+    with access.opened_desk() as engine:
+        around = engine.store.session(access.session_around_us())
+        chosen = access.session_named(engine.store, session) if session else around
+        taken = handoffs.pick_up(engine, found, chosen)
     if as_json:
         give_json(_verified_row(taken, findings) | {"text": taken.text})
     else:
         give(fence(taken.text.rstrip("\n")))
 
 
-def _print_findings(found: Found, findings: Sequence[Finding]) -> None:
-    label = f"{found.path}: {engine.verdict(findings)}"
+def _print_findings(found: HandoffFile, findings: Sequence[Finding]) -> None:
+    label = f"{found.path}: {handoffs.verdict(findings)}"
     give(from_repository(label) if found.is_tracked else label)
     if not found.head.is_open:
         say(f"note: it is {found.head.status}")
@@ -194,22 +194,22 @@ def _agree() -> None:
         raise HoldfastError("the handoff was not picked up")
 
 
-def _seen(desk: Desk, project: Project, key: str, own: Words) -> _Told:
-    session = access.session_at_work(desk.store, project, key)
+def _seen(engine: Engine, project: Project, key: str, own: Words) -> _Told:
+    session = access.session_at_work(engine.store, project, key)
     if session is not None and is_imported(session):
         raise HoldfastError(
             f"of the session `{session.key}` only what was said is kept: it was imported",
             f"`--harness {session.harness} --transcript {session.transcript}` reads it anew",
         )
     if session is not None:
-        return _Told(session, desk.store.events(session.key, engine.EVENTS_READ))
+        return _Told(session, engine.store.events(session.key, handoffs.EVENTS_READ))
     if own == Words():
         raise HoldfastError(
             f"no session was seen in `{project.path}`",
             "name one with `--session`, or a `--transcript`, or say yourself what is to be done (`--next`)",
         )
     # A person who hands over what no agent did.
-    return _Told(Session("", "", project, started_at=desk.clock(), last_event_at=desk.clock()), ())
+    return _Told(Session("", "", project, started_at=engine.clock(), last_event_at=engine.clock()), ())
 
 
 def _recounted(harness: str, transcript: Path) -> _Told:
@@ -218,7 +218,7 @@ def _recounted(harness: str, transcript: Path) -> _Told:
     return _Told(*recounted(harnesses.reader(harness), transcript))
 
 
-def _row(found: Found) -> dict[str, object]:
+def _row(found: HandoffFile) -> dict[str, object]:
     head = found.head
     return {
         "name": found.name,
@@ -234,9 +234,9 @@ def _row(found: Found) -> dict[str, object]:
     }
 
 
-def _verified_row(found: Found, findings: Sequence[Finding]) -> dict[str, object]:
+def _verified_row(found: HandoffFile, findings: Sequence[Finding]) -> dict[str, object]:
     rows = [{"what": one.what, "verdict": one.verdict, "detail": one.detail} for one in findings]
-    return _row(found) | {"verdict": engine.verdict(findings), "findings": rows}
+    return _row(found) | {"verdict": handoffs.verdict(findings), "findings": rows}
 
 
 for _name, _command in {"create": create, "list": list_, "show": show, "pickup": pickup}.items():

@@ -18,7 +18,7 @@ import click
 from holdfast import harnesses
 from holdfast.cli.printing import give, say
 from holdfast.core.documents.handoff import pasted
-from holdfast.engine.documents.handoff import Found
+from holdfast.engine.documents.handoff import HandoffFile
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Opening
 from holdfast.lazy_dataclass import dataclass
@@ -68,7 +68,7 @@ def _receiver(to: str, *, start: bool) -> Receiver | None:
     return Receiver(reader.name, reader.title, program)
 
 
-def give_to(chosen: Receiver, found: Found, directory: Path | None) -> None:
+def give_to(chosen: Receiver, found: HandoffFile, directory: Path | None) -> None:
     """Print what to paste, or become that harness."""
     text = pasted(found.text, found.name, str(found.path), chosen.title)
     if not chosen.program:

@@ -22,8 +22,8 @@ from holdfast.core.documents.ledger_sentences import confirmation, questions
 from holdfast.core.events.world import Project
 from holdfast.core.text.strings import elapsed
 from holdfast.core.work.ledger_content import told_in
-from holdfast.engine.documents import ledger as engine
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents import ledger as ledgers
+from holdfast.engine.engine import Engine
 from holdfast.errors import HoldfastError
 from holdfast.files import ledger as files
 from holdfast.files.ledger import Place
@@ -75,9 +75,9 @@ def _words_options(function: click.decorators.FC) -> click.decorators.FC:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A desk, and the ledger that it is about."""
+    """An engine, and the ledger that it is about."""
 
-    desk: Desk
+    engine: Engine
     project: Project
     place: Place
 
@@ -105,11 +105,11 @@ def save(
     """
     given = _given(source, words)
     with _opened(project, as_json=as_json) as opened:
-        chosen = access.session_at_work(opened.desk.store, opened.project, session)
+        chosen = access.session_at_work(opened.engine.store, opened.project, session)
         if chosen is not None and access.session_around_us():
             # Who speaks from within a session is its agent, not its user.
-            given = engine.by_agent(given, chosen)
-        saved = engine.save(opened.desk, opened.place, opened.project, chosen, given)
+            given = ledgers.by_agent(given, chosen)
+        saved = ledgers.save(opened.engine, opened.place, opened.project, chosen, given)
     if as_json:
         give_json({"saved": True, "path": saved.path, **_as_json(saved.ledger)})
     else:
@@ -139,7 +139,7 @@ def edit(*, confirm: tuple[str, ...], project: Path | None) -> None:
     """
     with _opened(project, as_json=False) as opened:
         if confirm:
-            saved = engine.confirm(opened.desk, opened.place, opened.project, confirm)
+            saved = ledgers.confirm(opened.engine, opened.place, opened.project, confirm)
             give(confirmation(saved.path, saved.ledger))
             return
         before = _looked(opened).text
@@ -152,7 +152,7 @@ def edit(*, confirm: tuple[str, ...], project: Path | None) -> None:
         with opened.place.alone():
             if files.read(opened.place) != before:
                 raise HoldfastError("someone else wrote the ledger meanwhile", "edit it once more")
-            engine.rewrite(opened.desk, opened.place, opened.project, after)
+            ledgers.rewrite(opened.engine, opened.place, opened.project, after)
     give(f"{opened.place.path} is changed")
 
 
@@ -174,7 +174,7 @@ def history(*, number: int | None, project: Path | None, as_json: bool) -> None:
         elif number is not None:
             give(versions[number - 1].text().rstrip("\n"))
         elif versions:
-            now, names = opened.desk.clock(), _names_of_writers(opened)
+            now, names = opened.engine.clock(), _names_of_writers(opened)
             rows = [
                 (str(n), f"{elapsed(now - one.at)} ago", names.get(one.writer, "a session that is gone"))
                 for n, one in enumerate(versions, 1)
@@ -213,8 +213,8 @@ def check(*, project: Path | None, as_json: bool) -> None:
     click.get_current_context().exit(1 if found else 0)
 
 
-def _print_check(opened: _Opened, looked: engine.Looked) -> None:
-    age = elapsed(opened.desk.clock() - looked.saved_at)
+def _print_check(opened: _Opened, looked: ledgers.CheckedLedger) -> None:
+    age = elapsed(opened.engine.clock() - looked.saved_at)
     give(f"{opened.place.path}, saved {age} ago")
     for entry in looked.ledger.unconfirmed():
         give(f"UNCONFIRMED: {entry.text}{f' ({entry.why})' if entry.why else ''}")
@@ -234,25 +234,25 @@ def _opened(project: Path | None, *, as_json: bool) -> Generator[_Opened]:
     where = access.project_at(project)
     loaded = config.load(access.home(), Path(where.root), where.project_id, os.environ)
     decided = "session.ledger" in loaded.sources
-    rules = engine.rules(
+    rules = ledgers.rules(
         loaded.config.session, decided=decided, root=Path(where.root), environment=os.environ
     )
     for warning in rules.warnings:
         say(f"note: {warning}")
     if not rules.allowed:
         if as_json:
-            give_json({"saved": False, "reason": engine.OFF})
+            give_json({"saved": False, "reason": ledgers.OFF})
         else:
-            give(engine.OFF)
+            give(ledgers.OFF)
             say("hint: `holdfast ledger --help` says how a project enables it")
         click.get_current_context().exit(0)
-    with access.opened_desk() as desk:
-        access.project_to_keep(desk, project)
-        yield _Opened(desk, where, engine.place_of(access.home(), where, rules.path))
+    with access.opened_desk() as engine:
+        access.project_to_keep(engine, project)
+        yield _Opened(engine, where, ledgers.place_of(access.home(), where, rules.path))
 
 
-def _looked(opened: _Opened) -> engine.Looked:
-    looked = engine.look(opened.desk, opened.place, opened.project)
+def _looked(opened: _Opened) -> ledgers.CheckedLedger:
+    looked = ledgers.look(opened.engine, opened.place, opened.project)
     if looked is None:
         raise HoldfastError(f"there is no `{opened.place.path}` yet", "`holdfast ledger save` writes it")
     return looked
@@ -260,7 +260,7 @@ def _looked(opened: _Opened) -> engine.Looked:
 
 def _names_of_writers(opened: _Opened) -> dict[str, str]:
     """How a person calls those who may have written a version: a file name holds only a session's hash."""
-    sessions = opened.desk.store.sessions_of_project(opened.project.project_id, 0, access.SESSIONS_SEARCHED)
+    sessions = opened.engine.store.sessions_of_project(opened.project.project_id, 0, access.SESSIONS_SEARCHED)
     return {files.BY_HAND: "hand"} | {files.writer(one.key): f"session {one.key[:8]}" for one in sessions}
 
 

@@ -83,9 +83,9 @@ def _wrapped(name: str, way: Way, words: Sequence[str]) -> NoReturn:
 
 def _text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool) -> str:
     """What the session is to be told by us; nothing where a hook tells it."""
-    with access.writing_desk() as desk:
-        wants = desk.config(project).continuity
-        ready = wrapper.before(desk, project)
+    with access.writing_desk() as engine:
+        wants = engine.config(project).continuity
+        ready = wrapper.before(engine, project)
     if not (wants.auto_load or wants.auto_save):
         say(
             "note: neither continuity.auto_load nor continuity.auto_save is set; this only starts the harness"
@@ -123,15 +123,15 @@ def _heard(number: int, frame: FrameType | None) -> None:
 
 def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_told: bool) -> None:
     """Have what the session did taken in and saved, where the settings want that."""
-    with access.stored_desk() as desk:
-        if not desk.config(project).continuity.auto_save:
+    with access.stored_desk() as engine:
+        if not engine.config(project).continuity.auto_save:
             return
-        missed = unheard(desk.store, harness, project, began, Path.home(), os.environ)
+        missed = unheard(engine.store, harness, project, began, Path.home(), os.environ)
         found = [] if is_told else [*missed]
     for one in found:
         _deliver(harness, voice.farewell(one.key, str(one.path), one.cwd))
-    with access.opened_desk() as desk, working("saving the continuity"):
-        outcome = wrapper.after(desk, project, began, Means(os.environ, time.sleep))
+    with access.opened_desk() as engine, working("saving the continuity"):
+        outcome = wrapper.after(engine, project, began, Means(os.environ, time.sleep))
     if outcome is not None:
         say("the continuity is saved; `holdfast session load` shows it")
     elif found:

@@ -16,14 +16,14 @@ import click
 from holdfast.cli import access
 from holdfast.cli.options import Option, command, group, json_option, project_option
 from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.cli.views import continuity
+from holdfast.cli.views import continuity as view
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.documents.continuity_audit import AuditTrigger, Scope
 from holdfast.core.text.strings import elapsed
-from holdfast.engine.documents import continuity as engine
+from holdfast.engine.documents import continuity
 from holdfast.engine.documents import continuity_source as sources
-from holdfast.engine.documents.continuity import Outcome, Readable, Room, Task
-from holdfast.engine.engine import Desk
+from holdfast.engine.documents.continuity import ContinuityFiles, Outcome, Readable, Task
+from holdfast.engine.engine import Engine
 from holdfast.engine.models.summarize import Means
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
@@ -59,17 +59,17 @@ def _source_options(decorated: Option) -> Option:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A desk, and the room of the project."""
+    """An engine, and the room of the project."""
 
-    desk: Desk
-    room: Room
+    engine: Engine
+    room: ContinuityFiles
 
 
 @contextmanager
 def _opened(project: Path | None) -> Generator[_Opened]:
-    with access.opened_desk() as desk:
-        where = access.project_to_keep(desk, project)
-        yield _Opened(desk, engine.room(desk, access.home(), where))
+    with access.opened_desk() as engine:
+        where = access.project_to_keep(engine, project)
+        yield _Opened(engine, continuity.room(engine, access.home(), where))
 
 
 @command("holdfast session status", "holdfast session status --json")
@@ -78,15 +78,15 @@ def _opened(project: Path | None) -> Generator[_Opened]:
 def status(*, project: Path | None, as_json: bool) -> None:
     """Say how the continuity came about, and where it stands; writes nothing."""
     with _opened(project) as opened:
-        found = engine.readable(opened.room)
-        said = engine.layered(found.layers)
+        found = continuity.readable(opened.room)
+        said = continuity.layered(found.layers)
         if as_json:
-            give_json(continuity.status_as_json(opened.desk, opened.room, found))
+            give_json(view.status_as_json(opened.engine, opened.room, found))
             return
         for one in said:
             give(f"{one.name}: {one.source}")
         _warn_of_unreadable(found)
-        continuity.print_account(opened.room, opened.desk.clock())
+        view.print_account(opened.room, opened.engine.clock())
         say(f"audit log: {opened.room.log}")
 
 
@@ -98,19 +98,19 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
     """Show both layers, what they say together, and how they came about; writes nothing."""
     with _opened(project) as opened:
         if as_json:
-            give_json(continuity.as_json(opened.desk, opened.room))
+            give_json(view.as_json(opened.engine, opened.room))
             return
-        found = engine.readable(opened.room)
+        found = continuity.readable(opened.room)
         if print_startup:
-            block = continuity.block(opened.desk, opened.room)
+            block = view.block(opened.engine, opened.room)
             give(block.text)
             for omission in block.omissions:
                 say(omission)
             _warn_of_unreadable(found)
             return
-        continuity.print_layers(engine.layered(found.layers))
+        view.print_layers(continuity.layered(found.layers))
         _warn_of_unreadable(found)
-        continuity.print_account(opened.room, opened.desk.clock())
+        view.print_account(opened.room, opened.engine.clock())
 
 
 def _warn_of_unreadable(found: Readable) -> None:
@@ -131,10 +131,10 @@ def save(*, project: Path | None, transcript: Path | None, harness: str, scope: 
         source = (
             sources.named(transcript, harness)
             if transcript
-            else sources.latest_primary(opened.desk, opened.room.project, os.environ)
+            else sources.latest_primary(opened.engine, opened.room.project, os.environ)
         )
-        outcome = engine.save(
-            opened.desk, opened.room, Task(Scope(scope), source, AuditTrigger.SAVE), _means()
+        outcome = continuity.save(
+            opened.engine, opened.room, Task(Scope(scope), source, AuditTrigger.SAVE), _means()
         )
     _tell(opened.room, outcome, "save", as_json=as_json)
 
@@ -158,11 +158,11 @@ def refresh(
             sources.named(transcript, harness)
             if transcript
             else sources.trusted(
-                opened.desk, room.project, Scope(scope), room.markers(), room.entries(), os.environ
+                opened.engine, room.project, Scope(scope), room.markers(), room.entries(), os.environ
             )
         )
-        outcome = engine.refresh(
-            opened.desk, room, Task(Scope(scope), source, AuditTrigger.REFRESH), _means()
+        outcome = continuity.refresh(
+            opened.engine, room, Task(Scope(scope), source, AuditTrigger.REFRESH), _means()
         )
     _tell(room, outcome, "refresh", as_json=as_json)
 
@@ -171,9 +171,9 @@ def _means() -> Means:
     return Means(os.environ, time.sleep)
 
 
-def _tell(room: Room, outcome: Outcome, action: str, *, as_json: bool) -> None:
+def _tell(room: ContinuityFiles, outcome: Outcome, action: str, *, as_json: bool) -> None:
     if as_json:
-        give_json(continuity.outcome_as_json(room, outcome, action))
+        give_json(view.outcome_as_json(room, outcome, action))
         return
     for path in outcome.entry.written:
         give(path)
@@ -201,7 +201,7 @@ def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None
         if not click.confirm(f"Clear the continuity ({scope})?", err=True):
             raise HoldfastError("nothing was cleared")
     with _opened(project) as opened:
-        gone = engine.clear(opened.desk, opened.room, Scope(scope))
+        gone = continuity.clear(opened.engine, opened.room, Scope(scope))
     if as_json:
         give_json({"action": "clear", "scope": scope, "clearedPaths": [str(path) for path in gone]})
         return
@@ -235,7 +235,7 @@ def history(*, project: Path | None, scope: str, as_json: bool) -> None:
     """List the past versions of a layer, the newest first."""
     with _opened(project) as opened:
         versions = opened.room.places.versions(_layer(scope))
-        now = opened.desk.clock()
+        now = opened.engine.clock()
     if as_json:
         give_json([{"number": number, "path": str(path)} for number, path in enumerate(versions, 1)])
         return
@@ -258,7 +258,7 @@ def restore(*, number: int, project: Path | None, scope: str) -> None:
             raise HoldfastError(
                 f"there is no version {number}", "`holdfast session history` lists those there are"
             )
-        give(str(engine.restore(opened.desk, opened.room, _layer(scope), versions[number - 1])))
+        give(str(continuity.restore(opened.engine, opened.room, _layer(scope), versions[number - 1])))
 
 
 def _layer(scope: str) -> LayerName:

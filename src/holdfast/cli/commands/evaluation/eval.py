@@ -143,8 +143,8 @@ def survival(
         return
     report = _run(recordings, recurring)
     if own:
-        with access.writing_desk() as desk:
-            keep(desk.store, Evaluation("survival", desk.clock(), _as_json(report)))
+        with access.writing_desk() as engine:
+            keep(engine.store, Evaluation("survival", engine.clock(), _as_json(report)))
     if plot is not None:
         plot.write_text(picture(report), encoding="utf-8")
         say(f"the picture is in `{plot}`")

@@ -17,8 +17,8 @@ from holdfast.engine.evaluation.retrieval import (
     FINDERS,
     MEASURES,
     OURS,
-    Answered,
     Collection,
+    QuestionResult,
     answered,
     means,
     shelved,
@@ -51,9 +51,9 @@ class _Report:
     """Everything that was measured on one set."""
 
     collections: Sequence[Collection]
-    rows: Sequence[Answered]
+    rows: Sequence[QuestionResult]
 
-    def of(self, finder: str) -> list[Answered]:
+    def of(self, finder: str) -> list[QuestionResult]:
         return [row for row in self.rows if row.finder == finder]
 
 
@@ -90,7 +90,7 @@ def retrieval(*, data: Path, limit: int | None, as_json: bool) -> None:
 
 
 def _run(name: str, collections: Sequence[Collection], limit: int | None) -> _Report:
-    loaded, rows = embedder(), list[Answered]()
+    loaded, rows = embedder(), list[QuestionResult]()
     collections = [replace(one, questions=one.questions[:limit]) for one in collections]
     for one in collections:
         with shelved(one, loaded) as library:
@@ -113,19 +113,21 @@ def _as_json(report: _Report) -> dict[str, Any]:
     }
 
 
-def _numbers(rows: Sequence[Answered]) -> dict[str, float | None]:
+def _numbers(rows: Sequence[QuestionResult]) -> dict[str, float | None]:
     p50, p95 = _latency(rows)
     return {**flat(means(rows)), "latency_p50_ms": round(p50, 3), "latency_p95_ms": round(p95, 3)}
 
 
-def _grouped(rows: Iterable[Answered], by: Callable[[Answered], str]) -> Iterator[tuple[str, list[Answered]]]:
-    groups: dict[str, list[Answered]] = {}
+def _grouped(
+    rows: Iterable[QuestionResult], by: Callable[[QuestionResult], str]
+) -> Iterator[tuple[str, list[QuestionResult]]]:
+    groups: dict[str, list[QuestionResult]] = {}
     for row in rows:
         groups.setdefault(by(row), []).append(row)
     yield from sorted(groups.items())
 
 
-def _latency(rows: Sequence[Answered]) -> tuple[float, float]:
+def _latency(rows: Sequence[QuestionResult]) -> tuple[float, float]:
     """The median and the 95th percentile of a query, in milliseconds."""
     times = [row.milliseconds for row in rows]
     if len(times) < 2:
@@ -145,6 +147,6 @@ def _print(name: str, report: _Report) -> None:
     say(f"{name}: {len(report.of(OURS))} questions about {turns} memories; each mean ± its standard error")
 
 
-def _row(finder: str, rows: Sequence[Answered], told: Iterable[str]) -> tuple[str, ...]:
+def _row(finder: str, rows: Sequence[QuestionResult], told: Iterable[str]) -> tuple[str, ...]:
     of = means(rows)
     return TITLES[finder], *(cell(of[measure]) for measure in told), *(f"{ms:.1f}" for ms in _latency(rows))

@@ -14,7 +14,7 @@ from holdfast.cli.printing import give, give_json, say
 from holdfast.cli.views.memory_rows import give_memories, memory_row
 from holdfast.core.memory.memory import Memory
 from holdfast.core.redaction.redact import redact
-from holdfast.engine.memory import remember as engine
+from holdfast.engine.memory import remember as remembering
 from holdfast.engine.privacy.forget import OneMemory
 from holdfast.errors import HoldfastError
 
@@ -33,9 +33,9 @@ def memories() -> None:
 def listed(*, everything: bool, all_projects: bool, limit: int, project: Path | None, as_json: bool) -> None:
     """List memories, the newest first."""
     place = access.project_at(project)
-    with access.stored_desk() as desk:
-        found = engine.memories(
-            desk, place, all_projects=all_projects, include_superseded=everything, limit=limit
+    with access.stored_desk() as engine:
+        found = remembering.memories(
+            engine, place, all_projects=all_projects, include_superseded=everything, limit=limit
         )
     if as_json:
         give_json([memory_row(memory) for memory in found])
@@ -51,8 +51,8 @@ def listed(*, everything: bool, all_projects: bool, limit: int, project: Path | 
 @json_option()
 def show(*, id: str, project: Path | None, as_json: bool) -> None:
     """Show one memory, by its id or how that begins."""
-    with access.stored_desk() as desk:
-        memory = engine.named_memory(desk, access.project_at(project), id, all_projects=True)
+    with access.stored_desk() as engine:
+        memory = remembering.named_memory(engine, access.project_at(project), id, all_projects=True)
     if as_json:
         give_json(memory_row(memory))
         return
@@ -84,9 +84,9 @@ def edit(
         raise click.UsageError("Say what is to change: TEXT, --tag or --importance.")
     text = " ".join(words) if words else None
     _refuse_half_characters(text or "")
-    with access.stored_desk() as desk:
-        memory = engine.edit(
-            desk, access.project_at(project), id, text=text, tags=tags or None, importance=importance
+    with access.stored_desk() as engine:
+        memory = remembering.edit(
+            engine, access.project_at(project), id, text=text, tags=tags or None, importance=importance
         )
     _changed(memory, as_json=as_json)
 
@@ -97,8 +97,8 @@ def edit(
 @json_option()
 def pin(*, id: str, project: Path | None, as_json: bool) -> None:
     """Do not let a memory fade."""
-    with access.stored_desk() as desk:
-        memory = engine.edit(desk, access.project_at(project), id, pinned=True)
+    with access.stored_desk() as engine:
+        memory = remembering.edit(engine, access.project_at(project), id, pinned=True)
     _changed(memory, as_json=as_json)
 
 
@@ -108,8 +108,8 @@ def pin(*, id: str, project: Path | None, as_json: bool) -> None:
 @json_option()
 def unpin(*, id: str, project: Path | None, as_json: bool) -> None:
     """Let a memory fade like others."""
-    with access.stored_desk() as desk:
-        memory = engine.edit(desk, access.project_at(project), id, pinned=False)
+    with access.stored_desk() as engine:
+        memory = remembering.edit(engine, access.project_at(project), id, pinned=False)
     _changed(memory, as_json=as_json)
 
 
@@ -121,8 +121,8 @@ def unpin(*, id: str, project: Path | None, as_json: bool) -> None:
 @json_option()
 def forget(*, id: str, dry_run: bool, yes: bool, project: Path | None, as_json: bool) -> None:
     """Remove a memory for good; what it had superseded holds again."""
-    with access.stored_desk() as desk:
-        memory = engine.named_memory(desk, access.project_at(project), id)
+    with access.stored_desk() as engine:
+        memory = remembering.named_memory(engine, access.project_at(project), id)
     carry_out(access.home(), OneMemory(memory.id), dry_run=dry_run, yes=yes, as_json=as_json)
 
 

@@ -82,8 +82,8 @@ def _surfaced(project: Path | None, text: object) -> dict[str, Any]:
     from holdfast.cli.views.continuity import surfaced_as_json
 
     place = access.project_at(project)
-    with access.stored_desk() as desk:
-        return surfaced_as_json(desk, place, str(text))
+    with access.stored_desk() as engine:
+        return surfaced_as_json(engine, place, str(text))
 
 
 def _print(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -114,11 +114,11 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
     from holdfast.cli import access
     from holdfast.cli.views.memory_rows import text_row
     from holdfast.core.redaction.redact import redact
-    from holdfast.engine.memory import recall as engine
+    from holdfast.engine.memory import recall as recalling
 
     place = access.project_at(project)
-    with access.stored_desk() as desk:
-        found = engine.expand(desk, place, id, all_projects=all_projects)
+    with access.stored_desk() as engine:
+        found = recalling.expand(engine, place, id, all_projects=all_projects)
     if found is None:
         raise HoldfastError(
             f"nothing here has the id `{id}`", "`holdfast recall` shows ids; at least six characters name one"

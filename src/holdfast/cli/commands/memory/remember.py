@@ -18,9 +18,9 @@ from holdfast.cli.printing import give, give_json, say
 from holdfast.cli.views.memory_rows import give_kept, kept_row
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Scope
-from holdfast.engine.engine import Desk
+from holdfast.engine.engine import Engine
 from holdfast.engine.index import vectors
-from holdfast.engine.memory.remember import Kept, Wish, note, remember_all
+from holdfast.engine.memory.remember import MemoryOutcome, MemoryRequest, note, remember_all
 from holdfast.engine.memory.remember import remember as keep
 from holdfast.engine.recording.memorize import worded
 from holdfast.errors import HoldfastError
@@ -75,19 +75,19 @@ def remember(  # noqa: PLR0913 - each is an option
     value for the same subject supersedes the older, which `recall --all` still finds. A line of --jsonl is a
     JSON text, or an object with "text" and, if you like, "tags", "importance", "pinned" and "scope".
     """
-    wish = Wish(_said(words), tags, importance, pin, Scope(scope))
+    wish = MemoryRequest(_said(words), tags, importance, pin, Scope(scope))
     if bool(words) == (jsonl is not None):
         raise click.UsageError("Say what to remember, or give --jsonl; not both.")
-    with access.writing_desk() as desk:
-        place = access.project_to_keep(desk, project)
-        key = access.session_named(desk.store, session).key if session else access.session_around_us()
+    with access.writing_desk() as engine:
+        place = access.project_to_keep(engine, project)
+        key = access.session_named(engine.store, session).key if session else access.session_around_us()
         if jsonl is not None:
-            _many(_Run(desk, place, wish, key), jsonl, as_json=as_json)
+            _many(_Run(engine, place, wish, key), jsonl, as_json=as_json)
         elif to_file:
-            path = note(desk, place, wish)
+            path = note(engine, place, wish)
             give_json({"file": path}) if as_json else give(path)
         else:
-            kept = keep(desk, place, wish, source=SOURCE, session=key)
+            kept = keep(engine, place, wish, source=SOURCE, session=key)
             give_json(kept_row(kept)) if as_json else give_kept(kept)
 
 
@@ -113,9 +113,9 @@ def _no_text(what: str) -> HoldfastError:
 class _Run:
     """What all lines share: where they go, and what holds for those that do not say it themselves."""
 
-    desk: Desk
+    engine: Engine
     project: Project
-    usual: Wish
+    usual: MemoryRequest
     session: str
 
 
@@ -132,7 +132,7 @@ class _Line:
 
 def _many(run: _Run, lines: Iterable[bytes], *, as_json: bool) -> None:
     """Keep line after line; what was kept before a bad one is printed, and stays."""
-    kept: list[Kept] = []
+    kept: list[MemoryOutcome] = []
     try:
         with _counter() as counted:
             for batch in _kept(run, lines):
@@ -140,17 +140,17 @@ def _many(run: _Run, lines: Iterable[bytes], *, as_json: bool) -> None:
                 counted(len(batch))
                 if not as_json:
                     click.echo("\n".join(each.memory.id for each in batch))
-            _give_vectors(run.desk, len(kept))
+            _give_vectors(run.engine, len(kept))
     finally:
         if as_json:
             give_json([each.memory.id for each in kept])
     say(f"{len(kept):,} kept, {sum(each.again for each in kept):,} of them known before")
 
 
-def _kept(run: _Run, lines: Iterable[bytes]) -> Iterator[list[Kept]]:
+def _kept(run: _Run, lines: Iterable[bytes]) -> Iterator[list[MemoryOutcome]]:
     wishes = _wishes(run.usual, lines)
     while True:
-        batch: list[Wish] = []
+        batch: list[MemoryRequest] = []
         try:
             batch.extend(islice(wishes, LINES_AT_ONCE))
         except HoldfastError:
@@ -162,17 +162,17 @@ def _kept(run: _Run, lines: Iterable[bytes]) -> Iterator[list[Kept]]:
         yield _all_kept(run, batch)
 
 
-def _all_kept(run: _Run, wishes: list[Wish]) -> list[Kept]:
-    return remember_all(run.desk, run.project, wishes, source=SOURCE, session=run.session)
+def _all_kept(run: _Run, wishes: list[MemoryRequest]) -> list[MemoryOutcome]:
+    return remember_all(run.engine, run.project, wishes, source=SOURCE, session=run.session)
 
 
-def _wishes(usual: Wish, lines: Iterable[bytes]) -> Iterator[Wish]:
+def _wishes(usual: MemoryRequest, lines: Iterable[bytes]) -> Iterator[MemoryRequest]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield _wish(usual, line, number)
 
 
-def _wish(usual: Wish, line: bytes, number: int) -> Wish:
+def _wish(usual: MemoryRequest, line: bytes, number: int) -> MemoryRequest:
     try:
         said = msgspec.json.decode(line, type=_Line | str)
     except UnicodeDecodeError:
@@ -183,8 +183,8 @@ def _wish(usual: Wish, line: bytes, number: int) -> Wish:
     return _checked(usual, _Line(said) if isinstance(said, str) else said, number)
 
 
-def _checked(usual: Wish, line: _Line, number: int) -> Wish:
-    wish = Wish(
+def _checked(usual: MemoryRequest, line: _Line, number: int) -> MemoryRequest:
+    wish = MemoryRequest(
         line.text,
         (*usual.tags, *line.tags),
         usual.importance if line.importance is None else line.importance,
@@ -198,9 +198,9 @@ def _checked(usual: Wish, line: _Line, number: int) -> Wish:
     return wish
 
 
-def _give_vectors(desk: Desk, count: int) -> None:
-    embedder = desk.embedder() if count > FEW else None
-    while embedder is not None and vectors.catch_up(desk, embedder, VECTORS_AT_ONCE):
+def _give_vectors(engine: Engine, count: int) -> None:
+    embedder = engine.embedder() if count > FEW else None
+    while embedder is not None and vectors.catch_up(engine, embedder, VECTORS_AT_ONCE):
         pass
 
 

@@ -56,8 +56,8 @@ def memories(*, all_projects: bool, project: Path | None, as_json: bool) -> None
     Those that say the same or nearly the same as another, those that only repeat what Holdfast gave back,
     those that name files which are gone, and those that nobody found in 30 days. Nothing is changed.
     """
-    with access.stored_desk() as desk, working("reading memories"):
-        audited = doubtful(desk, access.project_at(project), all_projects=all_projects)
+    with access.stored_desk() as engine, working("reading memories"):
+        audited = doubtful(engine, access.project_at(project), all_projects=all_projects)
     rows = [
         {"id": doubt.id, "problem": doubt.problem, "detail": doubt.detail, "text": redact(memory.text)}
         for doubt, memory in audited.found

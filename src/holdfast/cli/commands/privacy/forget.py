@@ -18,7 +18,7 @@ from holdfast.cli.printing import give, give_json, say, working
 from holdfast.daemon.local import client
 from holdfast.engine.liveness.home import lock_holder, spooled
 from holdfast.engine.memory.remember import named_memory
-from holdfast.engine.privacy import forget as engine
+from holdfast.engine.privacy import forget as forgetting
 from holdfast.engine.privacy.forget import (
     Before,
     Choice,
@@ -93,20 +93,20 @@ def forget(  # noqa: PLR0913 - each is an option
     _take_in_letters(access.home())
     if not dry_run and not everything:
         _recover_first(access.home())
-    with access.stored_desk() as desk:
+    with access.stored_desk() as engine:
         if memory is not None:
-            id = named_memory(desk, access.project_at(None), memory, all_projects=True).id
+            id = named_memory(engine, access.project_at(None), memory, all_projects=True).id
             choice: Choice = OneMemory(id)
         else:
-            choice = _choice(desk.store, session, project, before)
+            choice = _choice(engine.store, session, project, before)
     carry_out(access.home(), choice, dry_run=dry_run, yes=yes, as_json=as_json)
 
 
 def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Say what would go, ask, have it gone, and tell what went."""
     with access.opened_store(where) as store, working("counting"):
-        expected = engine.rehearse(store, where, choice, access.now())
-        heirs = engine.living_on(store, choice.key) if isinstance(choice, OneSession) else []
+        expected = forgetting.rehearse(store, where, choice, access.now())
+        heirs = forgetting.living_on(store, choice.key) if isinstance(choice, OneSession) else []
     if not dry_run and expected != Forgotten():
         _agree(expected, beforehand=yes)
         with working("forgetting"):
@@ -203,8 +203,8 @@ def _forgotten(where: Path, choice: Choice) -> Forgotten:
         if holder := lock_holder(where):
             raise DaemonAway(f"the daemon (process {holder}) does not answer", "run `holdfast restart`")
         with access.opened_store(where) as store:
-            return engine.forget(store, where, choice, access.now())
-    answer = client.ask(where, "forget", timeout=FORGETTING_TIME, **engine.words_of(choice))
+            return forgetting.forget(store, where, choice, access.now())
+    answer = client.ask(where, "forget", timeout=FORGETTING_TIME, **forgetting.words_of(choice))
     if "error" in answer:
         raise HoldfastError(str(answer["error"]), str(answer.get("hint") or "run `holdfast restart`"))
     return Forgotten(**answer)

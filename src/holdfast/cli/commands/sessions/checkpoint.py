@@ -37,14 +37,14 @@ def checkpoint(*, digest: str | None, session: str) -> None:
     """
     words = _words(digest)
     id = str(uuid.uuid4())
-    with access.opened_desk() as desk:
-        chosen = _chosen(desk.store, session)
+    with access.opened_desk() as engine:
+        chosen = _chosen(engine.store, session)
         given = DigestGiven(
-            session=chosen.key, record=f"explicit:{id}", at=desk.clock(), origin=Origin.HUMAN, text=words
+            session=chosen.key, record=f"explicit:{id}", at=engine.clock(), origin=Origin.HUMAN, text=words
         )
         arrival = Arrival(chosen.key, chosen.harness, chosen.project, events=(given,))
         # One event, one checkpoint: this is the id that it takes.
-        record(replace(desk, new_id=lambda: id), arrival)
+        record(replace(engine, new_id=lambda: id), arrival)
     say(f"a checkpoint of session {chosen.key} in {chosen.project.path} is kept")
     click.echo(id)
 

@@ -30,8 +30,8 @@ def export(*, harness: str, session: str, to: Path | None) -> None:
     reader = harnesses.log_reader()
     if harness != reader.name:
         raise HarnessUnknown(f"nothing can be exported for `{harness}`", f"one of: {reader.name}")
-    with access.stored_desk() as desk:
-        text = "".join(f"{line}\n" for line in lines_of(desk, session))
+    with access.stored_desk() as engine:
+        text = "".join(f"{line}\n" for line in lines_of(engine, session))
     if to is None:
         # Byte for byte, but on a terminal nothing that it would obey.
         click.echo(printable(text) if sys.stdout.isatty() else text, nl=False)

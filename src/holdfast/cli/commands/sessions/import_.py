@@ -16,8 +16,8 @@ from holdfast import config, harnesses
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, moment
 from holdfast.cli.printing import give, give_json, give_table, say, working
-from holdfast.engine.engine import Desk
-from holdfast.engine.recording.import_reading import Found, side_by_side
+from holdfast.engine.engine import Engine
+from holdfast.engine.recording.import_reading import ImportableSession, side_by_side
 from holdfast.engine.recording.importing import Choice, Survey, survey, take_in
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
@@ -71,13 +71,13 @@ def import_(
         project_id=access.project_at(project).project_id if project else "",
     )
     taken = None
-    with _desk() as desk:
+    with _desk() as engine:
         with working("looking"):
-            found = survey(desk, _candidates(desk, readers, source), choice)
+            found = survey(engine, _candidates(engine, readers, source), choice)
         if found.found and not dry_run:
             _agree(found, beforehand=yes)
             with side_by_side(_workers(found)) as reading, _bar(found.size) as done:
-                taken = take_in(desk, found.found, _room(desk), done, reading)
+                taken = take_in(engine, found.found, _room(engine), done, reading)
     if as_json:
         give_json({**_told(found), "imported": asdict(taken) if taken else None})
     elif taken is None:
@@ -96,12 +96,12 @@ def import_(
 
 
 @contextmanager
-def _desk() -> Generator[Desk]:
-    """A desk over the home's store, which is made where there is none."""
+def _desk() -> Generator[Engine]:
+    """An engine over the home's store, which is made where there is none."""
     where = access.home()
     open_store(where / "store.db", where / "backups", access.now()).close()
-    with access.opened_desk() as desk:
-        yield desk
+    with access.opened_desk() as engine:
+        yield engine
 
 
 def _workers(found: Survey) -> int:
@@ -109,15 +109,17 @@ def _workers(found: Survey) -> int:
     return min(WORKERS_MOST, len(found.found), os.cpu_count() or 1) if found.size > WORTH_SHARING else 1
 
 
-def _room(desk: Desk) -> int:
+def _room(engine: Engine) -> int:
     """How much more may be kept of what sessions said."""
     settings = config.load(access.home(), None, None, os.environ).config
-    return max(0, settings.records.max_mb * MB - desk.store.records_kept().bytes)
+    return max(0, settings.records.max_mb * MB - engine.store.records_kept().bytes)
 
 
-def _candidates(desk: Desk, readers: Sequence[Reader], source: Path | None) -> Iterator[tuple[Reader, Path]]:
+def _candidates(
+    engine: Engine, readers: Sequence[Reader], source: Path | None
+) -> Iterator[tuple[Reader, Path]]:
     for reader in readers:
-        for root in (source,) if source else reader.transcript_roots(desk.user_home, os.environ):
+        for root in (source,) if source else reader.transcript_roots(engine.user_home, os.environ):
             yield from ((reader, path) for path in reader.transcripts(root))
 
 
@@ -165,14 +167,14 @@ class _Row:
 
 
 def _rows(found: Survey) -> list[_Row]:
-    def whose(one: Found) -> tuple[str, str]:
+    def whose(one: ImportableSession) -> tuple[str, str]:
         return one.harness.name, one.project.root
 
     ordered = sorted(found.found, key=whose)
     return [_row(harness, root, list(some)) for (harness, root), some in groupby(ordered, key=whose)]
 
 
-def _row(harness: str, project: str, some: list[Found]) -> _Row:
+def _row(harness: str, project: str, some: list[ImportableSession]) -> _Row:
     first, last = min(one.started_at for one in some), max(one.changed_at for one in some)
     return _Row(harness, project, len(some), sum(one.size for one in some), to_iso(first), to_iso(last))
 

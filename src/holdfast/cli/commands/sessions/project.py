@@ -34,8 +34,8 @@ def project() -> None:
 @json_option()
 def listed(*, as_json: bool) -> None:
     """List the projects that are known, the one last seen first."""
-    with access.stored_desk() as desk:
-        rows = projects_listed(desk.store, str(Path.cwd()))
+    with access.stored_desk() as engine:
+        rows = projects_listed(engine.store, str(Path.cwd()))
     if as_json:
         give_json([{**asdict(row), "last_seen_at": to_iso(row.last_seen_at)} for row in rows])
     elif rows:
@@ -61,12 +61,12 @@ def bind(*, name: str | None, anew: bool, share: bool, as_json: bool) -> None:
     if anew == (name is not None) or (anew and share):
         raise click.UsageError("Say either the ID of a project or --new.")
     here = _here()
-    with access.writing_desk() as desk:
-        before = projects.resolve(desk.store, here)
+    with access.writing_desk() as engine:
+        before = projects.resolve(engine.store, here)
         if name is None:
-            after = projects.start_anew(desk.store, here, access.now())
+            after = projects.start_anew(engine.store, here, access.now())
         else:
-            after = projects.bind(desk.store, here, _named(desk.store, name), access.now(), share=share)
+            after = projects.bind(engine.store, here, _named(engine.store, name), access.now(), share=share)
     _tell(before, after, as_json=as_json)
 
 

@@ -43,9 +43,9 @@ def _give_scores(limit: int, *, as_json: bool) -> None:
     from holdfast.cli.commands.evaluation.scores import give_scores, give_scores_as_json
     from holdfast.engine.evaluation.scoring import scored
 
-    with opened_desk() as desk:
+    with opened_desk() as engine:
         with working("scoring"):
-            scores = list(scored(desk, desk.store.sessions(limit)))
+            scores = list(scored(engine, engine.store.sessions(limit)))
         (give_scores_as_json if as_json else give_scores)(scores)
 
 

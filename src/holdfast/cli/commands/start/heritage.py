@@ -27,16 +27,16 @@ def inherit_or_offer(*, take: bool) -> None:
     if take or loaded.config.session.inherit.enabled:
         _take(project, loaded.config.session.default_key)
     elif SETTING not in loaded.sources:
-        with access.stored_desk() as desk:
-            found = not_inherited(desk, project, os.environ)
+        with access.stored_desk() as engine:
+            found = not_inherited(engine, project, os.environ)
         if found:
             _offer(found)
 
 
 def _take(project: Project, default_key: str) -> None:
-    with working("taking sessions over"), access.writing_desk() as desk:
-        taken, left = inherit_all(desk, project, os.environ)
-        goes_on = bool(desk.store.log(own_key(default_key), "", 1))
+    with working("taking sessions over"), access.writing_desk() as engine:
+        taken, left = inherit_all(engine, project, os.environ)
+        goes_on = bool(engine.store.log(own_key(default_key), "", 1))
     title = harnesses.log_reader().title
     if taken:
         records = sum(one.records for one in taken)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from holdfast.core.evidence.commands import outcomes, shell
-from holdfast.core.evidence.commands.purpose import Aim, search
+from holdfast.core.evidence.commands.purpose import Purpose, search
 from holdfast.core.evidence.commands.shell import Call
 from holdfast.core.evidence.commands.shell_steps import read
 from holdfast.core.evidence.trail import CommandRun
@@ -84,7 +84,7 @@ _ONE_PART: Final = compiled(r"(?:^|\s)(?:--filter|-F|--workspace|-w|--prefix|-C|
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ExitMeaning:
     """How a run ended: whether all went well, and if not, why."""
 
     ok: bool
@@ -96,25 +96,25 @@ class Ending:
         return not self.ok and self.reason not in _NO_FAILURE
 
 
-def ending(command: str, aim: Aim, output: str, exit_status: int | None, *, ok: bool) -> Ending:
+def ending(command: str, aim: Purpose, output: str, exit_status: int | None, *, ok: bool) -> ExitMeaning:
     """How a command ended that was run for this aim; `ok` is the harness's word."""
     failed = outcomes.failed(output, exit_status, ok=ok)
     if failed and exit_status is None and _BROKEN_OFF.search(output[-_LAST_WORDS:]):
-        return Ending(ok=False, reason=STOPPED)
+        return ExitMeaning(ok=False, reason=STOPPED)
     searched = search(command) if exit_status == 1 and not _COMPLAINT.search(output) else ()
-    if aim is Aim.CHECK and (searched or not failed) and (diagnosis := outcomes.diagnosis(output)):
-        return Ending(ok=False, reason=diagnosis)
+    if aim is Purpose.CHECK and (searched or not failed) and (diagnosis := outcomes.diagnosis(output)):
+        return ExitMeaning(ok=False, reason=diagnosis)
     if searched:
         return _without_a_match(aim, searched)
     # What git says last is what it ended with; what was to come after it has not been run.
     if failed and "git" in command and _DONE_ALREADY.search(output[-_LAST_WORDS:]):
-        return Ending(ok=False, reason=NOTHING_TO_DO)
-    return Ending(ok=not failed, reason=outcomes.reason(output) if failed else "")
+        return ExitMeaning(ok=False, reason=NOTHING_TO_DO)
+    return ExitMeaning(ok=not failed, reason=outcomes.reason(output) if failed else "")
 
 
 def has_failed(run: CommandRun) -> bool:
     """Whether a run went wrong and has left something undone, as a look-up does not."""
-    return run.ok is False and Ending(run.ok, run.reason).went_wrong and run.aim is not Aim.LOOK
+    return run.ok is False and ExitMeaning(run.ok, run.reason).went_wrong and run.aim is not Purpose.LOOK
 
 
 def looked_in_vain(run: CommandRun) -> bool:
@@ -150,14 +150,14 @@ def about(call: Call) -> list[str]:
     return [word for word in words if not _HOW_TO_PRINT.fullmatch(word)]
 
 
-def _without_a_match(aim: Aim, searched: tuple[str, ...]) -> Ending:
+def _without_a_match(aim: Purpose, searched: tuple[str, ...]) -> ExitMeaning:
     """How a run ended whose last step, a search, found nothing: well, if it searched a check for errors."""
-    if aim is Aim.LOOK:
-        return Ending(ok=False, reason=FOUND_NOTHING)
+    if aim is Purpose.LOOK:
+        return ExitMeaning(ok=False, reason=FOUND_NOTHING)
     for_errors = any(map(_ERRORS.search, searched)) and not any(map(_INVERTED.match, searched))
-    if aim is Aim.CHECK and for_errors:
-        return Ending(ok=True)
-    return Ending(ok=False, reason=NOTHING_MATCHED)
+    if aim is Purpose.CHECK and for_errors:
+        return ExitMeaning(ok=True)
+    return ExitMeaning(ok=False, reason=NOTHING_MATCHED)
 
 
 def _covers(done: Call, undone: Call) -> bool:

@@ -16,7 +16,7 @@ from holdfast.core.text.names import program_name
 from holdfast.core.text.patterns import compiled
 
 
-class Aim(StrEnum):
+class Purpose(StrEnum):
     """What a command line is run for."""
 
     DO = ""
@@ -27,13 +27,13 @@ class Aim(StrEnum):
     """Every step only shows, searches, prints or goes somewhere."""
 
 
-def aim(command: str) -> Aim:
+def aim(command: str) -> Purpose:
     """What a command line is run for."""
     steps = list(_steps(command))
     if steps and all(_looks(step) or _is_aside(step) for step in steps):
-        return Aim.LOOK
+        return Purpose.LOOK
     hidden = any(_checks(step) and _is_hidden(steps[place + 1 :]) for place, step in enumerate(steps))
-    return Aim.CHECK if hidden and not any(map(_shows_a_text, steps)) else Aim.DO
+    return Purpose.CHECK if hidden and not any(map(_shows_a_text, steps)) else Purpose.DO
 
 
 def search(command: str) -> tuple[str, ...]:

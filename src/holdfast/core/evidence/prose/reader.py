@@ -26,7 +26,7 @@ _WORDS: Final = re.compile(r"[a-z]+(?:'[a-z]+)?|[一-鿿]")
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class Statements:
     """All that one text says, by kind."""
 
     decisions: tuple[str, ...] = ()
@@ -39,10 +39,10 @@ class Spoken:
     needs: tuple[str, ...] = ()
 
 
-def spoken(text: str) -> Spoken:
+def spoken(text: str) -> Statements:
     """Everything that an agent's text says, read once: cheaper than the single functions in a row."""
     heard = _heard(text)
-    return Spoken(
+    return Statements(
         decisions=_decisions(heard),
         next_steps=_next_steps(heard),
         untried=_said(heard, rules.UNTRIED),

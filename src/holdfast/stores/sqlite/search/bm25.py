@@ -26,7 +26,7 @@ _Register: TypeAlias = Callable[[str, Callable[[apsw.FTS5ExtensionApi], float]],
 """apsw writes its own types for functions with any number of arguments."""
 
 
-class Held(NamedTuple):
+class Posting(NamedTuple):
     """A word, and the documents that hold it."""
 
     word: str
@@ -44,11 +44,11 @@ class Bm25:
         register("documents_in_all", _documents_in_all)
         register("mean_length", _mean_length)
 
-    def held(self, word: str, limit: int) -> Held:
+    def held(self, word: str, limit: int) -> Posting:
         """The documents that hold a word, the oldest first, at most so many."""
-        return Held(word, self._database.rows(_HELD, {"query": any_of([word]), "limit": limit}))
+        return Posting(word, self._database.rows(_HELD, {"query": any_of([word]), "limit": limit}))
 
-    def scores(self, held: Sequence[Held]) -> dict[int, float]:
+    def scores(self, held: Sequence[Posting]) -> dict[int, float]:
         """How well each document says the words, by its number; every one that holds one must be there."""
         scores: dict[int, float] = {}
         found = [one for one in held if one.rows]

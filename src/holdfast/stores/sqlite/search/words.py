@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from holdfast.stores.sqlite.database import Bindings, Database
-from holdfast.stores.sqlite.search.bm25 import Bm25, Held, any_of
+from holdfast.stores.sqlite.search.bm25 import Bm25, Posting, any_of
 
 SCORED_MOST: Final = 1_000
 """The rarest words are looked for that stand in about so many documents together."""
@@ -43,7 +43,7 @@ class Words:
         """Whether there are so few documents that all words can be looked for."""
         return self._last() <= SCORED_MOST
 
-    def rarest(self, words: Sequence[str]) -> list[Held]:
+    def rarest(self, words: Sequence[str]) -> list[Posting]:
         """The words to look for, the rarest first, at least one of them, and the documents that hold them."""
         words, last = list(dict.fromkeys(words)), self._last()
         if not self._asked_among <= last <= self._asked_among * GROWN:
@@ -54,7 +54,7 @@ class Words:
         read = {word: self._held(word) for word in rows}
         counts = {word: len(held.rows) * share for word, held in read.items()}
         counts |= {word: self._count(word) for word in words if word not in read}
-        chosen, held = list[Held](), 0.0
+        chosen, held = list[Posting](), 0.0
         for count, word in sorted((count, word) for word, count in counts.items()):
             if held and held + count > SCORED_MOST * share:
                 break
@@ -62,11 +62,11 @@ class Words:
             held += count
         return chosen
 
-    def scores(self, held: Sequence[Held]) -> dict[int, float]:
+    def scores(self, held: Sequence[Posting]) -> dict[int, float]:
         """How well each of these documents says the words, by its number."""
         return self._bm25.scores(held)
 
-    def _held(self, word: str) -> Held:
+    def _held(self, word: str) -> Posting:
         return self._bm25.held(word, NEWEST_MOST + 1)
 
     def _last(self) -> int:

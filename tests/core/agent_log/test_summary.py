@@ -1,0 +1,124 @@
+"""Summary: the question is bounded whatever was said, and an answer is of use or refused with a reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.core.agent_log.context import AgentTurn, Call, Image, Result, Text, UserTurn, turns_of
+from holdfast.core.agent_log.records import Log, path_to
+from holdfast.core.agent_log.summary import (
+    BUCKET,
+    CONVERSATION_CHARS,
+    EARLIER_CHARS,
+    SCHEMA,
+    Failed,
+    Material,
+    Written,
+    answer,
+    conversation,
+    has_evidence,
+    question,
+)
+from holdfast.core.events.event import Action, Todo
+from holdfast.core.evidence.trail import CommandRun, FileTouch, Note, NoteKind, Trail
+from tests.core.logs import LOGS, NOON
+
+TRAIL = Trail(
+    commands=(
+        CommandRun("make build", NOON, ok=True),
+        CommandRun("make test", NOON, ok=False, reason="2 failed"),
+        CommandRun("make slow", NOON),
+    ),
+    files=(FileTouch("a.py", Action.READ, 1, NOON), FileTouch("b.py", Action.EDIT, 1, NOON)),
+    notes=(
+        Note(NoteKind.NEXT, "Next I mend the loop.", NOON, "r"),
+        Note(NoteKind.UNTRIED, "A regex might do.", NOON, "r"),
+    ),
+    todos=(Todo("write docs", "pending"), Todo("begin", "completed")),
+)
+
+
+def test_the_evidence_stands_in_five_buckets() -> None:
+    asked = question(Material("", (), TRAIL))
+    assert asked.startswith(SCHEMA)
+    assert asked[len(SCHEMA) :].strip() == (
+        "## Commands that succeeded\n- `make build`\n\n"
+        "## Commands that failed\n- `make test`: 2 failed\n\n"
+        "## Files written\n- b.py\n\n"
+        "## Next steps that were named\n- Next I mend the loop.\n- write docs\n\n"
+        "## Ideas that were named and not tried\n- A regex might do.\n\n"
+        "## Conversation"
+    )
+
+
+def test_a_bucket_holds_the_last_few() -> None:
+    runs = tuple(CommandRun(f"make {number}", NOON, ok=True) for number in range(20))
+    asked = question(Material("", (), Trail(commands=runs)))
+    assert asked.count("- `make ") == BUCKET
+    assert "`make 19`" in asked
+    assert "`make 11`" not in asked
+
+
+def test_a_long_conversation_keeps_its_beginning_and_its_end() -> None:
+    turns = tuple(UserTurn((Text(f"{number}: " + "word " * 100),)) for number in range(1_000))
+    told = conversation(turns)
+    assert len(told) <= CONVERSATION_CHARS + 100_000 // 50
+    assert told.startswith("USER: 0: ")
+    assert "USER: 999: " in told
+    assert "messages left out …]" in told
+
+
+def test_an_image_is_not_told_and_a_failure_is_called_one() -> None:
+    turns = (
+        UserTurn((Text("look"), Image("image/png", "AAAA"))),
+        AgentTurn((Call("c", "see", '{"n":1}'),), (Result("c", (Text("boom"),), ok=False),)),
+    )
+    assert conversation(turns) == 'USER: look\n\nCALL see {"n":1}\n\nFAILED: boom'
+
+
+@given(LOGS, st.text(max_size=50).map(lambda text: text * 400))
+def test_the_question_has_its_bounds_whatever_was_said(log: Log, earlier: str) -> None:
+    asked = question(Material(earlier, turns_of(path_to(log.records)), TRAIL))
+    assert len(asked) < len(SCHEMA) + CONVERSATION_CHARS + EARLIER_CHARS + 20_000
+
+
+@given(st.text() | st.binary().map(lambda some: some.decode("latin-1")))
+def test_any_answer_is_of_use_or_refused_with_a_reason(text: str) -> None:
+    found = answer(text, Material("", (), TRAIL), "m")
+    assert isinstance(found, Written) or found.reason
+
+
+@given(
+    st.recursive(
+        st.none() | st.text() | st.integers(), lambda each: st.lists(each) | st.dictionaries(st.text(), each)
+    )
+)
+def test_any_document_is_of_use_or_refused_with_a_reason(document: object) -> None:
+    found = answer(json.dumps({"summary": document, "topics": document}), Material("", (), Trail()), "m")
+    assert isinstance(found, Written | Failed)
+
+
+@pytest.mark.parametrize(
+    ("trail", "has"),
+    [
+        (Trail(), False),
+        (Trail(files=(FileTouch("a.py", Action.READ, 1, NOON),)), False),
+        (Trail(todos=(Todo("begin", "completed"),)), False),
+        (Trail(commands=(CommandRun("make", NOON),)), False),
+        (TRAIL, True),
+    ],
+)
+def test_what_was_only_read_or_is_done_is_no_evidence(trail: Trail, has: bool) -> None:  # noqa: FBT001 - a column
+    assert has_evidence(trail) is has
+
+
+def test_rows_are_told_once_and_on_one_line() -> None:
+    said = {"summary": "The parser is being fixed.", "failed": ["a\nb", "a b", " "], "topics": ["x", "x"]}
+    found = answer(json.dumps(said), Material("", (), TRAIL), "m")
+    assert isinstance(found, Written)
+    assert found.text == "The parser is being fixed.\n\n### Failed\n- a b"
+    assert found.topics == ("x",)

@@ -1,0 +1,396 @@
+"""Prose: each sentence is heard for what it says, and nothing is heard that was not said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from holdfast.core.evidence.prose import reader
+from tests.tables import every_row
+
+Reader: TypeAlias = Callable[[str], tuple[str, ...]]
+
+SAID: tuple[tuple[Reader, str], ...] = (
+    (
+        reader.decisions,
+        """
+        I decided to keep the queue in memory.
+        Decision: one table per tenant, because the vendor limits row counts.
+        We'll use SQLite because the file can be copied.
+        Going with polling instead of webhooks.
+        I chose the streaming parser over the tree one.
+        We opted for a plain function rather than a class.
+        I'll put the lock into the store since both callers need it.
+        I'm keeping the old name because two plugins import it.
+        You chose option 2, so the flag stays.
+        Let's go with the second layout.
+        ok, fine, let's use Vite
+        Moved the check into the parser rather than the caller.
+        The first design was chosen because it needs no migration.
+        Let me keep the lock in the store because both callers need it.
+        Let's do the rename first, since the exporter depends on it.
+        我们决定先不升级框架。
+        改用 httpx，因为它支持超时。
+        缓存采用 LRU 策略。
+        """,
+    ),
+    (
+        reader.next_steps,
+        """
+        Next: wire the exporter into the command line.
+        Next steps: write the docs and tag the release.
+        The next step is to port the second reader.
+        The next task in the epic is ledger-4.2 (sync of one file).
+        Now the final task — ledger-4.3.
+        Remaining: the Windows path and its test.
+        Still to do — the retry in the uploader.
+        TODO: drop the shim after the release.
+        I still need to cover the empty case.
+        The exporter still needs tests.
+        Then we need to backfill the old rows.
+        Once the branch is merged, we should delete the flag.
+        The rename is not yet implemented.
+        The dashboard hasn't been migrated yet.
+        Before merging, we must squash the fixups.
+        下一步是补上单元测试。
+        接下来需要迁移旧数据。
+        文档还需要更新。
+        """,
+    ),
+    (
+        reader.untried,
+        """
+        We could also try a smaller batch size.
+        Alternatively, the index could be built in the background.
+        Another option is a trigger in the database.
+        I haven't tried the newer driver.
+        An alternative would be a bloom filter.
+        It might be worth trying the C extension.
+        If that doesn't work, we could pin the old version.
+        As a last resort, we could vendor the library.
+        The second approach has not been tried.
+        Another idea: keep the results of the last run.
+        还没试过关闭缓存。
+        可以再试试更小的批次。
+        另一种方案是用触发器。
+        """,
+    ),
+    (
+        reader.questions,
+        """
+        Should I delete the old table too?
+        Do you want the report as CSV or as JSON?
+        Which option do you prefer?
+        Want me to open the pull request now?
+        Would you rather keep the old name for a release?
+        Shall we support Python 3.10?
+        May I add a dependency for this?
+        Is the trailing slash intended?
+        Can you tell me which account owns the bucket?
+        For stale rows, should I archive or delete?
+        你希望保留旧接口吗？
+        要不要顺便升级依赖？
+        """,
+    ),
+    (
+        reader.confirmed,
+        """
+        All 12 tests pass.
+        The whole suite is green.
+        Verified that the lock is released on a crash.
+        I've confirmed that both readers agree.
+        The import works now.
+        The upload works as expected.
+        Fixed by closing the cursor first.
+        The race is fixed.
+        Typecheck passed, lint is clean.
+        All tests pass.
+        `origin` is fixed.
+        The importer works again, but the old one is still there.
+        The build succeeded without warnings.
+        Lint and typecheck pass.
+        31 tests passed in the last run.
+        The race is fixed, and the server is running on port 80.
+        所有测试都通过。
+        登录问题已修复。
+        验证通过，可以合并。
+        """,
+    ),
+    (
+        reader.failures,
+        """
+        Raising the limit didn't work because the proxy caps it too.
+        The migration fails with a duplicate key.
+        Clearing the cache doesn't help.
+        Three tests are failing after the rename.
+        The build still fails on Windows.
+        I tried the async driver, but it leaks connections.
+        It crashed because the list was empty.
+        The deploy failed.
+        40 passed, 2 failed.
+        We couldn't get the container to start.
+        I reverted the index because it broke the import.
+        The parser is failing on empty lines.
+        The request timed out after the second page.
+        这个方法不行。
+        构建失败了，缺少头文件。
+        重启之后还是报错。
+        """,
+    ),
+    (
+        reader.measurements,
+        """
+        The import took 340 ms.
+        Memory went from 1.2 GB to 310 MB.
+        All 84 tests pass.
+        It is 3x faster now.
+        Coverage rose to 91.5%.
+        p95: 12 before, 7 now.
+        1,300 of 99,000 rows had no owner.
+        The module is now 885 lines.
+        We removed ~290 lines from the entry point.
+        The renderer (1508 lines) is down from 2376.
+        The query returns in 0.8 s on the copy.
+        The cache saves 40% of the requests.
+        It is 2.5 times faster than the old one.
+        The prompt has 12k tokens.
+        导入只用了 3 秒。
+        一共 12 个测试失败。
+        """,
+    ),
+    (
+        reader.needs,
+        """
+        The tests need Redis on port 6380.
+        It depends on a running Postgres.
+        This requires Node 22 or later.
+        Docker must be running.
+        The dev database needs to be started.
+        DATABASE_URL must be set.
+        You need to set the variable `API_BASE_URL` in .env.
+        Run `mise install` first.
+        Start `docker compose up db` before running the suite.
+        The dev server is running at http://localhost:5173
+        需要先启动 Redis
+        测试依赖 Docker
+        """,
+    ),
+)
+
+NOT_SAID: tuple[tuple[Reader, str], ...] = (
+    (
+        reader.decisions,
+        """
+        Should we go with the second layout?
+        I haven't decided yet.
+        If we decided to split it, we would need two tables.
+        The parser uses a regex instead of a tokenizer.
+        Let me check which one was chosen.
+        You can choose either of them.
+        It failed because the list was empty.
+        We could go with a queue.
+        Let's use grep to find the callers.
+        Let's do it!
+        Let me use the full path instead to satisfy the compiler.
+        Let me put it in `lib/scripts/` instead.
+        Let me switch to the second terminal.
+        Let's do package 14: create the new entry point.
+        I'll use that instead.
+        Going with it.
+        The result depends on the decision of the caller.
+        是否采用缓存取决于负载。
+        尚未决定使用哪个库。
+        让我改用另一个命令。
+        """,
+    ),
+    (
+        reader.next_steps,
+        """
+        I will now run the tests.
+        Let me check the next file.
+        Now I'll update the exporter.
+        Next, I'll run the linter.
+        The next line holds the header.
+        Is there anything left to do?
+        We no longer need to patch it.
+        The next.js app is in todo-app.
+        There is nothing left to fix.
+        Running the tests next.
+        It moves from left to right.
+        This is the largest remaining work package.
+        You should now see the new header.
+        我现在运行测试。
+        接下来我来检查配置。
+        """,
+    ),
+    (
+        reader.untried,
+        """
+        Let me try another approach.
+        I tried the newer driver and it works.
+        The option is called verbose.
+        Could we try a smaller batch?
+        Another test fails now.
+        The function tries both paths.
+        It is not worth documenting.
+        The other file is unchanged.
+        There are two options.
+        I'll try the second one.
+        让我再试一次。
+        测试失败了。
+        """,
+    ),
+    (
+        reader.questions,
+        """
+        Why does this matter? Because the lock is shared.
+        What changed? The parser is stricter.
+        The problem? A stale file.
+        How can I help you today?
+        Is there anything else?
+        Does that make sense?
+        I asked whether the table is needed.
+        Hmm, is the cache stale? Let me look.
+        `SELECT ?` is the statement.
+        What would you like me to do next?
+        为什么会这样？因为锁没有释放。
+        还有什么需要吗？
+        """,
+    ),
+    (
+        reader.confirmed,
+        """
+        I'll run the tests to verify that `rows_that_were_not_sent_before` works correctly.
+        The function is working correctly.
+        The new functionality works as expected.
+        The tests should pass now.
+        If all tests pass, I will merge.
+        Let me verify that the tests pass.
+        Make sure the build passes.
+        It doesn't work as expected.
+        The fix is not verified.
+        Do the tests pass?
+        Once the tests pass, we can merge.
+        The path is passed to the parser.
+        I need the suite to be green.
+        40 passed, 2 failed.
+        The header has a fixed width.
+        The exporter is now working but there are type errors.
+        Most tests pass but `test_rotation` is failing.
+        The new tests passed, but an old one hit the timeout of 5 s.
+        Most of CI is passing; the job for Windows is still running.
+        The whole suite is underway; the reader's tests are still passing.
+        I'm rerunning lint; typecheck already passed.
+        单元测试通过，集成测试还在跑。
+        All green.
+        Everything is fixed!
+        It works now.
+        登录已修复，但是导出还是报错。
+        全部通过。
+        测试没有通过。
+        如果测试通过就合并。
+        """,
+    ),
+    (
+        reader.failures,
+        """
+        If it fails with a timeout, retry.
+        The build would fail on Windows.
+        The handler fails gracefully with a clear message.
+        It no longer fails with a timeout.
+        31 passed, 0 failed in the last run.
+        The test is expected to fail.
+        Does the import fail with this file?
+        The function raises when the list is empty.
+        When the upload fails on a slow line, it is repeated.
+        Three tests pass.
+        Doesn't solve the root cause.
+        Only one test is failing now.
+        Two checks are broken.
+        Bug: the comparison of both keys always fails because they differ in length.
+        Issue 2: the upload fails with a large file.
+        The workflow is working but failing on the formatting checks.
+        如果失败了就重试。
+        没有失败的用例。
+        """,
+    ),
+    (
+        reader.measurements,
+        """
+        A session that began 28ms ago is marked as lost.
+        三分钟前和 5 秒前各失败一次
+        See line 366 of the parser.
+        Lines 16-30 hold the table.
+        It needs Python 3.12 and Node 22.
+        The server listens on port 8080.
+        Released on 2025-07-20.
+        The timeout is 30 s.
+        Retry at most 5 times.
+        Session keys are dropped after 10 minutes.
+        I am 100% sure.
+        The id is a7f3c2d.
+        Issue #1263 describes it.
+        Let me wait 30 s.
+        A chunk holds up to 64 KB.
+        It fires after that 1 s delay.
+        It waits for a `setTimeout` of 1 s before it starts.
+        90 lines handling the traversal of the tree.
+        The runner (177 lines) - runs one command.
+        cache.py - the store of results (~1,850 LOC)
+        The archive is capped at 100 MB.
+        这个文件有 200 行代码。
+        The label reads "95% done".
+        最多重试 3 次，间隔 5 秒。
+        """,
+    ),
+    (
+        reader.needs,
+        """
+        Does it need Docker?
+        If it needs Docker, skip it.
+        It no longer needs Redis.
+        The build does not require Python.
+        The parser requires Python code as its input.
+        I need to go through the list.
+        Let me check whether Docker must be running.
+        The function needs an argument.
+        Run `make test` again.
+        不需要安装 Docker
+        """,
+    ),
+)
+
+
+def cases(table: tuple[tuple[Reader, str], ...]) -> list[tuple[Reader, str]]:
+    return [(read, line.strip()) for read, lines in table for line in lines.strip().splitlines()]
+
+
+@every_row(("read", "sentence"), cases(SAID))
+def test_a_sentence_is_heard_whole(read: Reader, sentence: str) -> None:
+    assert read(sentence) == (sentence,)
+
+
+@every_row(("read", "text"), cases(NOT_SAID))
+def test_what_is_not_said_is_not_heard(read: Reader, text: str) -> None:
+    assert read(text) == ()
+
+
+def test_a_text_read_once_says_the_same_as_the_single_readers() -> None:
+    text = "\n".join(f"- {line}" for _, line in cases(SAID))
+    said = reader.spoken(text)
+    assert said == reader.Statements(
+        decisions=reader.decisions(text),
+        next_steps=reader.next_steps(text),
+        untried=reader.untried(text),
+        questions=reader.questions(text),
+        confirmed=reader.confirmed(text),
+        failures=reader.failures(text),
+        measurements=reader.measurements(text),
+        needs=reader.needs(text),
+    )
+    assert all((said.decisions, said.next_steps, said.untried, said.questions, said.confirmed, said.failures))
+
+
+def test_a_sentence_may_say_two_things() -> None:
+    said = reader.spoken("All 84 tests pass.")
+    assert said.confirmed == said.measurements == ("All 84 tests pass.",)

@@ -1,0 +1,56 @@
+"""What was only asked or told in the words of a rule is no rule, wherever rules are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from holdfast.core.brief.brief_input import RULES, BriefInput, Reason
+from holdfast.core.brief.compose import compose
+from holdfast.core.documents.continuity import LayerName, Part
+from holdfast.core.documents.continuity_summary import generated
+from holdfast.core.documents.handoff import Head
+from holdfast.core.session.checkpoint import take
+from holdfast.core.session.session import Session, Trigger
+from holdfast.core.work import handoff_content, ledger_content
+from holdfast.core.work.handoff_content import Words
+from tests.core.scenes import NOON, after, prompt, session
+
+RULE = "Never touch the ledger table."
+REMARKS = ("wait, do we only have a single colour?", "That's the only page that loaded.")
+
+
+def in_the_brief(of: Session) -> list[str]:
+    return [item.text for item in compose(told(of), 6_000).items if item.section == RULES]
+
+
+def in_the_ledger(of: Session) -> list[str]:
+    return [entry.text for entry in ledger_content.filled(told(of)).constraints]
+
+
+def in_the_handoff(of: Session) -> list[str]:
+    request = handoff_content.filled(told(of), (), Head("go on"), Words()).sections[0]
+    return [line.removeprefix("Rule: ") for line in request if line.startswith("Rule: ")]
+
+
+def in_the_checkpoint(of: Session) -> list[str]:
+    _, taken = take(of, Trigger.PERIODIC, "", "c1", NOON)
+    _, _, rules = taken.digest.partition("### Constraints\n")
+    return [line.removeprefix("- ") for line in rules.partition("\n\n")[0].splitlines()]
+
+
+def in_continuity(of: Session) -> list[str]:
+    return list(generated(of).layers[LayerName.SHARED].of(Part.NOTES))
+
+
+def told(of: Session) -> BriefInput:
+    return BriefInput(Reason.CLEAR, of, NOON)
+
+
+@pytest.mark.parametrize(
+    "rules", [in_the_brief, in_the_ledger, in_the_handoff, in_the_checkpoint, in_continuity]
+)
+def test_a_question_and_a_remark_are_not_told_as_rules(rules: Callable[[Session], list[str]]) -> None:
+    asked = [prompt(text, f"p{place}") for place, text in enumerate((REMARKS[0], RULE, REMARKS[1]))]
+    assert rules(after(session(), *asked)) == [RULE]
