@@ -171,6 +171,17 @@ def test_the_same_whatever_bytes_are_hit(
     shutil.rmtree(path.parent)
 
 
+@pytest.mark.parametrize("start", [0, 20, 45, 59, 60])
+def test_a_schema_that_a_damaged_header_names_is_not_believed(
+    template: Path, tmp_path: Path, start: int
+) -> None:
+    path = Path(shutil.copy(template, tmp_path / "damaged.db"))
+    content = bytearray(path.read_bytes())
+    content[start : start + 64] = random.Random(start).randbytes(64)
+    path.write_bytes(content)
+    assert ids(salvaged(path), "memories") == ids(template, "memories")
+
+
 def test_what_stands_in_the_log_alone_is_salvaged(tmp_path: Path) -> None:
     path, copy = tmp_path / "home" / "store.db", tmp_path / "copy.db"
     stored(path)

@@ -156,7 +156,7 @@ def test_an_empty_git_directory_is_passed_over_as_git_does(repo: Path) -> None:
 
 def test_the_climb_ends_at_a_mount_point(repo: Path) -> None:
     (repo / "mount").mkdir()
-    look = "import sys; from holdfast.engine import git; print(git.identity(sys.argv[1]).root)"
+    look = "import sys; from holdfast.engine.repository import git; print(git.identity(sys.argv[1]).root)"
     script = 'mount -t tmpfs none "$1" && mkdir "$1/in" && exec "$2" -c "$3" "$1/in"'
     command = ["unshare", "-rm", "sh", "-c", script, "sh", str(repo / "mount"), sys.executable, look]
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], check=False).returncode:

@@ -48,8 +48,8 @@ class PageFile:
         first = self.page(1)
         reserved = first[20] if _page_size(first) else 0
         self.usable = self.page_size - reserved
-        self.schema = int.from_bytes(first[60:64], "big") if _page_size(first) else 0
-        """The version of the schema that the file says it has; 0 if it does not say."""
+        self.schema = int.from_bytes(first[60:64], "big") if _is_sound_header(first) else 0
+        """The version of the schema that the file says it has; 0 if it does not say, or its header is damaged."""
         self.unreadable = 0
         """How many records could not be read on pages that hold others that could."""
 
@@ -185,6 +185,19 @@ def _checksum(content: bytes, sums: tuple[int, int], order: str) -> tuple[int, i
         first = (first + words[place] + second) & 0xFFFFFFFF
         second = (second + words[place + 1] + first) & 0xFFFFFFFF
     return first, second
+
+
+def _is_sound_header(page: bytes) -> bool:
+    """Whether the fields around the schema's version hold what SQLite writes, so that it can be believed."""
+    schema_format, encoding = page[44:48], page[56:60]
+    fractions_hold = page[21:24] == bytes((64, 32, 32))
+    return (
+        bool(_page_size(page))
+        and fractions_hold
+        and int.from_bytes(schema_format, "big") in range(1, 5)
+        and int.from_bytes(encoding, "big") in (1, 2, 3)
+        and not any(page[72:92])
+    )
 
 
 def _page_size(header: bytes) -> int:
