@@ -314,7 +314,7 @@ def saturate(home: str) -> None:
     """Send one letter after the other, as a client of its own, until somebody ends us."""
     while True:
         header = hook.write_header(f"{time.time_ns()}-{os.getpid()}", HARNESS, (), "")
-        body = letter("UserPromptSubmit", f"client-{os.getpid()}", Path(home))
+        body = hook_body("UserPromptSubmit", f"client-{os.getpid()}", Path(home))
         with contextlib.suppress(OSError, ValueError):
             hook.ask(home, header, body, time.monotonic() + 10)
 
@@ -322,7 +322,7 @@ def saturate(home: str) -> None:
 def hook_probe(home: Path, event: str) -> Probe:
     """The installed command, without the shell, which the floors don't have either."""
     words = shlex.split(holdfast(home, "hook-command", HARNESS))
-    body = letter(event, f"session-{home.name}", home)
+    body = hook_body(event, f"session-{home.name}", home)
     return lambda: timed(words, body, environment(home))
 
 
@@ -332,7 +332,7 @@ def timed(words: list[str], stdin: bytes, variables: dict[str, str]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def letter(event: str, session: str, home: Path) -> bytes:
+def hook_body(event: str, session: str, home: Path) -> bytes:
     fields = {"session_id": session, "hook_event_name": event, "cwd": str(home), "transcript_path": None}
     return json.dumps({**fields, "source": "startup", "prompt": "make the tests pass"}).encode()
 

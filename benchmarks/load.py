@@ -204,8 +204,8 @@ def ask(home: Path, session: str, fields: dict[str, str]) -> bytes:
     """Carry a letter as the hook does; what is answered, and an error where nothing is."""
     name = f"{time.time_ns()}-{threading.get_ident()}"
     header = hook.write_header(name, HARNESS, (), "")
-    letter = json.dumps({"session_id": session, "cwd": str(project_of(home)), **fields}).encode()
-    return hook.ask(str(home), header, letter, time.monotonic() + ANSWER_S)
+    payload = json.dumps({"session_id": session, "cwd": str(project_of(home)), **fields}).encode()
+    return hook.ask(str(home), header, payload, time.monotonic() + ANSWER_S)
 
 
 def project_of(home: Path) -> Path:

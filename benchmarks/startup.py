@@ -122,12 +122,12 @@ def measure_once(project: Path, environment: Mapping[str, str]) -> dict[str, tup
 
 def furnish(project: Path, environment: Mapping[str, str]) -> None:
     """A session with a checkpoint, a memory, and a daemon that has taken them in."""
-    letter = {"session_id": "s1", "transcript_path": None, "cwd": str(project)}
-    prompt = {**letter, "hook_event_name": "UserPromptSubmit", "prompt": "Fix the retries in queue.py"}
+    payload = {"session_id": "s1", "transcript_path": None, "cwd": str(project)}
+    prompt = {**payload, "hook_event_name": "UserPromptSubmit", "prompt": "Fix the retries in queue.py"}
     hook = (*MODULE, "hook", "--harness", "claude-code")
     timed((*MODULE, "up"), project, environment)
     timed(hook, project, environment, json.dumps(prompt))
-    timed(hook, project, environment, json.dumps({**letter, "hook_event_name": "PreCompact"}))
+    timed(hook, project, environment, json.dumps({**payload, "hook_event_name": "PreCompact"}))
     timed((*MODULE, "remember", "retries are capped at five"), project, environment)
 
 

@@ -110,8 +110,8 @@ def samples(tokenizer: Any) -> bytes:
     """What the original tokenizer makes of sentences and of characters drawn by lot, to compare ours with."""
     draw = random.Random(192)  # noqa: S311 - no secret depends on it
     blocks = ((0x20, 0x7E), (0xA0, 0x24F), (0x370, 0x3FF), (0x400, 0x4FF), (0x2000, 0x206F), (0x4E00, 0x4E80))
-    letters = [chr(code) for first, last in blocks for code in range(first, last + 1)]
-    drawn = ("".join(draw.choices(letters, k=24)) for _ in range(120))
+    hook_events = [chr(code) for first, last in blocks for code in range(first, last + 1)]
+    drawn = ("".join(draw.choices(hook_events, k=24)) for _ in range(120))
     texts = [*SENTENCES, *drawn]
     unknown = tokenizer.token_to_id("[UNK]")
     # Truncation and padding are the transformer's; a static model has neither.

@@ -193,7 +193,7 @@ at = time.time_ns() // 1_000_000
 path = letter["transcript_path"]
 shown = open(path, "rb").read().count(b"\n") if os.path.exists(path) else 0
 with open(sys.argv[1], "a") as log:
-    log.write(json.dumps({"at": at, "shown": shown, "letter": letter}) + "\n")
+    log.write(json.dumps({"at": at, "shown": shown, "payload": letter}) + "\n")
 if letter.get("source") == "compact":
     text = "<holdfast-recall>\n(here stood the brief)\n</holdfast-recall>"
     print(json.dumps({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}))
@@ -205,7 +205,7 @@ if letter.get("source") == "compact":
 class Recorded:
     """What the harness left behind."""
 
-    letters: list[Json]
+    hook_events: list[Json]
     records: list[Json]
     files: Mapping[str, str]
     window: str
@@ -230,7 +230,7 @@ def main() -> int:
 def play(claude: Claude, server: ModelServer, root: Path) -> Recorded:
     """The story from its first prompt to its end."""
     _make_project(claude)
-    log = root / "letters.jsonl"
+    log = root / "hook_events.jsonl"
     (root / "hook.py").write_text(HOOK, encoding="utf-8")
     claude.install_hooks(_hook_command(root), EVENTS)
     server.summarize_as(POOR_SUMMARY)
@@ -252,7 +252,7 @@ def play(claude: Claude, server: ModelServer, root: Path) -> Recorded:
 
 
 def _hook_command(root: Path) -> str:
-    return f"{sys.executable} -I -S {root}/hook.py {root}/letters.jsonl"
+    return f"{sys.executable} -I -S {root}/hook.py {root}/hook_events.jsonl"
 
 
 def _make_project(claude: Claude) -> None:
@@ -293,12 +293,12 @@ KEPT_LETTER_KEYS: Final = frozenset(
 
 def _texts(recorded: Recorded) -> dict[str, str]:
     kept = [_told(record) for record in recorded.records]
-    letters = [_letter(row, kept) for row in recorded.letters]
+    hook_events = [_letter(row, kept) for row in recorded.hook_events]
     story = {
         "harness": HARNESS,
-        "session": recorded.letters[0]["letter"]["session_id"],
+        "session": recorded.hook_events[0]["payload"]["session_id"],
         "project": PROJECT,
-        "transcript": recorded.letters[0]["letter"]["transcript_path"],
+        "transcript": recorded.hook_events[0]["payload"]["transcript_path"],
         "left": LEFT,
         "last_message": _last_message(recorded),
         "facts": [asdict(fact) for fact in FACTS],
@@ -306,7 +306,7 @@ def _texts(recorded: Recorded) -> dict[str, str]:
     }
     return {
         "story.json": json.dumps(story, indent=1) + "\n",
-        "letters.jsonl": "".join(f"{json.dumps(letter)}\n" for letter in letters),
+        "hook_events.jsonl": "".join(f"{json.dumps(payload)}\n" for payload in hook_events),
         "transcript.jsonl": "".join(f"{json.dumps(record)}\n" for record in kept if record),
     }
 
@@ -326,8 +326,8 @@ def _last_message(recorded: Recorded) -> str:
 
 def _letter(row: Json, kept: list[Json | None]) -> Json:
     shown = sum(record is not None for record in kept[: row["shown"]])
-    letter = {name: value for name, value in row["letter"].items() if name in KEPT_LETTER_KEYS}
-    return {"at": row["at"], "shown": shown, "letter": letter}
+    payload = {name: value for name, value in row["payload"].items() if name in KEPT_LETTER_KEYS}
+    return {"at": row["at"], "shown": shown, "payload": payload}
 
 
 def _told(record: Json) -> Json | None:

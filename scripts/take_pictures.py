@@ -74,12 +74,12 @@ class Afternoon:
         return done.stdout
 
     def hears(self, event: str, **more: str) -> None:
-        letter = {"session_id": "shop-1", "cwd": str(self.project), "hook_event_name": event, **more}
+        payload = {"session_id": "shop-1", "cwd": str(self.project), "hook_event_name": event, **more}
         self.types(
             "hook",
             "--harness",
             "claude-code",
-            given=json.dumps(letter | {"transcript_path": str(self.transcript)}),
+            given=json.dumps(payload | {"transcript_path": str(self.transcript)}),
         )
 
     def lives(self) -> None:

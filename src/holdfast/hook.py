@@ -63,22 +63,22 @@ def run(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...
 
 
 def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...], caller: str) -> None:
-    letter = read_letter(time.monotonic() + READING_TIME)
+    payload = read_payload(time.monotonic() + READING_TIME)
     name = f"{time.time_ns()}-{os.getpid()}"
     header = write_header(name, harness, carried, caller)
-    is_quiet = event_name(letter) in quiet
+    is_quiet = event_name(payload) in quiet
     answer = b""
     try:
-        answer = ask(home, header, letter, time.monotonic() + (QUIET_TIME if is_quiet else ANSWER_TIME))
+        answer = ask(home, header, payload, time.monotonic() + (QUIET_TIME if is_quiet else ANSWER_TIME))
     except ConnectionRefusedError:
-        keep(home, name, header, letter)
+        keep(home, name, header, payload)
         daemon = start_daemon(home)
         if not is_quiet:
-            answer = ask_when_up(home, header, letter, daemon, time.monotonic() + STARTING_TIME)
+            answer = ask_when_up(home, header, payload, daemon, time.monotonic() + STARTING_TIME)
             # The daemon may have read it meanwhile: it knows a letter that comes twice by its id.
             discard(f"{home}/spool/{name}.letter")
     except (OSError, ValueError):
-        keep(home, name, header, letter)  # There is a daemon, but it is stuck: a second one would not help.
+        keep(home, name, header, payload)  # There is a daemon, but it is stuck: a second one would not help.
     say(answer)
 
 
@@ -88,11 +88,11 @@ def status(path: str) -> None:
     A status line is drawn again and again: nothing is spooled for it, and no daemon is started.
     """
     header = os.fsencode(f"HOLDFAST/1 status\nharness: {sys.argv[1]}\n")
-    letter = read_letter(time.monotonic() + READING_TIME)
+    payload = read_payload(time.monotonic() + READING_TIME)
     if os.environ.get("HOLDFAST_DISABLE") != "1":
         try:
             home = os.path.dirname(os.path.dirname(path))
-            say(ask(home, header, letter, time.monotonic() + QUIET_TIME))
+            say(ask(home, header, payload, time.monotonic() + QUIET_TIME))
         except (OSError, ValueError):
             pass  # Nobody is there, or is too slow: then there is nothing to show.
     os._exit(0)
@@ -104,7 +104,7 @@ def say(answer: bytes) -> None:
         answer = answer[os.write(1, answer) :]
 
 
-def read_letter(until: float) -> bytes:
+def read_payload(until: float) -> bytes:
     """All of stdin, up to its end or `until`."""
     try:
         os.set_blocking(0, False)
@@ -117,7 +117,7 @@ def read_letter(until: float) -> bytes:
 
 
 def read_stdin(until: float) -> bytes:
-    letter = bytearray()
+    payload = bytearray()
     while time.monotonic() < until:
         try:
             chunk = os.read(0, 65536)
@@ -126,13 +126,13 @@ def read_stdin(until: float) -> bytes:
             continue
         if not chunk:
             break
-        letter += chunk[: LETTER_LIMIT - len(letter)]  # The rest is read all the same, to break no pipe.
-    return bytes(letter)
+        payload += chunk[: LETTER_LIMIT - len(payload)]  # The rest is read all the same, to break no pipe.
+    return bytes(payload)
 
 
-def event_name(letter: bytes) -> str:
+def event_name(payload: bytes) -> str:
     """The letter's `hook_event_name`, found without the cost of a JSON parser; "" where there is none."""
-    before, _, value = letter.partition(b'"hook_event_name"')[2][:200].partition(b'"')
+    before, _, value = payload.partition(b'"hook_event_name"')[2][:200].partition(b'"')
     return value.partition(b'"')[0].decode("utf-8", "replace") if before.strip() == b":" else ""
 
 
@@ -161,11 +161,11 @@ def start_of(pid: str) -> int:
         return 0
 
 
-def ask(home: str, header: bytes, letter: bytes, until: float) -> bytes:
+def ask(home: str, header: bytes, payload: bytes, until: float) -> bytes:
     """The daemon's complete answer; `ConnectionRefusedError` where there is no daemon, else another error."""
     connection, proof = knock(home, until)
     try:
-        connection.sendall(b"%b%blength: %d\n\n%b" % (header, proof, len(letter), letter))
+        connection.sendall(b"%b%blength: %d\n\n%b" % (header, proof, len(payload), payload))
         connection.shutdown(_socket.SHUT_WR)
         status = end = answer = received = b""
         while not end or status != b"HOLDFAST/1 ok %d" % len(answer):
@@ -207,17 +207,17 @@ def connect(family: int, address: str | tuple[str, int], until: float) -> _socke
         raise
 
 
-def ask_when_up(home: str, header: bytes, letter: bytes, daemon: "Popen[bytes]", until: float) -> bytes:
+def ask_when_up(home: str, header: bytes, payload: bytes, daemon: "Popen[bytes]", until: float) -> bytes:
     """What a starting daemon answers; one that failed at once, as without its package, is not waited for."""
     while time.monotonic() < until and not daemon.poll():
         try:
-            return ask(home, header, letter, until)
+            return ask(home, header, payload, until)
         except ConnectionRefusedError:
             time.sleep(0.01)
     raise TimeoutError
 
 
-def keep(home: str, name: str, header: bytes, letter: bytes) -> None:
+def keep(home: str, name: str, header: bytes, payload: bytes) -> None:
     """Put the letter into the spool, where the daemon finds it, with none but the fields the daemon needs."""
     spool = f"{home}/spool"
     try:
@@ -226,7 +226,7 @@ def keep(home: str, name: str, header: bytes, letter: bytes) -> None:
         try:
             # Settings that protect cannot be read: nothing that somebody wrote may be kept.
             stopped = os.path.lexists(f"{home}/{STOPPED}")
-            kept = without_words(letter) if stopped else restrict(letter)
+            kept = without_words(payload) if stopped else restrict(payload)
         except (ValueError, TypeError, RecursionError):
             return add_to(f"{spool}/unreadable", 1)
         write(f"{spool}/{name}.letter", b"%blength: %d\n\n%b" % (header, len(kept), kept))
@@ -235,11 +235,11 @@ def keep(home: str, name: str, header: bytes, letter: bytes) -> None:
         pass  # A full or read-only disk, or a home that the user deleted and we don't bring back.
 
 
-def restrict(letter: bytes) -> bytes:
+def restrict(payload: bytes) -> bytes:
     """The letter's allowed fields, and what the user wrote only if no transcript (no link is one) has it."""
     import json
 
-    fields: dict[str, object] = {**json.loads(letter)}
+    fields: dict[str, object] = {**json.loads(payload)}
     path = str(fields.get("transcript_path") or "")
     # The path of a session in a database leads on behind the file.
     files = [one for one in (path, os.path.dirname(path)) if os.path.isfile(one) and not os.path.islink(one)]
@@ -247,11 +247,11 @@ def restrict(letter: bytes) -> bytes:
     return chosen(fields, allowed)
 
 
-def without_words(letter: bytes) -> bytes:
+def without_words(payload: bytes) -> bytes:
     """The letter's allowed fields, without anything that the user wrote."""
     import json
 
-    return chosen({**json.loads(letter)}, KEPT_FIELDS)
+    return chosen({**json.loads(payload)}, KEPT_FIELDS)
 
 
 def chosen(fields: "dict[str, object]", allowed: "frozenset[str]") -> bytes:
@@ -264,9 +264,9 @@ def chosen(fields: "dict[str, object]", allowed: "frozenset[str]") -> bytes:
 def make_room(spool: str) -> None:
     """Drop the oldest letters, and what dead hooks left half-written, until the spool keeps its limits."""
     with os.scandir(spool) as entries:  # Only a letter's name begins with a digit: the time.
-        letters = [(file.name, file.stat().st_size) for file in entries if file.name[0].isdigit()]
+        hook_events = [(file.name, file.stat().st_size) for file in entries if file.name[0].isdigit()]
     total = dropped = 0
-    for number, (name, size) in enumerate(sorted(letters, reverse=True), start=1):
+    for number, (name, size) in enumerate(sorted(hook_events, reverse=True), start=1):
         total += size
         if number > SPOOL_FILES or total > SPOOL_BYTES:
             dropped += discard(f"{spool}/{name}")

@@ -43,7 +43,7 @@ class Visit:
     base: str
     complaints: list[str] = field(default_factory=list)
 
-    def heard(self, said: Any) -> None:  # noqa: ANN401
+    def hook_event(self, said: Any) -> None:  # noqa: ANN401
         """Note what the browser says of an error."""
         if said.type == "error":
             self.complaints.append(said.text)
@@ -94,7 +94,7 @@ def visits(browser: Any, site: Furnished) -> Iterator[Callable[..., Visit]]:  # 
         url = str(client.ask(site.lodging.home, "link")["url"])
         made = Visit(context.new_page(), url.partition("/open")[0])
         made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
-        made.page.on("console", made.heard)
+        made.page.on("console", made.hook_event)
         if inside:
             made.page.goto(url)
             made.page.wait_for_url(f"{made.base}/")

@@ -87,30 +87,30 @@ class Crowd:
 
     def _deliver(self, fields: dict[str, str], key: str) -> bool:
         """Carry a letter as `hook.carry` does; whether the daemon answered or the spool holds it."""
-        letter = json.dumps({"session_id": key, "cwd": str(self.root / "project"), **fields}).encode()
+        payload = json.dumps({"session_id": key, "cwd": str(self.root / "project"), **fields}).encode()
         name = f"{time.time_ns()}-{threading.get_ident()}"
         header = hook.write_header(name, HARNESS, (), "-")
         home = str(self.home)
         try:
-            hook.ask(home, header, letter, time.monotonic() + ANSWER_S)
+            hook.ask(home, header, payload, time.monotonic() + ANSWER_S)
         except ConnectionRefusedError:
-            kept = self._keep(name, header, letter)
+            kept = self._keep(name, header, payload)
             with suppress(OSError, ValueError):
-                hook.ask_when_up(home, header, letter, self.start(), time.monotonic() + hook.STARTING_TIME)
+                hook.ask_when_up(home, header, payload, self.start(), time.monotonic() + hook.STARTING_TIME)
                 kept = True
                 hook.discard(f"{home}/spool/{name}.letter")
             return kept
         except (OSError, ValueError):
-            return self._keep(name, header, letter)
+            return self._keep(name, header, payload)
         return True
 
-    def _keep(self, name: str, header: bytes, letter: bytes) -> bool:
+    def _keep(self, name: str, header: bytes, payload: bytes) -> bool:
         try:
-            hook.write(f"{self.home}/spool/{name}.probe", header + letter)
+            hook.write(f"{self.home}/spool/{name}.probe", header + payload)
         except OSError:
             return False
         hook.discard(f"{self.home}/spool/{name}.probe")
-        hook.keep(str(self.home), name, header, letter)
+        hook.keep(str(self.home), name, header, payload)
         return True
 
     def start(self) -> subprocess.Popen[bytes]:

@@ -56,17 +56,17 @@ def test_when_the_clock_jumps_nothing_is_lost_and_the_next_session_knows_the_las
     tmp_path: Path, jump: int
 ) -> None:
     stage = Stage(tmp_path)
-    stage.letter("one", "start", source="startup")
+    stage.payload("one", "start", source="startup")
     stage.write("one", ("prompt", "Move the parser to the new grammar."), ("edits", stage.file("parser.c")))
-    stage.letter("one", "prompt", text="Move the parser to the new grammar.")
+    stage.payload("one", "prompt", text="Move the parser to the new grammar.")
     stage.now += jump
     stage.write("one", ("prompt", "Keep the old error messages."), ("says", "Next step: port the lexer."))
-    stage.letter("one", "prompt", text="Keep the old error messages.")
-    stage.letter("one", "compaction")
-    brief = stage.letter("one", "start", source="compact")
+    stage.payload("one", "prompt", text="Keep the old error messages.")
+    stage.payload("one", "compaction")
+    brief = stage.payload("one", "start", source="compact")
     assert "Move the parser to the new grammar." in brief
     assert "Keep the old error messages." in brief
     told = [event.text for event in stage.store.events("one", 100) if isinstance(event, Prompt)]
     assert sorted(told) == ["Keep the old error messages.", "Move the parser to the new grammar."]
     stage.now = max(stage.now, NOON) + HOUR
-    assert "parser.c" in stage.letter("two", "start", source="clear", previous="one")
+    assert "parser.c" in stage.payload("two", "start", source="clear", previous="one")

@@ -81,14 +81,14 @@ class Person:
 
     def prompts(self, text: str, session: str = "s1") -> Done:
         """The letter of a prompt in a session that has no transcript."""
-        letter = {
+        payload = {
             "session_id": session,
             "transcript_path": None,
             "cwd": str(self.project),
             "hook_event_name": "UserPromptSubmit",
             "prompt": text,
         }
-        return self.types("hook", "--harness", HARNESS, given=json.dumps(letter))
+        return self.types("hook", "--harness", HARNESS, given=json.dumps(payload))
 
 
 @pytest.fixture

@@ -68,9 +68,9 @@ def plagued(person: Person) -> Person:
         record(f"unknown \u202e{MARKUP}", "x1", "x"),
     ]
     transcript.write_text("".join(json.dumps(one) + "\n" for one in records))
-    letter = {"session_id": "s1", "transcript_path": str(transcript), "cwd": str(here)}
+    payload = {"session_id": "s1", "transcript_path": str(transcript), "cwd": str(here)}
     for event in ("Stop", "SessionEnd"):
-        person.types("hook", "--harness", HARNESS, given=json.dumps(letter | {"hook_event_name": event}))
+        person.types("hook", "--harness", HARNESS, given=json.dumps(payload | {"hook_event_name": event}))
     person.types("checkpoint", "--session", "s1", "--digest", HOSTILE)
     with (person.home / "logs" / "daemon.log").open("a") as log:
         log.write(OLDER_LOG)

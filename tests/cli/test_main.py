@@ -280,9 +280,9 @@ def test_a_hook_called_wrongly_exits_with_0_all_the_same(person: Person, words: 
     assert done.err
 
 
-@pytest.mark.parametrize("letter", [b"", b"\xff\x00", b"[" * 100_000, b'{"session_id":"s", "hook_ev'])
-def test_a_hook_given_a_bad_letter_says_nothing_and_exits_with_0(person: Person, letter: bytes) -> None:
-    done = person.types("hook", "--harness", "claude-code", given=letter)
+@pytest.mark.parametrize("payload", [b"", b"\xff\x00", b"[" * 100_000, b'{"session_id":"s", "hook_ev'])
+def test_a_hook_given_a_bad_letter_says_nothing_and_exits_with_0(person: Person, payload: bytes) -> None:
+    done = person.types("hook", "--harness", "claude-code", given=payload)
     assert (done.status, done.out, done.err) == (0, "", "")
 
 

@@ -72,8 +72,8 @@ def worker(person: Person) -> Person:
     person.prompts("Fix the retries in queue.py; password=correct-horse-battery-9")
     person.prompts("Then the …漢字 in the queue, with a text that is too long for one line " + "of it " * 30)
     for event in ("PreCompact", "SessionEnd"):
-        letter = {"session_id": "s1", "cwd": str(person.project), "hook_event_name": event}
-        assert person.types("hook", "--harness", HARNESS, given=json.dumps(letter)).status == 0
+        payload = {"session_id": "s1", "cwd": str(person.project), "hook_event_name": event}
+        assert person.types("hook", "--harness", HARNESS, given=json.dumps(payload)).status == 0
     person.prompts("Look at the queue once more", session="s2")
     ended = {"session_id": "s2", "cwd": str(person.project), "hook_event_name": "SessionEnd"}
     assert person.types("hook", "--harness", HARNESS, given=json.dumps(ended)).status == 0

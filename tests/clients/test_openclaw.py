@@ -74,11 +74,11 @@ def product(openclaw: OpenClaw) -> Iterator[Product]:
 def deafen(plugin: Path) -> None:
     """Have OpenClaw never say that it compacts, nor that it has, where one agent works."""
     told = plugin.read_text()
-    heard = "api.on(name, harmless(hook))"
-    assert told.count(heard) == 1
+    hook_event = "api.on(name, harmless(hook))"
+    assert told.count(hook_event) == 1
     unheard = f'name.endsWith("_compaction") && context.agentId === "{DEAF}"'
     hook = f"(event, context) => {unheard} ? undefined : hook(event, context)"
-    plugin.write_text(told.replace(heard, f"api.on(name, harmless({hook}))"))
+    plugin.write_text(told.replace(hook_event, f"api.on(name, harmless({hook}))"))
 
 
 def interpreter_of(openclaw: OpenClaw) -> Path:

@@ -111,8 +111,8 @@ def request(id: str | int, method: str, params: Mapping[str, object]) -> str:
 
 def begin(lodging: Lodging, cwd: Path, session: str = "s1", **fields: str) -> None:
     """A session that its harness has told of."""
-    letter = {"session_id": session, "cwd": str(cwd), "hook_event_name": "SessionStart", "source": "startup"}
-    lodging.letter(json.dumps({**letter, **fields}), f"start-{session}")
+    payload = {"session_id": session, "cwd": str(cwd), "hook_event_name": "SessionStart", "source": "startup"}
+    lodging.payload(json.dumps({**payload, **fields}), f"start-{session}")
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

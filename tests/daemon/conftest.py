@@ -60,7 +60,7 @@ class Lodging:
     def ask(self, verb: str) -> dict[str, Any]:
         return client.ask(self.home, verb)
 
-    def letter(self, text: str, id: str, **fields: str) -> bytes | None:
+    def payload(self, text: str, id: str, **fields: str) -> bytes | None:
         """Send a letter as a hook does; the body of the answer, None if there was no complete one."""
         return wire.answered(self.send(request(text, id, **fields)))
 
@@ -104,10 +104,10 @@ class Lodging:
 
 def request(text: str, id: str, **fields: str) -> bytes:
     """The bytes of a letter in its envelope."""
-    letter = text.encode()
-    head = {"id": id, "harness": "claude-code", "at": "1800000000000", **fields, "length": str(len(letter))}
+    payload = text.encode()
+    head = {"id": id, "harness": "claude-code", "at": "1800000000000", **fields, "length": str(len(payload))}
     lines = "".join(f"{name}: {value}\n" for name, value in head.items())
-    return f"HOLDFAST/1 letter\n{lines}\n".encode() + letter
+    return f"HOLDFAST/1 letter\n{lines}\n".encode() + payload
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

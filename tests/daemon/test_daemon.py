@@ -74,7 +74,7 @@ def test_a_killed_one_is_in_nobodys_way(lodging: Lodging) -> None:
 def test_what_was_acknowledged_survives_a_kill(lodging: Lodging) -> None:
     daemon = lodging.start()
     for n in range(20):
-        assert lodging.letter(prompt(f"step {n}"), f"id-{n}") == b""
+        assert lodging.payload(prompt(f"step {n}"), f"id-{n}") == b""
     daemon.send_signal(signal.SIGKILL)
     daemon.wait(LIMIT_S)
     assert prompts_kept(lodging) == 20
@@ -82,8 +82,8 @@ def test_what_was_acknowledged_survives_a_kill(lodging: Lodging) -> None:
 
 def test_a_letter_that_comes_twice_counts_once(lodging: Lodging) -> None:
     lodging.start()
-    lodging.letter(prompt("once"), "same")
-    lodging.letter(prompt("once"), "same")
+    lodging.payload(prompt("once"), "same")
+    lodging.payload(prompt("once"), "same")
     assert prompts_kept(lodging) == 1
 
 
@@ -104,7 +104,7 @@ def test_an_absurd_envelope_is_answered_and_keeps_no_other_waiting(lodging: Lodg
     (spool / "1.letter").write_bytes(request(prompt("one"), "id-1", at="²", process=f"{'9' * 23} ²"))
     (spool / "2.letter").write_bytes(request(prompt("two"), "id-2"))
     lodging.start()
-    assert lodging.letter(prompt("three"), "id-3", process=f"{'9' * 23} 1") == b""
+    assert lodging.payload(prompt("three"), "id-3", process=f"{'9' * 23} 1") == b""
     wait_until(lambda: not list(spool.glob("*.letter")))
     assert prompts_kept(lodging) == 3
     assert lodging.ask("status")["troubles"] == {}
@@ -144,9 +144,9 @@ class TestDoors:
         lodging.start(HOLDFAST_DOOR="tcp")
         assert (lodging.home / "run" / "door").read_text().startswith("tcp ")
         token = (lodging.home / "run" / "token").read_text().strip()
-        assert lodging.letter(prompt("hello"), "1") is None
-        assert lodging.letter(prompt("hello"), "2", token="0" * len(token)) is None
-        assert lodging.letter(prompt("hello"), "3", token=token) == b""
+        assert lodging.payload(prompt("hello"), "1") is None
+        assert lodging.payload(prompt("hello"), "2", token="0" * len(token)) is None
+        assert lodging.payload(prompt("hello"), "3", token=token) == b""
         assert prompts_kept(lodging) == 1
 
     def test_a_home_with_a_path_too_long_for_a_socket_gets_a_private_place(self, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ class TestDoors:
             lodging.start(XDG_RUNTIME_DIR=str(runtime))
             (place,) = runtime.iterdir()
             assert stat.S_IMODE(place.stat().st_mode) == 0o700
-            assert lodging.letter(prompt("hello"), "1") == b""
+            assert lodging.payload(prompt("hello"), "1") == b""
             lodging.ask("stop")
             wait_until(lambda: not client.is_up(lodging.home))
             wait_until(lambda: not list(runtime.iterdir()))
@@ -177,7 +177,7 @@ class TestDoors:
         foreign.chmod(0o777)
         try:
             lodging.start(XDG_RUNTIME_DIR=str(runtime))
-            assert lodging.letter(prompt("hello"), "1") == b""
+            assert lodging.payload(prompt("hello"), "1") == b""
             assert not list(foreign.iterdir())
             (place,) = set(runtime.iterdir()) - {foreign}
             assert stat.S_IMODE(place.stat().st_mode) == 0o700
@@ -192,7 +192,7 @@ class TestDoors:
         run.mkdir()
         run.chmod(0o777)
         lodging.start()
-        assert lodging.letter(prompt("hello"), "1") == b""
+        assert lodging.payload(prompt("hello"), "1") == b""
         assert stat.S_IMODE(run.stat().st_mode) == 0o700
 
     def test_connections_that_send_half_a_header_keep_no_hook_waiting(self, lodging: Lodging) -> None:
@@ -208,7 +208,7 @@ class TestDoors:
                 half = opened.enter_context(socket.create_connection(("127.0.0.1", port), LIMIT_S))
                 half.sendall(b"HOLDFAST/1 letter\nid: ")
                 if n % 300 == 299:
-                    assert lodging.letter(prompt(f"step {n}"), f"id-{n}", token=token) == b""
+                    assert lodging.payload(prompt(f"step {n}"), f"id-{n}", token=token) == b""
             assert len(list(Path(f"/proc/{daemon.pid}/fd").iterdir())) < 400
         assert prompts_kept(lodging) == number // 300
 
@@ -221,7 +221,7 @@ def test_links_in_its_home_are_never_followed(lodging: Lodging) -> None:
     (lodging.home / "run" / "lock").symlink_to(mine)
     (lodging.home / "logs" / "daemon.log").symlink_to(mine)
     daemon = lodging.start()
-    assert lodging.letter(prompt("hello"), "1") == b""
+    assert lodging.payload(prompt("hello"), "1") == b""
     assert mine.read_text() == "precious"
     assert "listening" in lodging.log()
     assert (lodging.home / "run" / "lock").read_text() == f"{daemon.pid}\n"
@@ -233,20 +233,20 @@ def test_pipes_in_its_home_keep_it_from_nothing(lodging: Lodging) -> None:
     os.mkfifo(lodging.home / "run" / "lock")
     os.mkfifo(lodging.home / "logs" / "daemon.log")
     lodging.start()
-    assert lodging.letter(prompt("hello"), "1") == b""
+    assert lodging.payload(prompt("hello"), "1") == b""
     assert "listening" in lodging.log()
 
 
 def test_only_its_owner_can_read_what_it_writes(lodging: Lodging) -> None:
     lodging.start()
-    lodging.letter(prompt("hello"), "1")
+    lodging.payload(prompt("hello"), "1")
     for path in [lodging.home, *lodging.home.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
 def test_it_goes_when_its_home_is_gone(lodging: Lodging) -> None:
     daemon = lodging.start()
-    lodging.letter(prompt("hello"), "1")
+    lodging.payload(prompt("hello"), "1")
 
     def is_gone() -> bool:
         # The daemon may write there once more while it goes.
@@ -261,7 +261,7 @@ def test_a_corrupt_store_is_set_aside_and_said_so(lodging: Lodging) -> None:
     broken = b"this is no database" * 500
     (lodging.home / "store.db").write_bytes(broken)
     lodging.start()
-    assert lodging.letter(prompt("hello"), "1") == b""
+    assert lodging.payload(prompt("hello"), "1") == b""
     (aside,) = lodging.home.glob("store.corrupt-*.db")
     assert aside.read_bytes() == broken
     assert "set aside" in lodging.log()
@@ -269,7 +269,7 @@ def test_a_corrupt_store_is_set_aside_and_said_so(lodging: Lodging) -> None:
 
 def test_a_store_of_a_later_version_is_left_alone(lodging: Lodging) -> None:
     first = lodging.start()
-    lodging.letter(prompt("hello"), "1")
+    lodging.payload(prompt("hello"), "1")
     lodging.ask("stop")
     assert first.wait(LIMIT_S) == 0
     path = lodging.home / "store.db"
@@ -296,8 +296,8 @@ def test_a_transcript_that_grows_is_followed_without_a_letter(lodging: Lodging) 
     path = lodging.root / ".claude" / "projects" / "p" / "s1.jsonl"
     path.parent.mkdir(parents=True)
     path.touch()
-    letter = {"session_id": "s1", "cwd": "/", "hook_event_name": "Stop", "transcript_path": str(path)}
-    lodging.letter(json.dumps(letter), "1", process=f"{os.getpid()} 0")
+    payload = {"session_id": "s1", "cwd": "/", "hook_event_name": "Stop", "transcript_path": str(path)}
+    lodging.payload(json.dumps(payload), "1", process=f"{os.getpid()} 0")
     record = {
         "type": "user",
         "uuid": "u1",
@@ -315,8 +315,8 @@ def test_a_transcript_that_grows_is_followed_without_a_letter(lodging: Lodging) 
 
 def test_a_letter_is_answered_when_all_of_it_came_though_the_line_stays_open(lodging: Lodging) -> None:
     lodging.start()
-    letter = request(json.dumps({"session_id": "s1", "cwd": "/", "hook_event_name": "Stop"}), "1")
-    assert wire.answered(lodging.send(letter, hang_up=False)) == b""
+    payload = request(json.dumps({"session_id": "s1", "cwd": "/", "hook_event_name": "Stop"}), "1")
+    assert wire.answered(lodging.send(payload, hang_up=False)) == b""
 
 
 def test_sessions_in_a_database_that_grows_are_followed_too(lodging: Lodging) -> None:
@@ -329,14 +329,14 @@ def test_sessions_in_a_database_that_grows_are_followed_too(lodging: Lodging) ->
         writer.execute("pragma journal_mode = wal")
         for session in ("s1", "s2"):
             kept.session(session)
-            letter = {
+            payload = {
                 "session_id": session,
                 "cwd": "/",
                 "hook_event_name": "Stop",
                 "transcript_path": f"{kept.path}/{session}",
             }
             sender = f"{os.getpid()} 0"
-            lodging.letter(json.dumps(letter), session, harness="opencode", process=sender)
+            lodging.payload(json.dumps(payload), session, harness="opencode", process=sender)
         for session in ("s1", "s2"):
             kept.message(session, *opencode.asked(opencode.text("typed later")))
 

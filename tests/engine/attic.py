@@ -86,9 +86,9 @@ class Attic:
     def documents(self) -> list[Document]:
         return sorted(self.store.documents(EVERYWHERE, 10_000), key=lambda one: (one.session, one.place))
 
-    def letter(self, key: str, event: str, **fields: str) -> str:
+    def payload(self, key: str, event: str, **fields: str) -> str:
         path = self.root / ".claude" / "projects" / "p" / f"{key}.jsonl"
         body = {"session_id": key, "transcript_path": str(path), "cwd": self.project, **fields}
-        letter = json.dumps({**body, "hook_event_name": event}).encode()
+        payload = json.dumps({**body, "hook_event_name": event}).encode()
         envelope = Envelope(f"e{next(self.numbers)}", "claude-code", NOW)
-        return receive(self.engine(), envelope, letter, lambda: True).decode()
+        return receive(self.engine(), envelope, payload, lambda: True).decode()

@@ -84,9 +84,9 @@ class Playhouse:
     answer_limit: int = 10_000
     stores_injected_text: bool = True
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
+    def parse_hook(self, payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
         try:
-            fields = json.loads(letter)
+            fields = json.loads(payload)
         except ValueError:
             return Skipped("not JSON")
         told = _told(fields, envelope)
@@ -101,7 +101,7 @@ class Playhouse:
             previous=fields.get("previous", ""),
         )
 
-    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
+    def render_reply(self, hook_event: HookEvent, brief: str) -> bytes:
         return brief.encode()
 
     def answer_size(self, answer: str) -> int:
@@ -146,9 +146,9 @@ class Playhouse:
     def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
         return AutoCompact()
 
-    def parse_status(self, letter: bytes) -> StatusInput | Skipped:
+    def parse_status(self, payload: bytes) -> StatusInput | Skipped:
         try:
-            fields = json.loads(letter)
+            fields = json.loads(payload)
             return StatusInput(
                 fields["session"], fields["cwd"], fields.get("used", 0), fields.get("window", 0)
             )
@@ -301,15 +301,15 @@ class Stage:
             counter=lambda: self.counter,
         )
 
-    def letter(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> str:
+    def payload(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> str:
         """Send a letter now; the answer."""
-        envelope, letter = self._sealed(session, kind, process, fields)
-        return receive(self.engine(), envelope, letter, lambda: True).decode()
+        envelope, payload = self._sealed(session, kind, process, fields)
+        return receive(self.engine(), envelope, payload, lambda: True).decode()
 
     def spooled(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> None:
         """A letter that comes by the spool: it is kept, and nobody waits for an answer."""
-        envelope, letter = self._sealed(session, kind, process, fields)
-        listen(self.engine(), envelope, letter, lambda: True)
+        envelope, payload = self._sealed(session, kind, process, fields)
+        listen(self.engine(), envelope, payload, lambda: True)
 
     def write(self, session: str, *lines: tuple[str, str], turn: str = "") -> Path:
         """More lines in a session's transcript, each (kind, text)."""

@@ -41,14 +41,14 @@ def _seeds(sample: bytes) -> tuple[bytes, ...]:
     return (sample, *lines[:40])
 
 
-def _hear(harness: Harness, letter: bytes) -> None:
-    heard = harness.parse_hook(letter, Envelope("e1", harness.name, 1))
-    if isinstance(heard, HookEvent):
-        assert isinstance(harness.render_reply(heard, "the brief"), bytes)
+def _hear(harness: Harness, payload: bytes) -> None:
+    hook_event = harness.parse_hook(payload, Envelope("e1", harness.name, 1))
+    if isinstance(hook_event, HookEvent):
+        assert isinstance(harness.render_reply(hook_event, "the brief"), bytes)
     else:
-        assert isinstance(heard, Skipped)
+        assert isinstance(hook_event, Skipped)
     if isinstance(harness, StatusLine):
-        harness.parse_status(letter)
+        harness.parse_status(payload)
 
 
 def _read(reading: Reader, content: bytes) -> None:

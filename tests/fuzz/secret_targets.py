@@ -86,12 +86,12 @@ def _planted(content: bytes) -> None:
 
 def _secret(recipe: Recipe) -> str:
     """A secret that looks drawn by chance: one of a few letters only is taken for an example."""
-    start, letters, count = recipe.one_of(SHAPES)
+    start, hook_events, count = recipe.one_of(SHAPES)
     seed = 1 + recipe.number(1 << 16)
     drawn: list[str] = []
     for _ in range(count):
         seed = (seed * 1_103_515_245 + 12_345) % (1 << 31)
-        drawn.append(letters[(seed >> 16) % len(letters)])
+        drawn.append(hook_events[(seed >> 16) % len(hook_events)])
     return start + "".join(drawn)
 
 

@@ -42,11 +42,11 @@ def _wire(received: bytes) -> None:
     assert body is None or wire.answered(wire.answer(body)) == body
 
 
-def _hook_letter(letter: bytes) -> None:
+def _hook_letter(payload: bytes) -> None:
     """Nothing but the allowed fields is spooled, and what is no letter is refused as the hook expects."""
-    assert isinstance(hook.event_name(letter), str)
+    assert isinstance(hook.event_name(payload), str)
     with suppress(ValueError, TypeError, RecursionError):
-        kept = json.loads(hook.restrict(letter))
+        kept = json.loads(hook.restrict(payload))
         assert kept.keys() <= hook.KEPT_FIELDS | hook.USERS_WORDS
 
 

@@ -68,7 +68,7 @@ def tool_result(content: object, call: str = "toolu_1", **more: object) -> Json:
     return {"type": "tool_result", "tool_use_id": call, "content": content, **more}
 
 
-def letter(event: str, **fields: object) -> bytes:
+def payload(event: str, **fields: object) -> bytes:
     return json.dumps(
         {
             "session_id": SESSION,

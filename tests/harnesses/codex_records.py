@@ -142,7 +142,7 @@ def written(folder: Path, content: bytes, name: str = rollout()) -> Path:
     return path
 
 
-def letter(event: str, **fields: object) -> bytes:
+def hook_body(event: str, **fields: object) -> bytes:
     """A hook's letter of the session whose thread is `THREAD`."""
     return json.dumps(
         {

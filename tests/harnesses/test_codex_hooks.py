@@ -26,14 +26,14 @@ from holdfast.core.events.fence import fence
 from holdfast.harnesses import get
 from holdfast.harnesses.base import Ask, Envelope, HookEvent
 from holdfast.harnesses.frame import Common
-from tests.harnesses.codex_records import AT, CHILD, CWD, THREAD, letter, rollout_path
+from tests.harnesses.codex_records import AT, CHILD, CWD, THREAD, hook_body, rollout_path
 from tests.tables import every_row
 
 CODEX = get("codex")
 ENVELOPE = Envelope("e1", "codex", AT)
 
 
-def heard(raw: bytes) -> HookEvent:
+def hook_event(raw: bytes) -> HookEvent:
     understood = CODEX.parse_hook(raw, ENVELOPE)
     assert isinstance(understood, HookEvent)
     return understood
@@ -48,43 +48,43 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
     [
         *(
             (
-                letter("SessionStart", source=source, model="model-x", permission_mode="default"),
+                hook_body("SessionStart", source=source, model="model-x", permission_mode="default"),
                 Ask.START,
                 (SessionStarted(**common("start:e1"), source=Source(source), model="model-x"),),
             )
             for source in ("startup", "resume", "clear", "fork")
         ),
         (
-            letter("SessionStart", source="compact", model="model-x"),
+            hook_body("SessionStart", source="compact", model="model-x"),
             Ask.START,
             (
                 SessionStarted(**common("start:e1"), source=Source.COMPACT, model="model-x"),
                 Compacted(**common("compacted:e1"), sign=Sign.START),
             ),
         ),
-        (letter("UserPromptSubmit", prompt="Fix it", turn_id="t1"), Ask.PROMPT, ()),
-        (letter("Stop", stop_hook_active=False), Ask.STOP, (TurnEnded(**common("stop:e1")),)),
-        (letter("Interrupt", turn_id="t1"), Ask.NOTHING, (TurnEnded(**common("stop:e1")),)),
+        (hook_body("UserPromptSubmit", prompt="Fix it", turn_id="t1"), Ask.PROMPT, ()),
+        (hook_body("Stop", stop_hook_active=False), Ask.STOP, (TurnEnded(**common("stop:e1")),)),
+        (hook_body("Interrupt", turn_id="t1"), Ask.NOTHING, (TurnEnded(**common("stop:e1")),)),
         (
-            letter("PreCompact", trigger="manual"),
+            hook_body("PreCompact", trigger="manual"),
             Ask.NOTHING,
             (CompactionImminent(**common("imminent:e1"), trigger="manual"),),
         ),
         (
-            letter("PostCompact", trigger="auto"),
+            hook_body("PostCompact", trigger="auto"),
             Ask.NOTHING,
             (Compacted(**common("compacted:e1"), sign=Sign.HOOK),),
         ),
         (
-            letter("SessionEnd", reason="other"),
+            hook_body("SessionEnd", reason="other"),
             Ask.NOTHING,
             (SessionEnded(**common("end:e1"), reason="other"),),
         ),
-        (letter("PostToolUse", tool_name="Bash"), Ask.NOTHING, ()),
+        (hook_body("PostToolUse", tool_name="Bash"), Ask.NOTHING, ()),
     ],
 )
 def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
-    understood = heard(raw)
+    understood = hook_event(raw)
     assert (understood.ask, understood.events) == (ask, events)
     assert (understood.cwd, understood.transcript) == (CWD, str(rollout_path(THREAD)))
 
@@ -93,38 +93,38 @@ def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, .
     ("raw", "stand_ins"),
     [
         (
-            letter("UserPromptSubmit", prompt="Fix it", turn_id="t1"),
+            hook_body("UserPromptSubmit", prompt="Fix it", turn_id="t1"),
             (Prompt(**common("letter:e1", Origin.HUMAN), text="Fix it", turn="t1"),),
         ),
-        (letter("UserPromptSubmit", prompt="<environment_context>\n…</environment_context>"), ()),
-        (letter("UserPromptSubmit", prompt=f" {fence('ours')} "), ()),
+        (hook_body("UserPromptSubmit", prompt="<environment_context>\n…</environment_context>"), ()),
+        (hook_body("UserPromptSubmit", prompt=f" {fence('ours')} "), ()),
         (
-            letter("Stop", last_assistant_message=f"Done. {fence('ours')}"),
+            hook_body("Stop", last_assistant_message=f"Done. {fence('ours')}"),
             (AssistantText(**common("letter:e1", Origin.ASSISTANT), text="Done."),),
         ),
     ],
 )
 def test_what_the_rollout_tells_too_only_stands_in(raw: bytes, stand_ins: tuple[Event, ...]) -> None:
-    assert heard(raw).stand_ins == stand_ins
+    assert hook_event(raw).stand_ins == stand_ins
 
 
 def test_a_session_that_is_not_written_down_names_no_rollout_path() -> None:
-    understood = heard(letter("UserPromptSubmit", prompt="Fix it", transcript_path=None))
+    understood = hook_event(hook_body("UserPromptSubmit", prompt="Fix it", transcript_path=None))
     assert (understood.transcript, len(understood.stand_ins)) == ("", 1)
 
 
 @pytest.mark.parametrize(
     "raw",
     [
-        letter("UserPromptSubmit", prompt="child task", agent_id=CHILD, agent_type="default"),
-        letter("UserPromptSubmit", prompt="child task", transcript_path=str(rollout_path(CHILD))),
-        letter("PreCompact", trigger="auto", agent_id=CHILD, transcript_path=str(rollout_path(CHILD))),
-        letter("SessionStart", source="compact", transcript_path=str(rollout_path(CHILD))),
-        letter("SubagentStop", agent_id=CHILD, last_assistant_message="Found it"),
+        hook_body("UserPromptSubmit", prompt="child task", agent_id=CHILD, agent_type="default"),
+        hook_body("UserPromptSubmit", prompt="child task", transcript_path=str(rollout_path(CHILD))),
+        hook_body("PreCompact", trigger="auto", agent_id=CHILD, transcript_path=str(rollout_path(CHILD))),
+        hook_body("SessionStart", source="compact", transcript_path=str(rollout_path(CHILD))),
+        hook_body("SubagentStop", agent_id=CHILD, last_assistant_message="Found it"),
     ],
 )
 def test_a_subagents_letter_is_only_a_bell_of_the_session_that_started_it(raw: bytes) -> None:
-    understood = heard(raw)
+    understood = hook_event(raw)
     assert understood.session == THREAD
     assert (understood.ask, understood.events, understood.stand_ins) == (Ask.NOTHING, (), ())
     assert understood.transcript == ""
@@ -136,11 +136,11 @@ def test_a_letter_that_cannot_be_read_is_skipped(raw: bytes) -> None:
 
 
 def test_nothing_but_the_context_goes_back_for_codex_refuses_what_it_does_not_know() -> None:
-    reply = CODEX.render_reply(heard(letter("SessionStart", source="compact")), "the brief")
+    reply = CODEX.render_reply(hook_event(hook_body("SessionStart", source="compact")), "the brief")
     assert json.loads(reply) == {
         "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "the brief"}
     }
-    assert CODEX.render_reply(heard(letter("PreCompact", trigger="auto")), "keep this") == b""
+    assert CODEX.render_reply(hook_event(hook_body("PreCompact", trigger="auto")), "keep this") == b""
 
 
 @given(st.text())

@@ -26,7 +26,7 @@ DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
 
 
 @pytest.mark.parametrize(
-    ("letter", "reason"),
+    ("payload", "reason"),
     [
         (b"", "empty"),
         (b"  \n", "empty"),
@@ -40,15 +40,15 @@ DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
         (b"null", "not as expected"),
     ],
 )
-def test_what_is_no_json_object_is_skipped_with_its_reason(letter: bytes, reason: str) -> None:
-    skipped = read_object(letter, "here")
+def test_what_is_no_json_object_is_skipped_with_its_reason(payload: bytes, reason: str) -> None:
+    skipped = read_object(payload, "here")
     assert isinstance(skipped, Skipped)
     assert skipped.reason.startswith(reason)
     assert skipped.where == "here"
 
 
 @pytest.mark.parametrize(
-    ("letter", "value"),
+    ("payload", "value"),
     [
         (rb'{"a":"cut \ud83d"}', "cut \ufffd"),
         (rb'{"a":"cut \ude00 here"}', "cut \ufffd here"),
@@ -59,13 +59,13 @@ def test_what_is_no_json_object_is_skipped_with_its_reason(letter: bytes, reason
         (b'{"a":"plain"}\r', "plain"),
     ],
 )
-def test_a_text_cut_in_the_middle_of_a_character_is_mended(letter: bytes, value: str) -> None:
-    assert read_object(letter) == {"a": value}
+def test_a_text_cut_in_the_middle_of_a_character_is_mended(payload: bytes, value: str) -> None:
+    assert read_object(payload) == {"a": value}
 
 
 @given(st.binary(max_size=300) | st.text(max_size=100).map(str.encode))
-def test_any_bytes_are_read_or_skipped(letter: bytes) -> None:
-    assert isinstance(read_object(letter), dict | Skipped)
+def test_any_bytes_are_read_or_skipped(payload: bytes) -> None:
+    assert isinstance(read_object(payload), dict | Skipped)
 
 
 @given(st.dictionaries(st.text(max_size=9), st.text(max_size=30), max_size=4))

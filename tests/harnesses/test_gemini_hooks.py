@@ -30,13 +30,13 @@ COMMAND = "python -c 'hook' gemini"
 RELAY = ("/usr/bin/python3", "-I", "-S", "/home/you/.holdfast/bin/relay.py", "gemini", "-")
 
 
-def letter(event: str, **fields: object) -> bytes:
+def payload(event: str, **fields: object) -> bytes:
     path = f"/home/you/.gemini/tmp/proj/chats/session-{SESSION}.jsonl"
     common = {"session_id": SESSION, "transcript_path": path, "cwd": CWD, "hook_event_name": event}
     return json.dumps({**common, **fields}).encode()
 
 
-def heard(raw: bytes) -> HookEvent:
+def hook_event(raw: bytes) -> HookEvent:
     understood = GEMINI.parse_hook(raw, Envelope("e1", "gemini", AT))
     assert isinstance(understood, HookEvent)
     return understood
@@ -51,31 +51,31 @@ def common(record: str, origin: Origin = Origin.HARNESS) -> Common:
     [
         *(
             (
-                letter("SessionStart", source=source),
+                payload("SessionStart", source=source),
                 ask,
                 (SessionStarted(**common("start:e1"), source=Source(source)),),
             )
             for source, ask in (("startup", Ask.START), ("resume", Ask.START), ("clear", Ask.NOTHING))
         ),
-        (letter("BeforeAgent", prompt="Fix it."), Ask.PROMPT, ()),
-        (letter("AfterTool", tool_name="glob", tool_response={}), Ask.TOOLS, ()),
-        (letter("AfterAgent", prompt_response="Done."), Ask.NOTHING, (TurnEnded(**common("stop:e1")),)),
+        (payload("BeforeAgent", prompt="Fix it."), Ask.PROMPT, ()),
+        (payload("AfterTool", tool_name="glob", tool_response={}), Ask.TOOLS, ()),
+        (payload("AfterAgent", prompt_response="Done."), Ask.NOTHING, (TurnEnded(**common("stop:e1")),)),
         (
-            letter("SessionEnd", reason="exit"),
+            payload("SessionEnd", reason="exit"),
             Ask.NOTHING,
             (SessionEnded(**common("end:e1"), reason="exit"),),
         ),
-        (letter("PreCompress", trigger="auto"), Ask.NOTHING, ()),
+        (payload("PreCompress", trigger="auto"), Ask.NOTHING, ()),
         (
-            letter("PreCompress", trigger="manual"),
+            payload("PreCompress", trigger="manual"),
             Ask.NOTHING,
             (CompactionImminent(**common("imminent:e1"), trigger="manual"),),
         ),
-        (letter("BeforeModel", llm_request={}), Ask.NOTHING, ()),
+        (payload("BeforeModel", llm_request={}), Ask.NOTHING, ()),
     ],
 )
 def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, ...]) -> None:
-    understood = heard(raw)
+    understood = hook_event(raw)
     assert (understood.ask, understood.events, understood.cwd) == (ask, events, CWD)
 
 
@@ -83,18 +83,18 @@ def test_each_letter_asks_and_tells(raw: bytes, ask: Ask, events: tuple[Event, .
     ("raw", "stand_ins"),
     [
         (
-            letter("BeforeAgent", prompt=f"{hooked(fence('ours'))}\n\nFix it."),
+            payload("BeforeAgent", prompt=f"{hooked(fence('ours'))}\n\nFix it."),
             (Prompt(**common("letter:e1", Origin.HUMAN), text="Fix it."),),
         ),
-        (letter("BeforeAgent", prompt=hooked("theirs")), ()),
+        (payload("BeforeAgent", prompt=hooked("theirs")), ()),
         (
-            letter("AfterAgent", prompt_response="Done."),
+            payload("AfterAgent", prompt_response="Done."),
             (AssistantText(**common("letter:e1", Origin.ASSISTANT), text="Done."),),
         ),
     ],
 )
 def test_what_the_chat_tells_too_only_stands_in(raw: bytes, stand_ins: tuple[Event, ...]) -> None:
-    assert heard(raw).stand_ins == stand_ins
+    assert hook_event(raw).stand_ins == stand_ins
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_the_chat_tells_too_only_stands_in(raw: bytes, stand_ins: tuple[Eve
     [("SessionStart", {"source": "startup"}), ("BeforeAgent", {"prompt": "x"}), ("AfterTool", {})],
 )
 def test_a_brief_goes_back_under_the_name_of_what_was_asked(event: str, fields: dict[str, object]) -> None:
-    reply = GEMINI.render_reply(heard(letter(event, **fields)), "the brief")
+    reply = GEMINI.render_reply(hook_event(payload(event, **fields)), "the brief")
     assert json.loads(reply) == {
         "hookSpecificOutput": {"hookEventName": event, "additionalContext": "the brief"}
     }

@@ -25,9 +25,9 @@ anything = st.recursive(
 )
 
 
-def heard(name: str, **fields: object) -> HookEvent:
-    letter = json.dumps({"session_id": "s1", "cwd": "/p", **fields}).encode()
-    understood = get(name).parse_hook(letter, Envelope("e1", name, 1))
+def hook_event(name: str, **fields: object) -> HookEvent:
+    payload = json.dumps({"session_id": "s1", "cwd": "/p", **fields}).encode()
+    understood = get(name).parse_hook(payload, Envelope("e1", name, 1))
     assert isinstance(understood, HookEvent)
     return understood
 
@@ -41,13 +41,13 @@ def test_any_bytes_are_heard_or_skipped(name: str, raw: bytes) -> None:
 @every_harness
 @given(event=st.sampled_from(EVENTS), fields=st.dictionaries(st.sampled_from(FIELDS), anything))
 def test_fields_of_any_kind_are_heard(name: str, event: str, fields: dict[str, object]) -> None:
-    assert heard(name, hook_event_name=event, **fields).session == "s1"
+    assert hook_event(name, hook_event_name=event, **fields).session == "s1"
 
 
 @every_harness
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork"])
 def test_a_start_asks_for_a_brief_and_carries_it_back(name: str, source: str) -> None:
-    start = heard(name, hook_event_name="SessionStart", source=source)
+    start = hook_event(name, hook_event_name="SessionStart", source=source)
     assert start.source == source
     if start.ask is Ask.NOTHING:
         # A harness that drops what is said then: its first prompt asks.
@@ -62,7 +62,7 @@ def test_a_start_asks_for_a_brief_and_carries_it_back(name: str, source: str) ->
 @every_harness
 @pytest.mark.parametrize("event", EVENTS)
 def test_an_empty_brief_is_no_answer(name: str, event: str) -> None:
-    assert get(name).render_reply(heard(name, hook_event_name=event), "") == b""
+    assert get(name).render_reply(hook_event(name, hook_event_name=event), "") == b""
 
 
 @every_harness
@@ -71,7 +71,7 @@ def test_nobody_waits_for_an_answer_to_a_quiet_event(name: str) -> None:
     wanted = {entry.path[-1] for entry in harness.wanted(COMMAND, Path("/home/you"))}
     assert wanted >= set(harness.quiet)
     for event in harness.quiet:
-        quiet = heard(name, hook_event_name=event)
+        quiet = hook_event(name, hook_event_name=event)
         # An agent that stops may be asked to go on, if there is anything to ask and it is said at once.
         assert quiet.ask in (Ask.NOTHING, Ask.STOP)
         assert bool(harness.render_reply(quiet, "brief")) is (quiet.ask is Ask.STOP)
@@ -80,10 +80,10 @@ def test_nobody_waits_for_an_answer_to_a_quiet_event(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in names() if "Stop" in get(name).quiet])
 def test_an_agent_that_was_kept_from_stopping_may_stop_then(name: str) -> None:
     harness = get(name)
-    again = heard(name, hook_event_name="Stop", stop_hook_active=True)
+    again = hook_event(name, hook_event_name="Stop", stop_hook_active=True)
     assert again.ask is Ask.NOTHING
     assert harness.render_reply(again, "go on") == b""
-    once = heard(name, hook_event_name="Stop", stop_hook_active=False)
+    once = hook_event(name, hook_event_name="Stop", stop_hook_active=False)
     assert once.ask is Ask.STOP
     assert b"go on" in harness.render_reply(once, "go on")
     assert harness.render_reply(once, "") == b""

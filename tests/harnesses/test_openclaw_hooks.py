@@ -31,13 +31,13 @@ RELAY = ("/usr/bin/python3", "-I", "-S", "/home/you/.holdfast/bin/relay.py", "op
 ROW = "/home/you/.openclaw/agents/main/agent/openclaw-agent.sqlite/s1"
 
 
-def heard(event: str, /, **fields: object) -> HookEvent:
+def hook_event(event: str, /, **fields: object) -> HookEvent:
     return heard_by("e1", event, fields)
 
 
-def heard_by(letter: str, event: str, fields: dict[str, object]) -> HookEvent:
+def heard_by(payload: str, event: str, fields: dict[str, object]) -> HookEvent:
     told = {"hook_event_name": event, "session_id": "s1", "cwd": "/p", "transcript_path": ROW, **fields}
-    understood = OPENCLAW.parse_hook(json.dumps(told).encode(), Envelope(letter, "openclaw", 7))
+    understood = OPENCLAW.parse_hook(json.dumps(told).encode(), Envelope(payload, "openclaw", 7))
     assert isinstance(understood, HookEvent)
     return understood
 
@@ -62,31 +62,31 @@ def heard_by(letter: str, event: str, fields: dict[str, object]) -> HookEvent:
 def test_each_letter_asks_and_tells(
     event: str, fields: dict[str, object], ask: Ask, told: list[type]
 ) -> None:
-    understood = heard(event, **fields)
+    understood = hook_event(event, **fields)
     assert (understood.ask, [type(each) for each in understood.events]) == (ask, told)
     assert (understood.cwd, understood.transcript) == ("/p", ROW)
 
 
 def test_a_prompt_stands_in_for_what_the_database_will_show_without_what_a_channel_put_around_it() -> None:
-    understood = heard("UserPromptSubmit", prompt="[Telegram Ann id:7 2026-03-01T10:00Z] Fix it.\n")
+    understood = hook_event("UserPromptSubmit", prompt="[Telegram Ann id:7 2026-03-01T10:00Z] Fix it.\n")
     assert understood.ask is Ask.PROMPT
     assert [each.text for each in understood.stand_ins if isinstance(each, Prompt)] == ["Fix it."]
 
 
 def test_what_nobody_typed_is_no_prompt() -> None:
-    assert heard("UserPromptSubmit", prompt="Pre-compaction memory flush. Store…").stand_ins == ()
+    assert hook_event("UserPromptSubmit", prompt="Pre-compaction memory flush. Store…").stand_ins == ()
 
 
 def test_a_compaction_that_is_announced_twice_is_one() -> None:
     once, again, other = (
-        heard_by(letter, "PreCompact", {"prompt_id": size}).events[0].record
-        for letter, size in (("e1", "6-50000"), ("e2", "6-50000"), ("e3", "4-48000"))
+        heard_by(payload, "PreCompact", {"prompt_id": size}).events[0].record
+        for payload, size in (("e1", "6-50000"), ("e2", "6-50000"), ("e3", "4-48000"))
     )
     assert once == again != other
 
 
 def test_a_session_that_goes_on_under_its_own_name_says_whom_it_continues() -> None:
-    understood = heard("SessionStart", source="clear", previousSessionKey="s1")
+    understood = hook_event("SessionStart", source="clear", previousSessionKey="s1")
     assert (understood.source, understood.previous) == (Source.CLEAR, "s1")
 
 
@@ -101,7 +101,7 @@ def test_a_session_that_goes_on_under_its_own_name_says_whom_it_continues() -> N
     ],
 )
 def test_an_answer_is_carried_where_the_plugin_can_put_it(event: str, *, carried: bool) -> None:
-    assert (b"the brief" in OPENCLAW.render_reply(heard(event), "the brief")) is carried
+    assert (b"the brief" in OPENCLAW.render_reply(hook_event(event), "the brief")) is carried
 
 
 def test_its_gateway_is_at_home_to_many_sessions() -> None:

@@ -27,15 +27,15 @@ COMMAND = "/usr/bin/python3 -c 'hook' opencode"
 RELAY = ("/usr/bin/python3", "-I", "-S", "/home/you/.holdfast/bin/relay.py", "opencode", "-")
 
 
-def heard(event: str, **fields: object) -> HookEvent:
-    letter = {
+def hook_event(event: str, **fields: object) -> HookEvent:
+    payload = {
         "hook_event_name": event,
         "session_id": "s1",
         "cwd": "/p",
         "transcript_path": "/p/x.db",
         **fields,
     }
-    understood = OPENCODE.parse_hook(json.dumps(letter).encode(), Envelope("e1", "opencode", 7))
+    understood = OPENCODE.parse_hook(json.dumps(payload).encode(), Envelope("e1", "opencode", 7))
     assert isinstance(understood, HookEvent)
     return understood
 
@@ -58,13 +58,13 @@ def heard(event: str, **fields: object) -> HookEvent:
 def test_each_letter_asks_and_tells(
     event: str, fields: dict[str, object], ask: Ask, told: list[type]
 ) -> None:
-    understood = heard(event, **fields)
+    understood = hook_event(event, **fields)
     assert (understood.ask, [type(each) for each in understood.events]) == (ask, told)
     assert (understood.cwd, understood.transcript) == ("/p", "/p/x.db")
 
 
 def test_a_prompt_stands_in_for_what_the_database_will_show() -> None:
-    understood = heard("UserPromptSubmit", prompt=" Fix it.\n")
+    understood = hook_event("UserPromptSubmit", prompt=" Fix it.\n")
     assert understood.ask is Ask.PROMPT
     assert [each.text for each in understood.stand_ins if isinstance(each, Prompt)] == ["Fix it."]
 
@@ -79,7 +79,7 @@ def test_a_prompt_stands_in_for_what_the_database_will_show() -> None:
     ],
 )
 def test_a_request_says_how_much_the_model_holds(limit: dict[str, int], compacted_at: int) -> None:
-    (told,) = heard("Request", model="large", limit=limit).events
+    (told,) = hook_event("Request", model="large", limit=limit).events
     assert isinstance(told, ModelChanged)
     assert told.model == "large"
     assert OPENCODE.auto_compact(HOME, {}).limit(told.window) == compacted_at
@@ -87,11 +87,11 @@ def test_a_request_says_how_much_the_model_holds(limit: dict[str, int], compacte
 
 @pytest.mark.parametrize("limit", [None, 7, "x", {}, {"context": 0, "output": 9}, {"context": "1"}])
 def test_a_limit_that_says_nothing_is_passed_over(limit: object) -> None:
-    assert heard("Request", model="large", limit=limit).events == ()
+    assert hook_event("Request", model="large", limit=limit).events == ()
 
 
 def test_a_call_of_our_tools_is_known_by_the_id_that_the_database_has() -> None:
-    (called,) = heard("PreToolUse", tool_name="holdfast_session_digest", tool_use_id="call_9").events
+    (called,) = hook_event("PreToolUse", tool_name="holdfast_session_digest", tool_use_id="call_9").events
     assert isinstance(called, ToolCalled)
     assert (called.record, called.call, called.tool) == ("call_9", "call_9", "holdfast_session_digest")
 
@@ -107,7 +107,7 @@ def test_a_call_of_our_tools_is_known_by_the_id_that_the_database_has() -> None:
     ],
 )
 def test_an_answer_is_carried_where_the_plugin_can_put_it(event: str, *, carried: bool) -> None:
-    assert (b"the brief" in OPENCODE.render_reply(heard(event), "the brief")) is carried
+    assert (b"the brief" in OPENCODE.render_reply(hook_event(event), "the brief")) is carried
 
 
 @pytest.mark.parametrize(

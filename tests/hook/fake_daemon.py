@@ -22,13 +22,13 @@ class Received:
 
     first_line: str
     header: dict[str, str]
-    letter: bytes
+    payload: bytes
 
 
 def parse(request: bytes) -> Received:
-    head, _, letter = request.partition(b"\n\n")
+    head, _, payload = request.partition(b"\n\n")
     first_line, *lines = head.decode().split("\n")
-    return Received(first_line, dict(line.split(": ", 1) for line in lines), letter)
+    return Received(first_line, dict(line.split(": ", 1) for line in lines), payload)
 
 
 def answer(text: bytes) -> bytes:

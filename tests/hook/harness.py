@@ -36,11 +36,11 @@ class Harness:
         """The command line without its ending, which would hide how the hook ended and what it said."""
         return shlex.split(self.command.removesuffix(" 2>/dev/null || :"))
 
-    def fire(self, letter: bytes, environment: Mapping[str, str] | None = None) -> tuple[int, bytes, bytes]:
+    def fire(self, payload: bytes, environment: Mapping[str, str] | None = None) -> tuple[int, bytes, bytes]:
         """Exit status, stdout and stderr of the hook."""
         ran = subprocess.run(
             self.words,
-            input=letter,
+            input=payload,
             env={**ENVIRONMENT, **(environment or {})},
             capture_output=True,
             check=False,
@@ -58,7 +58,7 @@ class Harness:
 
     def spooled_fields(self) -> dict[str, object]:
         (only,) = self.spooled()
-        fields: dict[str, object] = json.loads(only.letter)
+        fields: dict[str, object] = json.loads(only.payload)
         return fields
 
     def spool_names(self) -> list[str]:
@@ -68,5 +68,5 @@ class Harness:
         return int((self.home / "spool" / name).read_text())
 
 
-def letter(event: str, **fields: object) -> bytes:
+def payload(event: str, **fields: object) -> bytes:
     return json.dumps({"session_id": "s-1", "hook_event_name": event, **fields}).encode()

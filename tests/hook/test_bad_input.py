@@ -13,11 +13,11 @@ import pytest
 
 from holdfast import hook
 from tests.hook.fake_daemon import FakeDaemon, answer
-from tests.hook.harness import ENVIRONMENT, NOTHING, Harness, letter
+from tests.hook.harness import ENVIRONMENT, NOTHING, Harness, payload
 
 NO_LETTERS = {
     "empty": b"",
-    "truncated": letter("Stop")[:-1],
+    "truncated": payload("Stop")[:-1],
     "binary": bytes(range(256)),
     "half of a character": b"\xff\xfe\x00",
     "a list": b"[]",
@@ -42,21 +42,21 @@ def test_what_is_no_letter_is_counted_and_not_kept(harness: Harness, text: bytes
 def test_what_is_no_letter_is_for_a_daemon_to_judge(harness: Harness, text: bytes) -> None:
     with FakeDaemon(harness.home, answer(b"")) as daemon:
         assert harness.fire(text) == NOTHING
-    assert daemon.received[0].letter == text
+    assert daemon.received[0].payload == text
 
 
 def test_a_hundred_megabytes_are_read_and_sixteen_carried(harness: Harness) -> None:
     text = b"x" * 100_000_000
     with FakeDaemon(harness.home, answer(b"a brief")) as daemon:
         assert harness.fire(text) == (0, b"a brief", b"")
-    assert daemon.received[0].letter == text[: hook.LETTER_LIMIT]
+    assert daemon.received[0].payload == text[: hook.LETTER_LIMIT]
     (harness.home / "run/door").unlink()
     assert harness.fire(text) == NOTHING
     assert harness.counted("unreadable") == 1
 
 
 def test_a_harness_that_leaves_stdin_open_gets_its_answer(harness: Harness) -> None:
-    sent = letter("SessionStart")
+    sent = payload("SessionStart")
     with FakeDaemon(harness.home, answer(b"a brief")) as daemon, harness.start() as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -65,7 +65,7 @@ def test_a_harness_that_leaves_stdin_open_gets_its_answer(harness: Harness) -> N
         assert select.select([process.stdout], [], [], 30)[0]
         assert process.stdout.read() == b"a brief"
         assert process.wait(30) == 0
-    assert daemon.received[0].letter == sent
+    assert daemon.received[0].payload == sent
 
 
 def test_stdin_is_left_as_it_was_found(harness: Harness) -> None:
@@ -82,7 +82,11 @@ def test_closed_streams_do_no_harm(harness: Harness, closing: str) -> None:
     script = f"{shlex.join(harness.words)} {closing}"
     with FakeDaemon(harness.home, answer(b"a brief")):
         ran = subprocess.run(
-            ["/bin/sh", "-c", script], input=letter("Stop"), env=ENVIRONMENT, capture_output=True, check=False
+            ["/bin/sh", "-c", script],
+            input=payload("Stop"),
+            env=ENVIRONMENT,
+            capture_output=True,
+            check=False,
         )
     assert (ran.returncode, ran.stderr) == (0, b"")
 
@@ -93,7 +97,7 @@ def test_a_reader_that_went_away_does_no_harm(harness: Harness) -> None:
     with FakeDaemon(harness.home, answer(b"x" * 1_000_000)):
         ran = subprocess.run(
             harness.words,
-            input=letter("SessionStart"),
+            input=payload("SessionStart"),
             stdout=theirs,
             stderr=subprocess.PIPE,
             env=ENVIRONMENT,
@@ -109,7 +113,7 @@ def test_what_the_user_deleted_stays_deleted(harness: Harness, missing: str) -> 
         shutil.rmtree(harness.home / missing)
     else:
         (harness.home / missing).unlink()
-    assert harness.fire(letter("SessionStart")) == NOTHING
+    assert harness.fire(payload("SessionStart")) == NOTHING
     assert not (harness.home / missing).exists()
     assert not (harness.home / "spool").exists()
 
@@ -125,13 +129,13 @@ def test_a_spool_that_is_no_folder_does_no_harm(harness: Harness, spool: str) ->
         (harness.home / "spool").touch()
     else:
         (harness.home / "spool").symlink_to("/nonexistent/spool")
-    assert harness.fire(letter("SessionStart")) == NOTHING
+    assert harness.fire(payload("SessionStart")) == NOTHING
 
 
 @pytest.mark.parametrize(
     "trouble", ["mount -o remount,ro home", "head -c 9999999 /dev/zero > home/filler 2>/dev/null"]
 )
-@pytest.mark.parametrize("text", [letter("SessionStart", prompt="x" * 100_000), b"no letter"])
+@pytest.mark.parametrize("text", [payload("SessionStart", prompt="x" * 100_000), b"no letter"])
 def test_a_disk_that_takes_nothing_does_no_harm(harness: Harness, trouble: str, text: bytes) -> None:
     # Root may write anywhere, so it takes a disk of its own, which only this one process sees.
     shell = ["unshare", "--mount", "/bin/sh", "-c"]
@@ -158,5 +162,5 @@ def test_a_disk_that_takes_nothing_does_no_harm(harness: Harness, trouble: str, 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_spool_that_may_not_be_written_does_no_harm(harness: Harness) -> None:
     (harness.home / "spool").mkdir(mode=0o500)
-    assert harness.fire(letter("SessionStart")) == NOTHING
+    assert harness.fire(payload("SessionStart")) == NOTHING
     assert harness.spool_names() == []

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from holdfast import hook
 from tests.hook.fake_daemon import FakeDaemon, answer
-from tests.hook.harness import BASE_PYTHON, ENVIRONMENT, Harness, letter
+from tests.hook.harness import BASE_PYTHON, ENVIRONMENT, Harness, payload
 
 PATHS = st.text(st.characters(blacklist_characters="\0"), min_size=1)
 
@@ -78,14 +78,14 @@ def test_the_process_is_said_where_it_is_known(home: Path, word: str, process: s
     line = hook.command(BASE_PYTHON, str(home / "bin" / "hook.py"), "alpha", (), ())
     words = shlex.split(line.removesuffix(' "$PPID" 2>/dev/null || :'))
     with FakeDaemon(home, answer(b"")) as daemon:
-        subprocess.run([*words, word], input=letter("Stop"), env=ENVIRONMENT, check=True)
+        subprocess.run([*words, word], input=payload("Stop"), env=ENVIRONMENT, check=True)
     said = daemon.received[0].header.get("process")
     assert (said.split()[0] if said else None) == process
 
 
 def in_shell(line: str) -> tuple[int, bytes, bytes]:
     ran = subprocess.run(
-        ["/bin/sh", "-c", line], input=letter("Stop"), env=ENVIRONMENT, capture_output=True, check=False
+        ["/bin/sh", "-c", line], input=payload("Stop"), env=ENVIRONMENT, capture_output=True, check=False
     )
     return ran.returncode, ran.stdout, ran.stderr
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import hook
-from tests.hook.harness import ENVIRONMENT, NOTHING, SECRETS, Harness, letter
+from tests.hook.harness import ENVIRONMENT, NOTHING, SECRETS, Harness, payload
 
 SECRET = "hunter2-made-up"
 OLD = 1_000_000_000_000_000_000
@@ -24,7 +24,7 @@ def test_a_door_that_leads_nowhere_means_that_the_daemon_is_away(harness: Harnes
         (harness.home / "run").mkdir()
         (harness.home / "run/door").write_text(note)
         (harness.home / "run/token").write_text("00")
-    assert harness.fire(letter("SessionStart", source="startup")) == NOTHING
+    assert harness.fire(payload("SessionStart", source="startup")) == NOTHING
     assert harness.spooled_fields()["source"] == "startup"
 
 
@@ -33,16 +33,16 @@ def test_a_door_that_a_dead_daemon_left_means_that_it_is_away(harness: Harness) 
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(harness.home / "run/s"))
     (harness.home / "run/door").write_text(f"unix {harness.home}/run/s\n")
-    assert harness.fire(letter("Stop")) == NOTHING
+    assert harness.fire(payload("Stop")) == NOTHING
     assert len(harness.spooled()) == 1
 
 
 def test_what_is_kept_is_a_request_named_by_its_id(harness: Harness) -> None:
-    harness.fire(letter("Stop"))
+    harness.fire(payload("Stop"))
     (kept,) = harness.spooled()
     assert harness.spool_names() == [f"{kept.header['id']}.letter"]
     assert kept.first_line == "HOLDFAST/1 letter"
-    assert int(kept.header["length"]) == len(kept.letter)
+    assert int(kept.header["length"]) == len(kept.payload)
     assert kept.header["env.ALPHA_SESSION_ID"] == "s-1"
 
 
@@ -52,7 +52,7 @@ def test_only_allowed_fields_are_kept_and_only_if_they_are_plain(harness: Harnes
     others = {"tool_input": SECRET, "last_assistant_message": SECRET, "api_key": SECRET}
     harness.fire(json.dumps({**allowed, **others}).encode())
     assert harness.spooled_fields() == allowed
-    harness.fire(letter("Stop", model={"key": SECRET}, reason=[SECRET]))
+    harness.fire(payload("Stop", model={"key": SECRET}, reason=[SECRET]))
     assert SECRET.encode() not in _everything_in(harness.home / "spool")
 
 
@@ -80,18 +80,18 @@ def test_what_the_user_wrote_is_kept_only_where_no_transcript_has_it(
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "there.jsonl")
     os.mkfifo(tmp_path / "pipe")
     path = f"{tmp_path}/{transcript}" if isinstance(transcript, str) else transcript
-    harness.fire(letter("UserPromptSubmit", transcript_path=path, **{field: SECRET}))
+    harness.fire(payload("UserPromptSubmit", transcript_path=path, **{field: SECRET}))
     assert (harness.spooled_fields().get(field) == SECRET) == is_kept
     assert (SECRET.encode() in _everything_in(harness.home / "spool")) == is_kept
 
 
 def test_a_letter_that_names_no_transcript_keeps_its_prompt(harness: Harness) -> None:
-    harness.fire(letter("UserPromptSubmit", prompt="née \ud800"))
+    harness.fire(payload("UserPromptSubmit", prompt="née \ud800"))
     assert harness.spooled_fields()["prompt"] == "née \ud800"
 
 
 def test_no_key_of_the_harness_is_kept(harness: Harness) -> None:
-    harness.fire(letter("Stop"))
+    harness.fire(payload("Stop"))
     kept = _everything_in(harness.home / "spool")
     assert ENVIRONMENT["ALPHA_SESSION_ID"].encode() in kept
     assert not [secret for secret in SECRETS.values() if secret.encode() in kept]
@@ -100,7 +100,7 @@ def test_no_key_of_the_harness_is_kept(harness: Harness) -> None:
 def test_the_spool_is_for_its_owner_only(harness: Harness) -> None:
     before = os.umask(0)
     try:
-        harness.fire(letter("Stop"))
+        harness.fire(payload("Stop"))
         harness.fire(b"no letter")
     finally:
         os.umask(before)
@@ -116,7 +116,7 @@ def test_the_oldest_letters_make_room_and_are_counted(harness: Harness) -> None:
     (spool / f"{OLD}-1.letter.1.part").touch()  # left by a hook that was killed
     for number in range(1, hook.SPOOL_FILES + 1):
         (spool / f"{OLD + number}-1.letter").touch()
-    harness.fire(letter("Stop"))
+    harness.fire(payload("Stop"))
     names = [name for name in harness.spool_names() if name != "dropped"]
     assert len(names) == hook.SPOOL_FILES
     assert names[0] == f"{OLD + 2}-1.letter"
@@ -129,7 +129,7 @@ def test_large_letters_make_room_too(harness: Harness) -> None:
     for number in range(3):
         with (spool / f"{OLD + number}-1.letter").open("wb") as file:
             file.truncate(hook.SPOOL_BYTES // 2 - 1000)
-    harness.fire(letter("Stop"))
+    harness.fire(payload("Stop"))
     assert len(harness.spooled()) == 3
     assert harness.spool_names()[0] == f"{OLD + 1}-1.letter"
     assert harness.counted("dropped") == 1

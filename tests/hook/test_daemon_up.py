@@ -13,9 +13,9 @@ import pytest
 
 from holdfast import hook
 from tests.hook.fake_daemon import TOKEN, DoorKind, FakeDaemon, answer
-from tests.hook.harness import BASE_PYTHON, ENVIRONMENT, NOTHING, SECRETS, Harness, letter
+from tests.hook.harness import BASE_PYTHON, ENVIRONMENT, NOTHING, SECRETS, Harness, payload
 
-PROMPT = letter("UserPromptSubmit", prompt="née\n")
+PROMPT = payload("UserPromptSubmit", prompt="née\n")
 
 
 @pytest.mark.parametrize("kind", ["unix", "tcp"])
@@ -56,7 +56,7 @@ def test_an_answer_that_is_not_complete_prints_nothing_and_the_letter_is_kept(
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop"])
 def test_a_daemon_that_does_not_answer_is_given_up_and_the_letter_kept(harness: Harness, event: str) -> None:
     with FakeDaemon(harness.home, None) as daemon:
-        assert harness.fire(letter(event)) == NOTHING
+        assert harness.fire(payload(event)) == NOTHING
         assert len(daemon.received) == 1
     assert harness.spooled_fields()["hook_event_name"] == event
 
@@ -70,7 +70,7 @@ def test_the_letter_arrives_as_it_was_in_an_envelope(
     (received,) = daemon.received
     time_ns, pid = received.header["id"].split("-")
     assert received.first_line == "HOLDFAST/1 letter"
-    assert received.letter == PROMPT
+    assert received.payload == PROMPT
     assert received.header["harness"] == "alpha"
     assert received.header["length"] == str(len(PROMPT))
     assert received.header.get("token") == proof
@@ -91,7 +91,7 @@ def test_a_value_cannot_add_lines_to_the_header(harness: Harness) -> None:
         harness.fire(PROMPT, {"ALPHA_SESSION_ID": "a\nlength: 0\r\n\nb\x7fc\u00e9"})
     (received,) = daemon.received
     assert received.header["env.ALPHA_SESSION_ID"] == "a length: 0   b cé"
-    assert received.letter == PROMPT
+    assert received.payload == PROMPT
 
 
 @pytest.mark.parametrize(("named", "expected"), [({}, None), ({"HOLDFAST_PREVIOUS_SESSION": "old"}, "old")])

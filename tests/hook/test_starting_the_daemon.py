@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.hook.fake_daemon import FakeDaemon
-from tests.hook.harness import BASE_PYTHON, NOTHING, SECRETS, Harness, letter
+from tests.hook.harness import BASE_PYTHON, NOTHING, SECRETS, Harness, payload
 
 # A daemon of a few lines: it tells the test how it was started and, if told to, opens a door for one letter.
 DAEMON = """#!{python}
@@ -77,20 +77,20 @@ def starts(home: Path) -> Iterator[Starts]:
 
 def test_the_daemon_is_started_and_its_answer_printed(harness: Harness, starts: Starts) -> None:
     starts.install(answers=True)
-    assert harness.fire(letter("SessionStart")) == (0, b"a brief", b"")
+    assert harness.fire(payload("SessionStart")) == (0, b"a brief", b"")
     assert harness.spool_names() == []
 
 
 def test_nobody_waits_for_the_answer_to_a_quiet_event(harness: Harness, starts: Starts) -> None:
     starts.install(answers=True)
-    assert harness.fire(letter("Stop")) == NOTHING
+    assert harness.fire(payload("Stop")) == NOTHING
     assert len(harness.spooled()) == 1
-    assert harness.fire(letter("SessionStart")) == (0, b"a brief", b"")  # It was there to be waited for.
+    assert harness.fire(payload("SessionStart")) == (0, b"a brief", b"")  # It was there to be waited for.
 
 
 def test_a_daemon_that_does_not_open_its_door_is_given_up(harness: Harness, starts: Starts) -> None:
     starts.install(answers=False)
-    assert harness.fire(letter("SessionStart")) == NOTHING
+    assert harness.fire(payload("SessionStart")) == NOTHING
     assert len(harness.spooled()) == 1
 
 
@@ -103,14 +103,16 @@ def test_a_daemon_that_fails_at_once_is_not_waited_for(harness: Harness, starts:
         f"from holdfast import hook\nhook.STARTING_TIME = 1e9\nhook.run({str(starts.home)!r}, 'a', (), ())"
     )
     # It would wait for more than thirty years.
-    ran = subprocess.run([sys.executable, "-c", script], input=letter("SessionStart"), timeout=60, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], input=payload("SessionStart"), timeout=60, check=True
+    )
     assert ran.returncode == 0
     assert len(harness.spooled()) == 1
 
 
 def test_the_daemon_is_tied_to_nothing_of_the_harness(harness: Harness, starts: Starts) -> None:
     starts.install(answers=False)
-    harness.fire(letter("Stop"), {"HOLDFAST_LOG": "debug", "LANG": "C.UTF-8", "SHELL": "/bin/sh"})
+    harness.fire(payload("Stop"), {"HOLDFAST_LOG": "debug", "LANG": "C.UTF-8", "SHELL": "/bin/sh"})
     report = starts.next_report()
     assert report["environment"] == {
         "PATH": "/usr/bin:/bin",
@@ -128,7 +130,7 @@ def test_the_daemon_is_tied_to_nothing_of_the_harness(harness: Harness, starts: 
 
 def test_no_key_of_the_harness_reaches_the_daemon(harness: Harness, starts: Starts) -> None:
     starts.install(answers=False)
-    harness.fire(letter("Stop"))
+    harness.fire(payload("Stop"))
     told = json.dumps(starts.next_report())
     assert str(harness.home) in told
     assert not [secret for secret in SECRETS.values() if secret in told]
@@ -137,8 +139,8 @@ def test_no_key_of_the_harness_reaches_the_daemon(harness: Harness, starts: Star
 def test_a_daemon_that_is_stuck_is_not_started_again(harness: Harness, starts: Starts) -> None:
     starts.install(answers=False)
     with FakeDaemon(harness.home, None):
-        harness.fire(letter("Stop"), {"HOLDFAST_TEST": "stuck"})
-    harness.fire(letter("Stop"), {"HOLDFAST_TEST": "gone"})
+        harness.fire(payload("Stop"), {"HOLDFAST_TEST": "stuck"})
+    harness.fire(payload("Stop"), {"HOLDFAST_TEST": "gone"})
     environment = starts.next_report()["environment"]
     assert isinstance(environment, dict)
     assert environment["HOLDFAST_TEST"] == "gone"
@@ -159,9 +161,9 @@ def test_a_daemon_at_whose_door_too_many_wait_is_not_started_again(harness: Harn
                 waiting.settimeout(0)
                 waiting.connect(str(harness.home / "run/s"))
         door.write_text(f"unix {harness.home}/run/s\n")
-        assert harness.fire(letter("Stop"), {"HOLDFAST_TEST": "full"}) == NOTHING
+        assert harness.fire(payload("Stop"), {"HOLDFAST_TEST": "full"}) == NOTHING
     assert len(harness.spooled()) == 1
-    harness.fire(letter("Stop"), {"HOLDFAST_TEST": "gone"})
+    harness.fire(payload("Stop"), {"HOLDFAST_TEST": "gone"})
     environment = starts.next_report()["environment"]
     assert isinstance(environment, dict)
     assert environment["HOLDFAST_TEST"] == "gone"
@@ -173,5 +175,5 @@ def test_without_an_interpreter_the_letter_is_kept_all_the_same(
 ) -> None:
     if interpreter is not None:
         (harness.home / "bin/interpreter").write_text(interpreter)
-    assert harness.fire(letter("SessionStart")) == NOTHING
+    assert harness.fire(payload("SessionStart")) == NOTHING
     assert len(harness.spooled()) == 1

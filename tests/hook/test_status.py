@@ -30,7 +30,7 @@ def test_it_is_what_the_daemon_says(home: Path, kind: DoorKind) -> None:
         assert drawn(home) == (0, LINE, b"")
     (request,) = daemon.received
     assert (request.first_line, request.header["harness"]) == ("HOLDFAST/1 status", "alpha")
-    assert request.letter == LETTER
+    assert request.payload == LETTER
 
 
 @pytest.mark.parametrize("reply", [b"", b"HOLDFAST/1 ok 9\nshort", None])

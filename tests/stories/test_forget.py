@@ -55,10 +55,10 @@ class Tale:
         self._numbers += 1
         path = str(self.transcript(session))
         place = {"session_id": session, "cwd": str(self.project), "transcript_path": path}
-        letter: dict[str, object] = {**place, "hook_event_name": event, **fields}
+        payload: dict[str, object] = {**place, "hook_event_name": event, **fields}
         process = f"{os.getpid()} 0"
         at = str(time.time_ns() // 1_000_000)
-        sent = self.lodging.letter(json.dumps(letter), f"id-{self._numbers}", process=process, at=at)
+        sent = self.lodging.payload(json.dumps(payload), f"id-{self._numbers}", process=process, at=at)
         return (sent or b"").decode()
 
     def is_told(self) -> None:
@@ -86,8 +86,8 @@ class Tale:
         shutil.copy(whole, self.home / SET_ASIDE)
         spool = self.home / "spool"
         spool.mkdir(exist_ok=True)
-        letter = {"session_id": FORGOTTEN, "cwd": str(self.project), "prompt": CANARY}
-        (spool / "0.letter").write_bytes(request(json.dumps(letter), "spooled"))
+        payload = {"session_id": FORGOTTEN, "cwd": str(self.project), "prompt": CANARY}
+        (spool / "0.letter").write_bytes(request(json.dumps(payload), "spooled"))
 
     def types(self, *words: str) -> str:
         own = {"HOME": str(self.lodging.root), "HOLDFAST_HOME": str(self.home), "PATH": os.environ["PATH"]}

@@ -61,8 +61,8 @@ class Story:
         self.stage = Stage(root, store=open_store(self.home / "store.db", self.home / "backups", 0))
         self.project = identity(self.stage.project("app"))
         self.stage.write(SESSION, ("prompt", "Build the harbour"), ("edits", "/x/harbour.c"))
-        self.stage.letter(SESSION, "start", source="startup")
-        self.stage.letter(SESSION, "stop")
+        self.stage.payload(SESSION, "start", source="startup")
+        self.stage.payload(SESSION, "stop")
 
     @property
     def engine(self) -> Engine:
@@ -139,7 +139,7 @@ def in_bulk(told: Story, text: str) -> None:
 
 def by_prompt(told: Story, text: str) -> None:
     told.stage.write(SESSION, ("prompt", f"/remember {text}"))
-    told.stage.letter(SESSION, "stop")
+    told.stage.payload(SESSION, "stop")
 
 
 def by_promotion(told: Story, text: str) -> None:
@@ -178,12 +178,12 @@ def in_what_is_said(told: Story, text: str) -> None:
         ("runs", f"holdfast remember {json.dumps(text)}"),
         ("output", json.dumps({"content": [{"type": "text", "text": json.dumps({"text": text})}]})),
     )
-    told.stage.letter(SESSION, "stop")
+    told.stage.payload(SESSION, "stop")
 
 
 def in_a_checkpoint(told: Story, text: str) -> None:
     told.tool("recall", query=text[:80])
-    told.stage.letter(SESSION, "compaction", text=f"Keep this: {text}")
+    told.stage.payload(SESSION, "compaction", text=f"Keep this: {text}")
 
 
 def in_a_digest(told: Story, text: str) -> None:
@@ -191,10 +191,10 @@ def in_a_digest(told: Story, text: str) -> None:
 
 
 def in_a_brief(told: Story, text: str) -> None:
-    told.stage.letter(SESSION, "start", source="compact")
-    brief = told.stage.letter("b", "start", source="clear", previous=SESSION)
+    told.stage.payload(SESSION, "start", source="compact")
+    brief = told.stage.payload("b", "start", source="clear", previous=SESSION)
     told.stage.write("b", ("brief", brief), ("prompt", "Go on"))
-    told.stage.letter("b", "stop")
+    told.stage.payload("b", "stop")
 
 
 def in_the_index(told: Story, text: str) -> None:
@@ -281,11 +281,11 @@ GATE = "the brass handle on the western wall moves the whole gate by a hand, slo
 def test_the_words_that_a_prompt_asked_for_go_too(text: str) -> None:
     with story() as told:
         told.stage.write(SESSION, ("prompt", f"/remember {text}"))
-        told.stage.letter(SESSION, "prompt", text=f"/remember {text}")
+        told.stage.payload(SESSION, "prompt", text=f"/remember {text}")
         told.wait()
-        told.stage.letter(SESSION, "compaction")
+        told.stage.payload(SESSION, "compaction")
         told.wait()
-        told.stage.letter(SESSION, "prompt", text=f"/remember {text}")
+        told.stage.payload(SESSION, "prompt", text=f"/remember {text}")
         assert told.holding("marzipan")
         told.forget(told.only_memory())
         assert told.holding("quokka", "marzipan", "brass") == []
@@ -313,7 +313,7 @@ def _does_not_come_back(told: Story, said: Sequence[str]) -> None:
         assert told.holding(*said) == []
         for session in (SESSION, "b"):
             told.wait()
-            told.stage.letter(session, "compaction")
+            told.stage.payload(session, "compaction")
         in_the_index(told, said[0])
         assert told.stage.store.session(SESSION) is not None
         assert told.holding(*said) == []
@@ -330,7 +330,7 @@ def test_backups_are_rewritten_and_keep_their_times(choice: str) -> None:
     with story() as told:
         by_agent(told, TEXT)
         in_what_is_said(told, TEXT)
-        told.stage.letter("other", "end", reason="other", cwd=told.stage.project("another"))
+        told.stage.payload("other", "end", reason="other", cwd=told.stage.project("another"))
         (backup,) = [back_up(told.home / "store.db", told.home / "backups", 6, told.stage.now)]
         os.utime(backup, (1_000_000, 1_000_000))
         (told.home / "backups" / "store-20250101T000000Z-schema-0001.db").write_text(TEXT)
@@ -392,7 +392,7 @@ def test_who_remembers_it_again_has_it_again_and_a_transcript_has_not() -> None:
         with told.stage.store.writing():
             told.stage.store.put_cursor(str(told.stage.transcript(SESSION)), "")
             told.stage.store.forget([SESSION], 0)
-        told.stage.letter(SESSION, "stop")
+        told.stage.payload(SESSION, "stop")
         assert told.stage.store.memory_ids() == []
         told.wait()
         by_agent(told, TEXT)
@@ -408,7 +408,7 @@ def test_of_a_short_memory_goes_what_was_to_be_remembered(text: str) -> None:
         in_a_checkpoint(told, text)
         told.forget(told.only_memory())
         told.stage.write(SESSION, ("says", f"That is {text} with me"))
-        told.stage.letter(SESSION, "stop")
+        told.stage.payload(SESSION, "stop")
         (checkpoint, *_) = told.stage.store.checkpoints(10)
         assert checkpoint.recent_remembers == ()
         assert "Remembered: [forgotten]" in checkpoint.digest

@@ -66,13 +66,13 @@ def brief(lodging: Lodging) -> str:
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in transcript(project)))
     lodging.start()
-    letter = {"session_id": "s1", "cwd": str(project), "transcript_path": str(path)}
+    payload = {"session_id": "s1", "cwd": str(project), "transcript_path": str(path)}
     given = b""
     for event in (
         {"hook_event_name": "PreCompact", "trigger": "manual"},
         {"hook_event_name": "SessionStart", "source": "compact"},
     ):
-        given = lodging.letter(json.dumps(letter | event), str(event), process=f"{os.getpid()} 0") or b""
+        given = lodging.payload(json.dumps(payload | event), str(event), process=f"{os.getpid()} 0") or b""
     return str(json.loads(given)["hookSpecificOutput"]["additionalContext"])
 
 

@@ -123,7 +123,7 @@ def transcript() -> list[dict[str, object]]:
     ]
 
 
-def letters(path: Path) -> list[dict[str, object]]:
+def hook_events(path: Path) -> list[dict[str, object]]:
     common = {"session_id": "s1", "cwd": "/", "transcript_path": str(path)}
     bare = {"session_id": "s2", "cwd": "/", "transcript_path": None}
     return [
@@ -152,21 +152,21 @@ class Plot:
 
     def spools(self) -> None:
         """Letters that found nobody, one of them broken off with its hook."""
-        letter = json.dumps({**letters(self.path)[4], "session_id": "s3"})
-        self.types("hook", "--harness", "claude-code", given=letter, HOLDFAST_HOME=str(self.lodging.home))
+        payload = json.dumps({**hook_events(self.path)[4], "session_id": "s3"})
+        self.types("hook", "--harness", "claude-code", given=payload, HOLDFAST_HOME=str(self.lodging.home))
         self.spool.mkdir(mode=0o700, exist_ok=True)
-        (self.spool / "0.letter").write_bytes(request(letter, "spooled"))
+        (self.spool / "0.letter").write_bytes(request(payload, "spooled"))
         (self.spool / "1.letter").write_bytes(b"no letter at all: " + planted().encode())
         half = self.spool / "2.letter.99.part"
-        half.write_bytes(request(letter, "broken")[:-9])
+        half.write_bytes(request(payload, "broken")[:-9])
         os.utime(half, (0, 0))
 
     def sends(self) -> bytes:
         """Letters through the socket; what was given back."""
         given = b""
-        for number, letter in enumerate(letters(self.path)):
+        for number, payload in enumerate(hook_events(self.path)):
             id, process = f"id-{number}", f"{os.getpid()} 0"
-            given += self.lodging.letter(json.dumps(letter), id, process=process) or b""
+            given += self.lodging.payload(json.dumps(payload), id, process=process) or b""
         self.lodging.send(request("{", "bad", harness=planted().replace("\n", " ")))
         wait_until(lambda: not [*self.spool.glob("*.letter"), *self.spool.glob("*.part")])
         self.lodging.ask("flush")
@@ -264,12 +264,12 @@ def test_what_an_older_version_let_pass_is_found_after_the_migration(lodging: Lo
 
 def test_a_word_that_is_denied_later_is_gone_from_everywhere(plot: Plot, lodging: Lodging) -> None:
     lodging.start()
-    lodging.letter(json.dumps({**letters(plot.path)[4], "prompt": "the code name is Bluebell"}), "1")
+    lodging.payload(json.dumps({**hook_events(plot.path)[4], "prompt": "the code name is Bluebell"}), "1")
     assert "Bluebell" in "\n".join(columns(lodging.home / "store.db", least=20))
     (lodging.home / "config.toml").write_text('[redact]\ndeny = ["Bluebell"]\n')
     (lodging.home / "config.toml").chmod(0o600)
     wait_until(lambda: "Bluebell" not in "\n".join(columns(lodging.home / "store.db", least=20)))
-    lodging.letter(json.dumps({**letters(plot.path)[4], "prompt": "Bluebell sails"}), "2")
+    lodging.payload(json.dumps({**hook_events(plot.path)[4], "prompt": "Bluebell sails"}), "2")
     lodging.send(request("{", "bad", harness="Bluebell"))
     wait_until(lambda: "no harness" in lodging.log())
     wait_until(lambda: is_rewritten(lodging.home, Lists(deny=("Bluebell",))))

@@ -403,14 +403,14 @@ def test_a_hook_that_finds_no_daemon_spools_no_words_while_settings_are_broken(p
         async with Office(place) as executor:
             await executor.dispatcher.look_at_settings()
 
-    letter = event("UserPromptSubmit", "s2", place.project, None, prompt=f"call it {DENIED}")
+    hook_body = event("UserPromptSubmit", "s2", place.project, None, prompt=f"call it {DENIED}")
     header = hook.write_header("2-1", "claude-code", (), "-")
     syntax_error(place)
     asyncio.run(noticed())
-    hook.keep(str(place.home), "2-1", header, letter)
+    hook.keep(str(place.home), "2-1", header, hook_body)
     assert DENIED.encode() not in place.everything()
     assert (place.home / "spool" / "2-1.letter").exists()
     mend(place)
     asyncio.run(noticed())
-    hook.keep(str(place.home), "2-2", header, letter)
+    hook.keep(str(place.home), "2-2", header, hook_body)
     assert DENIED.encode() in (place.home / "spool" / "2-2.letter").read_bytes()

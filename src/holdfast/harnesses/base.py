@@ -212,11 +212,11 @@ class Harness(Reader, Protocol):
     stores_injected_text: bool
     """Whether injected text stays in the conversation and is sent once, or must go with every request."""
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
+    def parse_hook(self, payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
         """What a hook's letter says."""
         ...
 
-    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
+    def render_reply(self, hook_event: HookEvent, brief: str) -> bytes:
         """What the hook prints so that the model sees the brief; empty for an empty brief."""
         ...
 
@@ -297,7 +297,7 @@ class Searching(Protocol):
 class StatusLine(Protocol):
     """A harness that shows a line which a command writes."""
 
-    def parse_status(self, letter: bytes) -> StatusInput | Skipped:
+    def parse_status(self, payload: bytes) -> StatusInput | Skipped:
         """What it says when it asks for its status line."""
         ...
 

@@ -32,9 +32,9 @@ _ANYTHING: msgspec.json.Decoder[object] = msgspec.json.Decoder(object)
 _T = TypeVar("_T")
 
 
-def read_object(letter: bytes, where: str = "") -> dict[str, object] | Skipped:
+def read_object(payload: bytes, where: str = "") -> dict[str, object] | Skipped:
     """The JSON object in these bytes."""
-    return decoded(_OBJECT, letter, where)
+    return decoded(_OBJECT, payload, where)
 
 
 def decoded(decoder: msgspec.json.Decoder[_T], line: bytes | msgspec.Raw, where: str = "") -> _T | Skipped:

@@ -81,27 +81,27 @@ def opened(raw: bytes, envelope: Envelope) -> SessionPayload | Skipped:
     return SessionPayload(session, fields, envelope) if session else Skipped("no session id", "letter")
 
 
-def heard(
+def hook_event(
     raw: bytes, envelope: Envelope, said: Callable[[SessionPayload], HookContent]
 ) -> HookEvent | Skipped:
     """What a letter says that names its own directory and transcript; `said` knows the harness's events."""
-    letter = opened(raw, envelope)
-    if isinstance(letter, Skipped):
-        return letter
-    return understood(letter, said(letter), letter.text("cwd"), letter.transcript)
+    payload = opened(raw, envelope)
+    if isinstance(payload, Skipped):
+        return payload
+    return understood(payload, said(payload), payload.text("cwd"), payload.transcript)
 
 
-def understood(letter: SessionPayload, said: HookContent, cwd: str, transcript: str) -> HookEvent:
+def understood(payload: SessionPayload, said: HookContent, cwd: str, transcript: str) -> HookEvent:
     """The letter, understood."""
     return HookEvent(
-        session=letter.session,
+        session=payload.session,
         cwd=cwd,
         transcript=transcript,
         ask=said.ask,
         events=said.events,
         stand_ins=said.stand_ins,
         source=said.source,
-        previous=letter.previous,
+        previous=payload.previous,
     )
 
 
@@ -123,9 +123,9 @@ OUR_MOMENTS: Final[Mapping[Ask, str]] = {
 """The same for letters that a plugin of ours writes: it can put something into each request."""
 
 
-def context(heard: HookEvent, brief: str, moments: Mapping[Ask, str] = MOMENTS) -> bytes:
+def context(hook_event: HookEvent, brief: str, moments: Mapping[Ask, str] = MOMENTS) -> bytes:
     """The answer that puts a text before the model at one of these moments; empty where nothing can be."""
-    event = moments.get(heard.ask)
+    event = moments.get(hook_event.ask)
     if event is None or not brief:
         return b""
     return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": event, "additionalContext": brief}})
@@ -136,47 +136,47 @@ def go_on(reason: str) -> bytes:
     return msgspec.json.encode({"decision": "block", "reason": reason}) if reason else b""
 
 
-def started(letter: SessionPayload) -> HookContent:
+def started(payload: SessionPayload) -> HookContent:
     """A session starts, anew or again."""
-    named = letter.text("source")
+    named = payload.text("source")
     source = Source(named) if named in frozenset(Source) else Source.STARTUP
     start = SessionStarted(
-        **letter.common("start"), source=source, model=letter.text("model"), previous=letter.previous
+        **payload.common("start"), source=source, model=payload.text("model"), previous=payload.previous
     )
     events: tuple[Event, ...] = (start,)
     if source is Source.COMPACT:
-        events = (start, Compacted(**letter.common("compacted"), sign=Sign.START))
+        events = (start, Compacted(**payload.common("compacted"), sign=Sign.START))
     return HookContent(Ask.START, events, source=source)
 
 
-def model_at_work(letter: SessionPayload, window: int) -> tuple[Event, ...]:
+def model_at_work(payload: SessionPayload, window: int) -> tuple[Event, ...]:
     """Which model answers and how many tokens it holds, where the letter says both."""
-    model = letter.text("model")
-    return (ModelChanged(**letter.common("model"), model=model, window=window),) if model and window else ()
+    model = payload.text("model")
+    return (ModelChanged(**payload.common("model"), model=model, window=window),) if model and window else ()
 
 
-def turn_ended(letter: SessionPayload) -> HookContent:
+def turn_ended(payload: SessionPayload) -> HookContent:
     """The agent stopped, and these were its last words. One that a hook just had go on may stop now."""
-    ask = Ask.NOTHING if letter.fields.get("stop_hook_active") is True else Ask.STOP
-    words = without_ours(letter.text("last_assistant_message")).strip()
-    said = (AssistantText(**letter.common("letter", Origin.ASSISTANT), text=words),) if words else ()
-    return HookContent(ask, events=(TurnEnded(**letter.common("stop")),), stand_ins=said)
+    ask = Ask.NOTHING if payload.fields.get("stop_hook_active") is True else Ask.STOP
+    words = without_ours(payload.text("last_assistant_message")).strip()
+    said = (AssistantText(**payload.common("letter", Origin.ASSISTANT), text=words),) if words else ()
+    return HookContent(ask, events=(TurnEnded(**payload.common("stop")),), stand_ins=said)
 
 
-def imminent(letter: SessionPayload, trigger: str = "") -> CompactionImminent:
+def imminent(payload: SessionPayload, trigger: str = "") -> CompactionImminent:
     """A compaction is about to come; the letter may bring what the runtime or the user has to say to it."""
     return CompactionImminent(
-        **letter.common("imminent"),
-        trigger=letter.text("trigger") or trigger,
-        instructions=without_ours(letter.text("custom_instructions", "customInstructions")),
-        session_context=without_ours(letter.text("sessionContext", "session_context")),
+        **payload.common("imminent"),
+        trigger=payload.text("trigger") or trigger,
+        instructions=without_ours(payload.text("custom_instructions", "customInstructions")),
+        session_context=without_ours(payload.text("sessionContext", "session_context")),
     )
 
 
-def session_ended(letter: SessionPayload) -> HookContent:
+def session_ended(payload: SessionPayload) -> HookContent:
     """The session is over."""
     return HookContent(
-        events=(SessionEnded(**letter.common("end"), reason=letter.text("reason") or "other"),)
+        events=(SessionEnded(**payload.common("end"), reason=payload.text("reason") or "other"),)
     )
 
 

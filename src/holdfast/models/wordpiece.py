@@ -35,13 +35,13 @@ class WordPiece:
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self._places = {piece: place for place, piece in enumerate(vocabulary)}
-        self._letters = _Letters()
+        self._hook_events = _Payloads()
         self.pieces = lru_cache(maxsize=WORDS_KEPT)(self._split)
         """The places of a word's pieces; none if any part of it is unknown."""
 
     def words(self, text: str) -> list[str]:
         """The words of a text in lower case and without accents; every sign is a word of its own."""
-        return unicodedata.normalize("NFD", text).translate(self._letters).split()
+        return unicodedata.normalize("NFD", text).translate(self._hook_events).split()
 
     def spoken(self, text: str) -> list[str]:
         """The same without signs."""
@@ -67,7 +67,7 @@ class WordPiece:
         return tuple(found)
 
 
-class _Letters(dict[int, str | None]):
+class _Payloads(dict[int, str | None]):
     """What each character becomes, worked out when it is first met."""
 
     def __missing__(self, code: int) -> str | None:

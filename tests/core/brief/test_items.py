@@ -200,13 +200,13 @@ def test_of_two_decisions_the_one_near_to_the_work_is_worth_more() -> None:
     ["All tests pass.", "All 43 tests pass, 0 failures.", "Good, the build passes.", "单元测试全部通过。"],
 )
 def test_that_checks_pass_is_told_by_their_runs_and_not_by_what_was_said_of_them(sentence: str) -> None:
-    heard = (
+    hook_event = (
         said("Mended the reader. It reads two files now.", "a1"),
         said(sentence, "a2"),
         said("On.", "a3"),
     )
-    assert any(sentence in line for line in lines(told(*heard), STATE))
-    passed = (*ran("make test", text="43 passed in 0.2s"), *heard)
+    assert any(sentence in line for line in lines(told(*hook_event), STATE))
+    passed = (*ran("make test", text="43 passed in 0.2s"), *hook_event)
     assert not any(sentence in line for line in lines(told(*passed), STATE))
 
 

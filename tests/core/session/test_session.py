@@ -170,35 +170,35 @@ def test_a_subagents_prompt_is_no_prompt() -> None:
 class TestPromptsToldTwice:
     """By letter and by transcript, in any order: each counts once."""
 
-    letter = prompt("use a monotonic clock", "letter:1", turn="t1")
+    payload = prompt("use a monotonic clock", "letter:1", turn="t1")
     shown = prompt("use a monotonic clock", "uuid-1", turn="t1")
 
     def test_a_waiting_prompt_counts_at_once(self) -> None:
-        assert wait(session(), self.letter, POLICY).prompts_told == 1
+        assert wait(session(), self.payload, POLICY).prompts_told == 1
 
     def test_the_transcript_shows_what_waited(self) -> None:
-        both = after(wait(session(), self.letter, POLICY), self.shown)
+        both = after(wait(session(), self.payload, POLICY), self.shown)
         assert (both.prompts_told, both.waiting) == (1, ())
         assert [said.record for said in both.trail.prompts] == ["uuid-1"]
 
     def test_a_letter_that_comes_after_the_transcript_adds_nothing(self) -> None:
-        assert wait(after(session(), self.shown), self.letter, POLICY).prompts_told == 1
+        assert wait(after(session(), self.shown), self.payload, POLICY).prompts_told == 1
 
     def test_a_letter_that_was_settled_is_recognised_when_the_transcript_shows_it_after_all(self) -> None:
-        settled = after(wait(session(), self.letter, POLICY), self.letter)
+        settled = after(wait(session(), self.payload, POLICY), self.payload)
         assert (settled.prompts_told, settled.waiting) == (1, ())
         assert after(settled, self.shown).prompts_told == 1
 
     def test_two_equal_prompts_are_two(self) -> None:
         again = prompt("use a monotonic clock", "letter:2", turn="t2")
         shown_again = prompt("use a monotonic clock", "uuid-2", turn="t2")
-        both = wait(wait(session(), self.letter, POLICY), again, POLICY)
+        both = wait(wait(session(), self.payload, POLICY), again, POLICY)
         assert both.prompts_told == 2
         assert after(both, self.shown, shown_again).prompts_told == 2
 
     def test_a_prompt_queued_in_a_running_turn_is_shown_without_its_turn(self) -> None:
         queued = replace(self.shown, turn="")
-        assert after(wait(session(), self.letter, POLICY), queued).prompts_told == 1
+        assert after(wait(session(), self.payload, POLICY), queued).prompts_told == 1
 
     def test_ten_waiting_prompts_make_a_checkpoint_due(self) -> None:
         ten = session()

@@ -17,8 +17,8 @@ from tests.daemon.conftest import Lodging
 
 class TestHooks:
     def test_a_letter_is_taken_in(self, caller: Caller, lodging: Lodging) -> None:
-        letter = {"session_id": "by-http", "cwd": str(lodging.root), "source": "startup"}
-        sent = caller.ask("/api/hooks/SessionStart?harness=claude-code", "POST", letter)
+        payload = {"session_id": "by-http", "cwd": str(lodging.root), "source": "startup"}
+        sent = caller.ask("/api/hooks/SessionStart?harness=claude-code", "POST", payload)
         assert sent.status in (200, 204)
         assert caller.ask("/api/sessions/by-http").json["harness"] == "claude-code"
 
@@ -27,13 +27,13 @@ class TestHooks:
         transcript.parent.mkdir(parents=True)
         record = {"type": "user", "uuid": "u", "sessionId": "stolen", "message": {"content": "read me"}}
         transcript.write_text(json.dumps(record) + "\n")
-        letter = {
+        payload = {
             "session_id": "stolen",
             "cwd": str(lodging.root),
             "transcript_path": str(transcript),
             "prompt": "said by letter",
         }
-        caller.ask("/api/hooks/UserPromptSubmit?harness=claude-code", "POST", letter)
+        caller.ask("/api/hooks/UserPromptSubmit?harness=claude-code", "POST", payload)
         told = caller.ask("/api/sessions/stolen/timeline").body
         assert b"said by letter" in told
         assert b"read me" not in told

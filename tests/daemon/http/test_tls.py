@@ -119,7 +119,7 @@ def test_a_certificate_that_is_not_there_opens_no_door_and_stops_no_hook(
     port = start(http_host=EVERYWHERE, tls_certificate=gone, tls_key=gone)
     with pytest.raises((HTTPException, OSError)):
         asked(HTTPConnection("127.0.0.1", port, timeout=LIMIT_S), lodging)
-    assert lodging.letter(LETTER, id="1") is not None
+    assert lodging.payload(LETTER, id="1") is not None
 
 
 def client_hello() -> bytes:
@@ -153,7 +153,7 @@ def test_half_handshakes_are_closed_to_let_others_in(
             with contextlib.suppress(ConnectionError):
                 half.sendall(hello)
             if n % 200 == 199:
-                assert lodging.letter(LETTER, id=f"{n}") is not None
+                assert lodging.payload(LETTER, id=f"{n}") is not None
         assert asked(HTTPSConnection("localhost", port, timeout=LIMIT_S, context=trusting), lodging) == 200
         daemon = int((lodging.home / "run" / "lock").read_text())
         assert len(list(Path(f"/proc/{daemon}/fd").iterdir())) < 300

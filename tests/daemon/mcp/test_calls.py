@@ -308,15 +308,15 @@ def test_a_session_that_was_cleared_is_followed_by_the_line_that_it_left_open(lo
     project = project_of(lodging)
     project.mkdir()
     process = f"{os.getpid()} 0"
-    letters: list[tuple[str, str, dict[str, str]]] = [
+    hook_events: list[tuple[str, str, dict[str, str]]] = [
         ("s1", "SessionStart", {"source": "startup"}),
         ("s1", "UserPromptSubmit", {"prompt": "write the parser"}),
         ("s1", "SessionEnd", {"reason": "clear"}),
         ("s2", "SessionStart", {"source": "clear"}),
     ]
-    for number, (session, event, fields) in enumerate(letters):
-        letter = {"session_id": session, "cwd": str(project), "hook_event_name": event, **fields}
-        lodging.letter(json.dumps(letter), str(number), process=process, at=str(1_800_000_000_000 + number))
+    for number, (session, event, fields) in enumerate(hook_events):
+        payload = {"session_id": session, "cwd": str(project), "hook_event_name": event, **fields}
+        lodging.payload(json.dumps(payload), str(number), process=process, at=str(1_800_000_000_000 + number))
     result = called(lodging, "stdio", "session_digest", {"summary": "half done"})
     assert result.structured_content["session"] == "s2"
     assert "cleared" in result.structured_content["taken"]

@@ -35,8 +35,13 @@ def kept(store: Store, *documents: Document) -> None:
 
 def test_what_a_session_said_is_found_a_while_later(lodging: Lodging) -> None:
     lodging.start()
-    letter = {"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "Why so slow?"}
-    lodging.letter(json.dumps(letter), id="1", at=str(time.time_ns() // 1_000_000 - 2 * SETTLED_MS))
+    payload = {
+        "session_id": "s1",
+        "cwd": "/",
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "Why so slow?",
+    }
+    lodging.payload(json.dumps(payload), id="1", at=str(time.time_ns() // 1_000_000 - 2 * SETTLED_MS))
     wait_until(lambda: "User: Why so slow?" in found(lodging))
 
 

@@ -47,7 +47,7 @@ def test_a_daemon_older_than_the_package_hands_over_and_loses_nothing(
     package = tmp_path / "lib" / "holdfast"
     shutil.copytree(Path(holdfast.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     first = lodging.start(PYTHONPATH=str(package.parent))
-    lodging.letter(
+    lodging.payload(
         '{"session_id": "s1", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "x"}', "1"
     )
     init = package / "__init__.py"

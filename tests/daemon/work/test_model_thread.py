@@ -46,20 +46,20 @@ def transcript(lodging: Lodging) -> Path:
 
 
 def prompt(lodging: Lodging, path: Path, number: int) -> bytes | None:
-    letter = {
+    payload = {
         "session_id": "s1",
         "transcript_path": str(path),
         "cwd": str(lodging.root),
         "hook_event_name": "UserPromptSubmit",
         "prompt": f"and {number}",
     }
-    return lodging.letter(json.dumps(letter), str(number))
+    return lodging.payload(json.dumps(payload), str(number))
 
 
 def stop(lodging: Lodging, path: Path) -> None:
     """The turn is over: only then a model is asked."""
-    letter = {"session_id": "s1", "transcript_path": str(path), "cwd": str(lodging.root)}
-    lodging.letter(json.dumps({**letter, "hook_event_name": "Stop"}), "stop")
+    payload = {"session_id": "s1", "transcript_path": str(path), "cwd": str(lodging.root)}
+    lodging.payload(json.dumps({**payload, "hook_event_name": "Stop"}), "stop")
 
 
 def digests(lodging: Lodging) -> list[str]:

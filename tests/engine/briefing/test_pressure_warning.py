@@ -27,14 +27,14 @@ def answered(stage: Stage, used: int, text: str = "go on") -> str:
     stage.now += MINUTE
     stage.write("a", ("says", f"done {used}"), ("usage", str(used)))
     stage.now += MINUTE
-    return stage.letter("a", "prompt", text=f"{text} at {used}")
+    return stage.payload("a", "prompt", text=f"{text} at {used}")
 
 
 def stopped(stage: Stage, used: int) -> str:
     """What comes back when the agent stops after such a count."""
     stage.now += MINUTE
     stage.write("a", ("says", f"done {used}"), ("usage", str(used)))
-    return stage.letter("a", "stop")
+    return stage.payload("a", "stop")
 
 
 def kept(stage: Stage) -> Session:
@@ -45,8 +45,8 @@ def kept(stage: Stage) -> Session:
 
 @pytest.fixture
 def stage(stage: Stage) -> Stage:
-    stage.letter("a", "start", source="startup")
-    stage.letter("a", "prompt", text="mend the parser")
+    stage.payload("a", "start", source="startup")
+    stage.payload("a", "prompt", text="mend the parser")
     stage.write("a", ("prompt", "mend the parser"))
     return stage
 
@@ -80,7 +80,7 @@ class TestThePrompt:
         assert answered(stage, 30_400) == ""
 
     def test_tells_nothing_before_anything_was_counted(self, stage: Stage) -> None:
-        assert stage.letter("a", "prompt", text="hello") == ""
+        assert stage.payload("a", "prompt", text="hello") == ""
 
     def test_asks_each_thing_once_in_a_window(self, quiet: Stage) -> None:
         told = [
@@ -121,11 +121,11 @@ class TestThePrompt:
 
     def test_that_comes_too_late_to_be_answered_leaves_it_for_the_next(self, quiet: Stage) -> None:
         quiet.write("a", ("usage", "110000"))
-        envelope, letter = quiet._sealed("a", "prompt", None, {"text": "slow"})
+        envelope, payload = quiet._sealed("a", "prompt", None, {"text": "slow"})
         quiet.now += 2_000
-        assert receive(quiet.engine(), envelope, letter, lambda: True) == b""
+        assert receive(quiet.engine(), envelope, payload, lambda: True) == b""
         assert kept_flush(quiet) == Flush()
-        assert quiet.letter("a", "prompt", text="quick") == FIFTY
+        assert quiet.payload("a", "prompt", text="quick") == FIFTY
 
     def test_of_a_large_text_counts_before_it_is_sent(self, quiet: Stage) -> None:
         quiet.counter = lambda texts: sum(len(text.split()) for text in texts)
@@ -135,7 +135,7 @@ class TestThePrompt:
     def test_counts_what_tools_gave_back_since_the_last_count(self, quiet: Stage) -> None:
         quiet.counter = lambda texts: sum(len(text.split()) for text in texts)
         quiet.write("a", ("usage", "95000"), ("output", "line " * 6_000))
-        assert quiet.letter("a", "prompt", text="go on") == FIFTY
+        assert quiet.payload("a", "prompt", text="go on") == FIFTY
 
     def test_counts_nothing_where_it_could_make_no_difference(self, quiet: Stage) -> None:
         def refused(texts: Iterable[str]) -> int:
@@ -165,10 +165,10 @@ class TestAStop:
 
     def test_whose_last_count_is_not_written_yet_is_looked_at_again(self, stage: Stage) -> None:
         answered(stage, 160_000)
-        envelope, letter = stage._sealed("a", "stop", None, {})
-        assert receive_if_settled(stage.engine(), envelope, letter, lambda: True) is None
+        envelope, payload = stage._sealed("a", "stop", None, {})
+        assert receive_if_settled(stage.engine(), envelope, payload, lambda: True) is None
         stage.write("a", ("prompt", "go on at 160000"), ("says", "done"), ("usage", "181000"))
-        settled = receive_if_settled(stage.engine(), envelope, letter, lambda: True)
+        settled = receive_if_settled(stage.engine(), envelope, payload, lambda: True)
         assert settled is not None
         assert settled.decode() == NINETY
 
@@ -182,16 +182,16 @@ class TestAStop:
         assert settled_at_once(stage, *stage._sealed("a", "stop", None, {}))
 
 
-def settled_at_once(stage: Stage, envelope: Envelope, letter: bytes) -> bool:
-    return receive_if_settled(stage.engine(), envelope, letter, lambda: True) is not None
+def settled_at_once(stage: Stage, envelope: Envelope, payload: bytes) -> bool:
+    return receive_if_settled(stage.engine(), envelope, payload, lambda: True) is not None
 
 
 def test_in_the_middle_of_a_turn_it_is_told_only_if_a_threshold_was_passed(stage: Stage) -> None:
     stage.write("a", ("usage", "90000"))
-    assert stage.letter("a", "tools") == ""
+    assert stage.payload("a", "tools") == ""
     stage.write("a", ("usage", "101000"))
-    assert stage.letter("a", "tools") == FIFTY
-    assert stage.letter("a", "tools") == ""
+    assert stage.payload("a", "tools") == FIFTY
+    assert stage.payload("a", "tools") == ""
 
 
 def kept_flush(stage: Stage) -> Flush:

@@ -42,7 +42,7 @@ class Eager(Stage):
     def asks(self, text: str) -> str:
         """What goes with a prompt, a minute later."""
         self.now += MINUTE
-        return self.letter("s1", "prompt", text=text, transcript="")
+        return self.payload("s1", "prompt", text=text, transcript="")
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_after_a_compaction_it_is_in_the_context_no_more(eager: Eager) -> None:
     eager.remember(PORT)
     eager.asks(f"Note that {PORT.lower()}.")
     eager.now += MINUTE
-    eager.letter("s1", "start", source="compact", transcript="")
+    eager.payload("s1", "start", source="compact", transcript="")
     assert PORT in eager.asks(ASKS)
 
 
@@ -104,7 +104,7 @@ def test_a_brief_that_is_owed_goes_first(eager: Eager) -> None:
     eager.asks("Build the harbour")
     eager.write("s1", ("prompt", "hello"), ("edits", eager.file("a.c")), ("boundary", ""))
     eager.now += MINUTE
-    given = eager.letter("s1", "prompt", text=ASKS)
+    given = eager.payload("s1", "prompt", text=ASKS)
     assert "Session Recovery Context" in given
     assert "Remembered before" not in given
 
@@ -114,7 +114,7 @@ def test_a_memory_that_the_transcript_shows_is_not_taken_for_the_brief(eager: Ea
     eager.asks("Build the harbour")
     given = eager.asks(ASKS)
     eager.write("s1", ("prompt", "hello"), ("edits", eager.file("a.c")), ("boundary", ""), ("brief", given))
-    assert "Session Recovery Context" in eager.letter("s1", "prompt", text="go on")
+    assert "Session Recovery Context" in eager.payload("s1", "prompt", text="go on")
 
 
 def test_many_that_fit_are_cut_to_the_room_there_is(eager: Eager) -> None:

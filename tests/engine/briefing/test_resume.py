@@ -27,8 +27,8 @@ def alive() -> Process:
 
 def play(stage: Stage, session: str, process: Process | None = GONE, **fields: str) -> None:
     """A session that was asked something and worked on it."""
-    stage.letter(session, "start", source="startup", process=process, **fields)
-    stage.letter(session, "prompt", text=f"task of {session}", process=process, **fields)
+    stage.payload(session, "start", source="startup", process=process, **fields)
+    stage.payload(session, "prompt", text=f"task of {session}", process=process, **fields)
     edited = stage.file("main.c")
     stage.write(session, ("prompt", f"task of {session}"), ("fails", "make check"), ("edits", edited))
 
@@ -36,83 +36,83 @@ def play(stage: Stage, session: str, process: Process | None = GONE, **fields: s
 class TestCompaction:
     def test_the_brief_comes_with_the_very_next_start(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "compaction")
-        brief = stage.letter("a", "start", source="compact")
+        stage.payload("a", "compaction")
+        brief = stage.payload("a", "start", source="compact")
         assert "task of a" in brief
         assert "Failed (exit 1): `make check`: Error: make check broke" in brief
         assert "Just compacted" in brief
 
     def test_once_per_compaction(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "start", source="compact")
+        stage.payload("a", "start", source="compact")
         stage.write("a", ("boundary", ""), ("brief", ""))
-        assert stage.letter("a", "start", source="compact") == "" or stage.store.session("a").window == 2  # type: ignore[union-attr]
-        assert "task of a" not in stage.letter("a", "prompt", text="go on")
+        assert stage.payload("a", "start", source="compact") == "" or stage.store.session("a").window == 2  # type: ignore[union-attr]
+        assert "task of a" not in stage.payload("a", "prompt", text="go on")
 
     def test_again_after_the_second_compaction(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "start", source="compact")
+        stage.payload("a", "start", source="compact")
         stage.write("a", ("boundary", ""), ("brief", ""))
         stage.now += 5 * MINUTE
-        assert "task of a" in stage.letter("a", "start", source="compact")
+        assert "task of a" in stage.payload("a", "start", source="compact")
 
     def test_the_session_context_given_before_it_comes_with_the_brief(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "compaction", context="half of the parser is ported")
-        brief = stage.letter("a", "start", source="compact")
+        stage.payload("a", "compaction", context="half of the parser is ported")
+        brief = stage.payload("a", "start", source="compact")
         assert "half of the parser is ported" in brief
         stage.write("a", ("boundary", ""), ("brief", ""))
         stage.now += 5 * MINUTE
-        stage.letter("a", "compaction", text="keep the table")
-        later = stage.letter("a", "start", source="compact")
+        stage.payload("a", "compaction", text="keep the table")
+        later = stage.payload("a", "start", source="compact")
         assert "half of the parser is ported" not in later
         assert "keep the table" not in later
 
     def test_behind_a_tool_if_it_came_in_mid_turn_and_nothing_told_of_it(self, stage: Stage) -> None:
         play(stage, "a")
         stage.write("a", ("boundary", ""))
-        brief = stage.letter("a", "tools")
+        brief = stage.payload("a", "tools")
         assert "task of a" in brief
         assert "The context window was compacted" in brief
-        assert stage.letter("a", "tools") == ""
-        assert stage.letter("a", "prompt", text="go on") == ""
+        assert stage.payload("a", "tools") == ""
+        assert stage.payload("a", "prompt", text="go on") == ""
 
     def test_not_behind_a_tool_if_a_start_was_given_it(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "start", source="compact")
+        stage.payload("a", "start", source="compact")
         stage.write("a", ("boundary", ""))
-        assert stage.letter("a", "tools") == ""
+        assert stage.payload("a", "tools") == ""
 
     def test_with_the_next_prompt_if_the_start_never_came(self, stage: Stage) -> None:
         play(stage, "a")
         stage.write("a", ("boundary", ""))
-        brief = stage.letter("a", "prompt", text="go on")
+        brief = stage.payload("a", "prompt", text="go on")
         assert "The context window was compacted, and" in brief
         stage.write("a", ("brief", ""))
-        assert stage.letter("a", "prompt", text="and on") == ""
+        assert stage.payload("a", "prompt", text="and on") == ""
 
     def test_with_the_next_prompt_if_the_answer_never_arrived(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "start", source="compact")
+        stage.payload("a", "start", source="compact")
         stage.write("a", ("boundary", ""))
-        assert "task of a" in stage.letter("a", "prompt", text="go on")
+        assert "task of a" in stage.payload("a", "prompt", text="go on")
 
     def test_not_again_where_there_is_no_transcript_to_show_it(self, stage: Stage) -> None:
-        stage.letter("a", "prompt", text="one", transcript="")
-        assert "one" in stage.letter("a", "start", source="compact", transcript="")
-        assert stage.letter("a", "prompt", text="two", transcript="") == ""
+        stage.payload("a", "prompt", text="one", transcript="")
+        assert "one" in stage.payload("a", "start", source="compact", transcript="")
+        assert stage.payload("a", "prompt", text="two", transcript="") == ""
 
     def test_the_harnesss_own_summary_is_told_what_it_must_keep(self, stage: Stage) -> None:
         play(stage, "a")
-        steering = stage.letter("a", "compaction")
+        steering = stage.payload("a", "compaction")
         assert "## What the summary must keep" in steering
         assert "task of a" in steering
         assert len(steering) <= 1_500
-        assert "Just compacted" in stage.letter("a", "start", source="compact")
+        assert "Just compacted" in stage.payload("a", "start", source="compact")
 
     def test_the_state_is_safe_before_the_hook_is_answered(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "compaction", text="focus on ids")
+        stage.payload("a", "compaction", text="focus on ids")
         newest = stage.store.checkpoints_of_session("a", 1)[0]
         assert newest.trigger is Trigger.PRE_COMPACTION
         assert "focus on ids" in newest.digest
@@ -123,7 +123,7 @@ class TestStartup:
     def test_a_session_whose_harness_died_is_continued(self, stage: Stage) -> None:
         play(stage, "a")
         stage.now += MINUTE
-        brief = stage.letter("b", "start", source="startup")
+        brief = stage.payload("b", "start", source="startup")
         assert "session a, 1 min old" in brief
         assert "task of a" in brief
         assert stage.store.session("a").phase is Phase.ORPHANED  # type: ignore[union-attr]
@@ -132,79 +132,79 @@ class TestStartup:
 
     def test_a_session_that_ended_is_continued(self, stage: Stage, alive: Process) -> None:
         play(stage, "a", alive)
-        stage.letter("a", "end", reason="other", process=alive)
-        assert "task of a" in stage.letter("b", "start", source="startup")
+        stage.payload("a", "end", reason="other", process=alive)
+        assert "task of a" in stage.payload("b", "start", source="startup")
 
     def test_a_session_whose_process_lives_is_named_and_not_taken_over(
         self, stage: Stage, alive: Process
     ) -> None:
         play(stage, "aaaaaaaa-live", alive)
-        brief = stage.letter("b", "start", source="startup")
+        brief = stage.payload("b", "start", source="startup")
         assert "Session aaaaaaaa is live" in brief
         assert "task of" not in brief
         assert "make check" not in brief
 
     def test_an_unrelated_project_gets_nothing(self, stage: Stage) -> None:
         play(stage, "a")
-        assert stage.letter("b", "start", source="startup", cwd=stage.project("other")) == ""
+        assert stage.payload("b", "start", source="startup", cwd=stage.project("other")) == ""
 
     def test_nothing_is_given_after_the_window(self, stage: Stage) -> None:
         play(stage, "a")
         stage.now += 5 * HOUR
-        assert stage.letter("b", "start", source="startup") == ""
+        assert stage.payload("b", "start", source="startup") == ""
 
     def test_the_window_is_the_users(self, stage: Stage) -> None:
         stage.config = Config(continuity=Continuity(recovery_window_hours=6))
         play(stage, "a")
         stage.now += 5 * HOUR
-        assert "task of a" in stage.letter("b", "start", source="startup")
+        assert "task of a" in stage.payload("b", "start", source="startup")
 
     def test_a_session_that_did_nothing_is_passed_over(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("b", "start", source="startup", process=GONE)
-        stage.letter("b", "end", reason="other", process=GONE)
-        assert "task of a" in stage.letter("c", "start", source="startup")
+        stage.payload("b", "start", source="startup", process=GONE)
+        stage.payload("b", "end", reason="other", process=GONE)
+        assert "task of a" in stage.payload("c", "start", source="startup")
 
     def test_lineage_goes_before_the_newest(self, stage: Stage) -> None:
         play(stage, "a")
         stage.now += MINUTE
         play(stage, "b")
-        assert "task of a" in stage.letter("c", "start", source="startup", previous="a")
+        assert "task of a" in stage.payload("c", "start", source="startup", previous="a")
 
     def test_lineage_never_crosses_projects(self, stage: Stage) -> None:
         play(stage, "a", cwd=stage.project("other"))
-        assert stage.letter("c", "start", source="startup", previous="a") == ""
+        assert stage.payload("c", "start", source="startup", previous="a") == ""
 
     def test_the_same_worktree_goes_before_the_same_project(self, stage: Stage) -> None:
         main, tree = _worktrees(stage)
         play(stage, "here", cwd=main)
         stage.now += MINUTE
         play(stage, "there", cwd=tree)
-        assert "task of here" in stage.letter("b", "start", source="startup", cwd=main)
-        assert "task of there" in stage.letter("c", "start", source="startup", cwd=tree)
+        assert "task of here" in stage.payload("b", "start", source="startup", cwd=main)
+        assert "task of there" in stage.payload("c", "start", source="startup", cwd=tree)
 
     def test_another_worktree_of_the_project_is_better_than_nothing(self, stage: Stage) -> None:
         main, tree = _worktrees(stage)
         play(stage, "there", cwd=tree)
-        assert "task of there" in stage.letter("b", "start", source="startup", cwd=main)
+        assert "task of there" in stage.payload("b", "start", source="startup", cwd=main)
 
     def test_a_session_resumed_in_another_worktree_is_the_newest_there(self, stage: Stage) -> None:
         main, tree = _worktrees(stage)
         play(stage, "moved", cwd=main)
-        stage.letter("moved", "end", reason="other", cwd=main, process=GONE)
+        stage.payload("moved", "end", reason="other", cwd=main, process=GONE)
         stage.now += MINUTE
         play(stage, "older", cwd=tree)
-        stage.letter("older", "end", reason="other", cwd=tree, process=GONE)
+        stage.payload("older", "end", reason="other", cwd=tree, process=GONE)
         stage.now += MINUTE
-        stage.letter("moved", "start", source="resume", cwd=tree, process=GONE)
-        stage.letter("moved", "end", reason="other", cwd=tree, process=GONE)
+        stage.payload("moved", "start", source="resume", cwd=tree, process=GONE)
+        stage.payload("moved", "end", reason="other", cwd=tree, process=GONE)
         stage.now += MINUTE
-        assert "task of moved" in stage.letter("new", "start", source="startup", cwd=tree)
+        assert "task of moved" in stage.payload("new", "start", source="startup", cwd=tree)
 
     def test_a_session_that_only_enters_another_worktree_stays_where_it_is(self, stage: Stage) -> None:
         main, tree = _worktrees(stage)
         play(stage, "a", cwd=main)
-        stage.letter("a", "prompt", text="look over there", cwd=tree, process=GONE)
+        stage.payload("a", "prompt", text="look over there", cwd=tree, process=GONE)
         kept = stage.store.session("a")
         assert kept is not None
         assert kept.project.root == main
@@ -217,32 +217,32 @@ class TestStartup:
         stage.now += days * 24 * HOUR
         lines = stage.write("ahead", ("prompt", "task of ahead"), ("edits", "/src/ahead.c"))
         stage.now = now
-        stage.letter("ahead", "start", source="startup", process=GONE, transcript=str(lines))
-        stage.letter("ahead", "end", reason="other", process=GONE, transcript=str(lines))
+        stage.payload("ahead", "start", source="startup", process=GONE, transcript=str(lines))
+        stage.payload("ahead", "end", reason="other", process=GONE, transcript=str(lines))
         kept = stage.store.session("ahead")
         assert kept is not None
         assert kept.last_event_at == now
         stage.now += MINUTE
         play(stage, "real")
-        stage.letter("real", "end", reason="other", process=GONE)
+        stage.payload("real", "end", reason="other", process=GONE)
         stage.now += MINUTE
-        assert "task of real" in stage.letter("new", "start", source="startup")
+        assert "task of real" in stage.payload("new", "start", source="startup")
 
     def test_sessions_kept_with_a_wrong_clock_come_in_the_order_in_which_they_were_received(
         self, stage: Stage
     ) -> None:
         play(stage, "first")
-        stage.letter("first", "end", reason="other", process=GONE)
+        stage.payload("first", "end", reason="other", process=GONE)
         stage.now += 365 * 24 * HOUR
         play(stage, "ahead")
-        stage.letter("ahead", "end", reason="other", process=GONE)
+        stage.payload("ahead", "end", reason="other", process=GONE)
         stage.now -= 365 * 24 * HOUR
         assert redate(stage.engine()) == 1
         assert [session.key for session in stage.store.sessions(9)] == ["ahead", "first"]
         stage.now += MINUTE
         play(stage, "real")
-        stage.letter("real", "end", reason="other", process=GONE)
-        assert "task of real" in stage.letter("new", "start", source="startup")
+        stage.payload("real", "end", reason="other", process=GONE)
+        assert "task of real" in stage.payload("new", "start", source="startup")
 
     def test_what_is_forgotten_does_not_come_back_because_it_is_dated_in_the_future(
         self, stage: Stage
@@ -251,80 +251,80 @@ class TestStartup:
         stage.now += 48 * HOUR
         path = stage.write("ahead", ("prompt", "task of ahead"))
         stage.now = now
-        stage.letter("ahead", "start", source="startup", process=GONE, transcript=str(path))
+        stage.payload("ahead", "start", source="startup", process=GONE, transcript=str(path))
         forget(stage.store, stage.home / "holdfast", OneSession("ahead"), now)
         stage.now += MINUTE
         moved = path.rename(path.with_stem("moved"))
-        stage.letter("ahead", "stop", process=GONE, transcript=str(moved))
+        stage.payload("ahead", "stop", process=GONE, transcript=str(moved))
         assert not any(isinstance(event, Prompt) for event in stage.store.events("ahead", 99))
 
     def test_a_start_that_came_by_the_spool_is_answered_with_the_first_prompt(self, stage: Stage) -> None:
         play(stage, "a")
         stage.spooled("b", "start", source="startup")
-        assert "task of a" in stage.letter("b", "prompt", text="hello", turn="t1")
+        assert "task of a" in stage.payload("b", "prompt", text="hello", turn="t1")
         stage.write("b", ("prompt", "hello"), turn="t1")
-        assert stage.letter("b", "prompt", text="more") == ""
+        assert stage.payload("b", "prompt", text="more") == ""
 
     def test_a_start_that_was_answered_with_nothing_is_answered(self, stage: Stage) -> None:
-        assert stage.letter("b", "start", source="startup") == ""
+        assert stage.payload("b", "start", source="startup") == ""
         play(stage, "later")
-        stage.letter("later", "end", reason="other")
-        assert stage.letter("b", "prompt", text="hello", turn="t1") == ""
+        stage.payload("later", "end", reason="other")
+        assert stage.payload("b", "prompt", text="hello", turn="t1") == ""
 
 
 class TestClear:
     def test_the_session_that_this_process_cleared_is_given_back(self, stage: Stage, alive: Process) -> None:
         play(stage, "newest-but-not-mine", GONE)
         play(stage, "a", alive)
-        stage.letter("a", "end", reason="clear", process=alive)
+        stage.payload("a", "end", reason="clear", process=alive)
         stage.now += 1
-        brief = stage.letter("b", "start", source="clear", process=alive)
+        brief = stage.payload("b", "start", source="clear", process=alive)
         assert "Ignore this if you start something new." in brief
         assert "task of a" in brief
         assert stage.store.lineage("b").kind == Reason.CLEAR  # type: ignore[union-attr]
 
     def test_never_simply_the_newest(self, stage: Stage, alive: Process) -> None:
         play(stage, "a", GONE)
-        stage.letter("a", "end", reason="clear", process=GONE)
-        assert stage.letter("b", "start", source="clear", process=alive) == ""
+        stage.payload("a", "end", reason="clear", process=GONE)
+        assert stage.payload("b", "start", source="clear", process=alive) == ""
 
 
 class TestResume:
     def test_nothing_is_repeated(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "end", reason="other")
-        assert stage.letter("a", "start", source="resume") == ""
+        stage.payload("a", "end", reason="other")
+        assert stage.payload("a", "start", source="resume") == ""
 
     def test_only_what_the_model_cannot_know(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "end", reason="other")
         stage.now += MINUTE
         stage.file("main.c")
         stage.now += HOUR
-        brief = stage.letter("a", "start", source="resume")
+        brief = stage.payload("a", "start", source="resume")
         assert "main.c: changed since" in brief
         assert "task of a" not in brief
 
     def test_other_sessions_work_is_named(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "end", reason="other")
         stage.now += MINUTE
         play(stage, "bbbbbbbb-2")
-        stage.letter("bbbbbbbb-2", "end", reason="other")
+        stage.payload("bbbbbbbb-2", "end", reason="other")
         stage.now += MINUTE
-        brief = stage.letter("a", "start", source="resume")
+        brief = stage.payload("a", "start", source="resume")
         assert "Session bbbbbbbb" in brief
         assert "task of bbbb" not in brief
 
     def test_a_brief_that_never_arrived_is_given_now(self, stage: Stage) -> None:
         play(stage, "a")
         stage.write("a", ("boundary", ""))
-        assert "task of a" in stage.letter("a", "start", source="resume")
+        assert "task of a" in stage.payload("a", "start", source="resume")
 
 
 def test_every_brief_has_its_receipt(stage: Stage) -> None:
     play(stage, "a")
-    brief = stage.letter("b", "start", source="startup")
+    brief = stage.payload("b", "start", source="startup")
     receipt = stage.store.receipts("b", 10)[0]
     assert (receipt.text, receipt.predecessor, receipt.reason) == (brief, "a", Reason.STARTUP)
     assert len(brief) <= receipt.budget == 2_000
@@ -334,7 +334,7 @@ def test_every_brief_has_its_receipt(stage: Stage) -> None:
 def test_the_budget_is_the_users(stage: Stage) -> None:
     stage.config = Config(continuity=replace(Continuity(), recovery_budget_chars=500))
     play(stage, "a")
-    assert 0 < len(stage.letter("b", "start", source="startup")) <= 500
+    assert 0 < len(stage.payload("b", "start", source="startup")) <= 500
 
 
 def _worktrees(stage: Stage) -> tuple[str, str]:
@@ -350,11 +350,11 @@ def test_an_answer_stays_within_the_harnesss_limit_by_leaving_items_out(stage: S
     stage.config = Config(
         continuity=replace(Continuity(), recovery_budget_chars=20_000), brief=Brief(total_chars=50_000)
     )
-    stage.letter("a", "start", source="startup", process=GONE)
+    stage.payload("a", "start", source="startup", process=GONE)
     for n in range(12):
         stage.now += 1
         stage.write("a", ("prompt", f"{n} " + "𝔘" * 400), ("says", f"{n} " + "𝔖" * 400))
-    stage.letter("a", "end", reason="other", process=GONE)
-    brief = stage.letter("b", "start", source="startup")
+    stage.payload("a", "end", reason="other", process=GONE)
+    brief = stage.payload("b", "start", source="startup")
     assert 5_000 < len(brief.encode()) <= 10_000
     assert brief.endswith("</holdfast-recall>")

@@ -78,12 +78,12 @@ def test_nothing_is_loaded_unless_the_user_wants_it(stage: Stage, project: Proje
     saved(stage, project)
     stage.config = Config()
     assert loaded_at_start(stage.engine(), project) is None
-    assert stage.letter("new", "start", source="startup") == ""
+    assert stage.payload("new", "start", source="startup") == ""
 
 
 def test_a_starting_session_is_given_the_continuity(stage: Stage, project: Project) -> None:
     saved(stage, project)
-    given = stage.letter("new", "start", source="startup")
+    given = stage.payload("new", "start", source="startup")
     assert "# Session Continuity\n" in given
     assert given.count("skip comments") == 1
     receipt = stage.store.receipts("new", 1)[0]
@@ -93,16 +93,16 @@ def test_a_starting_session_is_given_the_continuity(stage: Stage, project: Proje
 def test_a_compaction_is_not_a_start(stage: Stage, project: Project) -> None:
     saved(stage, project)
     stage.write("s1", ("prompt", "Mend the writer of the parser"))
-    stage.letter("s1", "prompt", text="Mend the writer of the parser")
-    assert "# Session Continuity" not in stage.letter("s1", "start", source="compact")
+    stage.payload("s1", "prompt", text="Mend the writer of the parser")
+    assert "# Session Continuity" not in stage.payload("s1", "start", source="compact")
 
 
 def test_what_the_brief_tells_is_not_told_again(stage: Stage, project: Project) -> None:
     saved(stage, project)
     stage.write("s1", ("prompt", "Mend the lexer of the parser. Never touch vendor/."))
-    stage.letter("s1", "prompt", text="Mend the lexer of the parser. Never touch vendor/.")
-    stage.letter("s1", "end", reason="exit")
-    given = stage.letter("new", "start", source="startup")
+    stage.payload("s1", "prompt", text="Mend the lexer of the parser. Never touch vendor/.")
+    stage.payload("s1", "end", reason="exit")
+    given = stage.payload("new", "start", source="startup")
     assert given.count("Never touch vendor/") == 1
     assert given.count("skip comments") == 1
 
@@ -113,7 +113,7 @@ def test_a_secret_in_the_file_is_neither_given_nor_kept(stage: Stage, project: P
     local = Path(project.root) / ".holdfast/sessions/active.md"
     next_steps = "## Incomplete / next\n"
     local.write_text(local.read_text().replace(next_steps, f"{next_steps}- use {secret}\n"))
-    given = stage.letter("new", "start", source="startup")
+    given = stage.payload("new", "start", source="startup")
     assert "- use " in given
     assert secret not in given
     assert all(secret not in item.text for item in stage.store.receipts("new", 1)[0].items)
@@ -133,7 +133,7 @@ def test_a_layer_that_came_with_the_clone_is_not_given(stage: Stage, project: Pr
 def test_a_file_that_cannot_be_read_is_no_reason_to_fail_a_start(stage: Stage, project: Project) -> None:
     saved(stage, project)
     (Path(project.root) / ".holdfast/sessions/active.md").write_bytes(b"\xff")
-    block = stage.letter("new", "start", source="startup")
+    block = stage.payload("new", "start", source="startup")
     assert ("# Session Continuity" in block, "/project/active.md" in block) == (True, True)
     assert ".holdfast/sessions/active.md" not in block
     assert any("active.md" in reason for reason in stage.store.skipped())

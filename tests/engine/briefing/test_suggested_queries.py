@@ -29,8 +29,8 @@ RULES = [
 
 def worked(stage: Stage, goal: str = GOAL, rules: list[str] | None = None) -> None:
     """A session with a goal, and with more rules than a brief has room for."""
-    stage.letter("a", "start", source="startup")
-    stage.letter("a", "prompt", text=goal)
+    stage.payload("a", "start", source="startup")
+    stage.payload("a", "prompt", text=goal)
     stage.write("a", ("prompt", goal), ("edits", stage.file("main.c")))
     for rule in RULES if rules is None else rules:
         stage.now += MINUTE
@@ -42,8 +42,8 @@ def _here(stage: Stage) -> Within:
 
 
 def briefed(stage: Stage) -> str:
-    stage.letter("a", "compaction")
-    return stage.letter("a", "start", source="compact")
+    stage.payload("a", "compaction")
+    return stage.payload("a", "start", source="compact")
 
 
 def remembered(stage: Stage, text: str) -> None:
@@ -118,8 +118,8 @@ def test_nothing_of_another_project_is_offered(stage: Stage) -> None:
 def test_only_a_compaction_takes_what_one_would_ask_for(stage: Stage, source: str) -> None:
     worked(stage)
     remembered(stage, "The crane may unload containers of at most 30 t weight")
-    stage.letter("a", "end", reason="exit")
-    assert "recall" not in stage.letter("b", "start", source=source).replace("holdfast-recall", "")
+    stage.payload("a", "end", reason="exit")
+    assert "recall" not in stage.payload("b", "start", source=source).replace("holdfast-recall", "")
 
 
 @pytest.mark.parametrize("budget", [200, 600, 1_000, 2_000])

@@ -49,12 +49,12 @@ def work(
     stage: Stage, session: str = "a", minutes: int = 60, files: tuple[str, ...] = ("a.c", "b.c")
 ) -> None:
     """A session that worked for so long on these files."""
-    stage.letter(session, "start", source="startup")
+    stage.payload(session, "start", source="startup")
     stage.write(session, ("prompt", f"Mend the sums of {session}, never touch legacy.c"))
     stage.now += minutes * MINUTE
     edits = [("edits", stage.file(name)) for name in files]
     stage.write(session, *edits, ("says", "I decided to round half up."), ("fails", "make check"))
-    stage.letter(session, "stop")
+    stage.payload(session, "stop")
 
 
 def save(stage: Stage, place: Place, project: Project, given: Ledger = NOTHING, session: str = "a") -> Ledger:
@@ -140,7 +140,7 @@ class TestSaving:
         )
         stage.now += HOUR
         stage.write("a", ("prompt", "and now the report"))
-        stage.letter("a", "stop")
+        stage.payload("a", "stop")
         said = save(stage, place, project)
         assert said.questions == (Entry("who pays?"),)
         assert "## Mine\nabc\n" in file.read_text()
@@ -240,10 +240,10 @@ class TestSaving:
         assert in_doubt in save(stage, place, project).files
         stage.now += HOUR
         stage.write("a", ("says", "Still thinking."))
-        stage.letter("a", "stop")
+        stage.payload("a", "stop")
         assert in_doubt in save(stage, place, project).files
         stage.write("a", ("edits", changed))
-        stage.letter("a", "stop")
+        stage.payload("a", "stop")
         assert Entry("`a.c`") in save(stage, place, project).files
 
 
@@ -264,15 +264,15 @@ class TestConfirming:
 
 
 class TestByItself:
-    @pytest.mark.parametrize("letter", ["compaction", "end"])
-    def test_before_the_window_goes(self, stage: Stage, place: Place, letter: str) -> None:
+    @pytest.mark.parametrize("payload", ["compaction", "end"])
+    def test_before_the_window_goes(self, stage: Stage, place: Place, payload: str) -> None:
         enable(stage)
         work(stage)
-        stage.letter("a", letter, reason="clear")
+        stage.payload("a", payload, reason="clear")
         assert "Mend the sums" in (place.root / DEFAULT_PATH).read_text()
 
     @pytest.mark.parametrize(
-        ("minutes", "names", "enabled", "letter"),
+        ("minutes", "names", "enabled", "payload"),
         [
             (60, ("a.c", "b.c"), False, "compaction"),
             (29, ("a.c", "b.c"), True, "compaction"),
@@ -288,13 +288,13 @@ class TestByItself:
         minutes: int,
         names: tuple[str, ...],
         enabled: bool,  # noqa: FBT001
-        letter: str,
+        payload: str,
     ) -> None:
         if enabled:
             enable(stage)
         (place.root / ".agents.yml").write_text(TestRules.ON)
         work(stage, minutes=minutes, files=names)
-        stage.letter("a", letter)
+        stage.payload("a", payload)
         assert not (place.root / DEFAULT_PATH).exists()
 
     def test_again_whenever_the_session_has_saved_before(
@@ -304,7 +304,7 @@ class TestByItself:
         work(stage, minutes=5)
         save(stage, place, project, Ledger(goal=(Entry("the sums"),)))
         stage.write("a", ("prompt", "and the report too"))
-        stage.letter("a", "compaction")
+        stage.payload("a", "compaction")
         assert "and the report too" in (place.root / DEFAULT_PATH).read_text()
 
     def test_what_is_refused_is_counted_and_harms_nobody(self, stage: Stage, place: Place) -> None:
@@ -312,7 +312,7 @@ class TestByItself:
         (place.root / ".agents").mkdir()
         (place.root / DEFAULT_PATH).write_text("# README\n")
         work(stage)
-        assert "Mend the sums" in stage.letter("a", "compaction")
+        assert "Mend the sums" in stage.payload("a", "compaction")
         assert any("is no ledger" in reason for reason in stage.store.skipped())
 
 

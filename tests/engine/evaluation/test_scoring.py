@@ -13,9 +13,9 @@ STEPS = [("says", f"step {number}") for number in range(AGENT_EVENTS_LEAST)]
 
 def worked(stage: Stage, session: str, *lines: tuple[str, str]) -> None:
     """A session from its start to its end."""
-    stage.letter(session, "start", source="startup")
+    stage.payload(session, "start", source="startup")
     stage.write(session, *lines)
-    stage.letter(session, "end", reason="other")
+    stage.payload(session, "end", reason="other")
     stage.now += MINUTE
 
 
@@ -45,14 +45,14 @@ def test_a_cold_session_is_scored_by_the_one_before_it(stage: Stage) -> None:
 
 
 def test_a_compaction_is_a_beginning_with_all_before_it_known(stage: Stage) -> None:
-    stage.letter("s1", "start", source="startup")
+    stage.payload("s1", "start", source="startup")
     stage.write("s1", ("prompt", "Fix retry.py"), ("edits", "retry.py"), *STEPS)
-    stage.letter("s1", "compaction")
+    stage.payload("s1", "compaction")
     stage.now += MINUTE
     stage.write("s1", ("boundary", ""))
-    stage.letter("s1", "start", source="compact")
+    stage.payload("s1", "start", source="compact")
     stage.write("s1", ("says", "I go on with retry.py"), *STEPS)
-    stage.letter("s1", "prompt", text="go on")
+    stage.payload("s1", "prompt", text="go on")
     score = scores(stage)["s1"]
     assert score.start is Start.RECOVERED
     assert score.needed == 1
@@ -65,9 +65,9 @@ def test_a_score_is_kept_and_worked_out_again_only_when_the_session_went_on(stag
     assert stage.store.scores(9) == [first]
     stage.now += MINUTE
     assert scores(stage)["s1"] == first
-    stage.letter("s1", "start", source="resume")
+    stage.payload("s1", "start", source="resume")
     stage.write("s1", ("prompt", "go on"), ("says", "one more step"))
-    stage.letter("s1", "prompt", text="go on")
+    stage.payload("s1", "prompt", text="go on")
     stage.now += MINUTE
     assert scores(stage)["s1"].agent_events == first.agent_events + 1
 
@@ -79,7 +79,7 @@ def test_a_session_in_which_hardly_anything_happened_is_not_scored(stage: Stage)
 
 
 def test_what_the_agent_was_told_when_it_asked_is_scored_by_whether_it_used_it(stage: Stage) -> None:
-    stage.letter("s1", "start", source="startup")
+    stage.payload("s1", "start", source="startup")
     session = stage.store.session("s1")
     with stage.store.writing():
         stage.store.add_document(Document("d1", "memory", "p", "The budget is in retry.py"))
@@ -88,6 +88,6 @@ def test_what_the_agent_was_told_when_it_asked_is_scored_by_whether_it_used_it(s
     note_recalled(stage.engine(), None, ["d1"])
     stage.now += MINUTE
     stage.write("s1", ("says", "Then I look at retry.py"), *STEPS)
-    stage.letter("s1", "prompt", text="go on")
+    stage.payload("s1", "prompt", text="go on")
     score = scores(stage)["s1"]
     assert (score.memories_recalled, score.memories_used) == (2, 1)

@@ -25,7 +25,7 @@ class TestWhereThereIsNoTranscript:
     @pytest.mark.parametrize("transcript", ["", "relative/path", "/etc/passwd"])
     def test_ten_letters_make_a_checkpoint(self, stage: Stage, transcript: str) -> None:
         for n in range(10):
-            stage.letter("a", "prompt", text=f"step {n}", turn=f"t{n}", transcript=transcript)
+            stage.payload("a", "prompt", text=f"step {n}", turn=f"t{n}", transcript=transcript)
         stage.now += maintain.DEBOUNCE_MS
         assert maintain.flush(stage.engine()) == 1
         checkpoint = stage.store.checkpoints_of_session("a", 10)[0]
@@ -33,13 +33,13 @@ class TestWhereThereIsNoTranscript:
 
     def test_also_where_it_is_named_and_never_appears(self, stage: Stage) -> None:
         for n in range(10):
-            stage.letter("a", "prompt", text=f"step {n}", turn=f"t{n}")
+            stage.payload("a", "prompt", text=f"step {n}", turn=f"t{n}")
         assert prompts(stage) == 10
         assert maintain.flush(stage.engine(), 0) == 1
 
     def test_two_equal_prompts_are_two(self, stage: Stage) -> None:
-        stage.letter("a", "prompt", text="continue", transcript="")
-        stage.letter("a", "prompt", text="continue", transcript="")
+        stage.payload("a", "prompt", text="continue", transcript="")
+        stage.payload("a", "prompt", text="continue", transcript="")
         assert prompts(stage) == 2
 
 
@@ -48,16 +48,16 @@ class TestWhereThereIsOne:
 
     def test_a_session_that_began_before_we_came_is_read_from_its_beginning(self, stage: Stage) -> None:
         stage.write("a", ("prompt", "old request"), ("edits", "/x/old.c"))
-        stage.letter("a", "prompt", text="new request", turn="t2")
+        stage.payload("a", "prompt", text="new request", turn="t2")
         found = stage.store.session("a")
         assert found is not None
         assert [said.text for said in found.trail.prompts] == ["old request", "new request"]
 
     def test_no_prompt_counts_twice(self, stage: Stage) -> None:
         for n in range(4):
-            stage.letter("a", "prompt", text=f"step {n}", turn=f"t{n}")
+            stage.payload("a", "prompt", text=f"step {n}", turn=f"t{n}")
             stage.write("a", ("prompt", f"step {n}"), turn=f"t{n}")
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "end", reason="other")
         assert prompts(stage) == 4
         kinds = [type(event).__name__ for event in stage.store.events("a", 100)]
         assert kinds.count("Prompt") == 4
@@ -66,14 +66,14 @@ class TestWhereThereIsOne:
         self, stage: Stage
     ) -> None:
         stage.write("a", ("prompt", "first"))
-        stage.letter("a", "prompt", text="last words", turn="t9")
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "prompt", text="last words", turn="t9")
+        stage.payload("a", "end", reason="other")
         assert prompts(stage) == 2
         assert "last words" in stage.store.checkpoints_of_session("a", 1)[0].digest
 
     def test_a_letter_that_comes_twice_is_one(self, stage: Stage) -> None:
         stage.write("a", ("prompt", "first"), turn="t1")
-        stage.letter("a", "prompt", text="first", turn="t1")
+        stage.payload("a", "prompt", text="first", turn="t1")
         stage.spooled("a", "prompt", text="first", turn="t1")
         assert prompts(stage) == 1
 
@@ -81,14 +81,14 @@ class TestWhereThereIsOne:
         path = stage.write("a", ("prompt", "first"))
         with path.open("a") as file:
             file.write('{"id": "x", "kind": "prompt", "at"')
-        stage.letter("a", "other")
+        stage.payload("a", "other")
         assert prompts(stage) == 1
 
     def test_reading_goes_on_where_it_stopped(self, stage: Stage) -> None:
         stage.write("a", ("prompt", "first"))
-        stage.letter("a", "other")
+        stage.payload("a", "other")
         stage.write("a", ("prompt", "second"))
-        stage.letter("a", "other")
+        stage.payload("a", "other")
         assert prompts(stage) == 2
 
 
@@ -99,31 +99,31 @@ class TestWhatIsNeverOpened:
         return str(secret)
 
     def test_a_file_outside_the_harnesss_roots(self, stage: Stage) -> None:
-        stage.letter("a", "other", transcript=self.outside(stage))
+        stage.payload("a", "other", transcript=self.outside(stage))
         assert prompts(stage) == 0
 
     def test_a_link_that_leads_outside(self, stage: Stage) -> None:
         link = stage.transcript("a")
         link.parent.mkdir()
         link.symlink_to(self.outside(stage))
-        stage.letter("a", "other")
+        stage.payload("a", "other")
         assert prompts(stage) == 0
 
     def test_a_link_inside(self, stage: Stage) -> None:
         stage.write("b", ("prompt", "someone else's"))
         stage.transcript("a").symlink_to(stage.transcript("b"))
-        stage.letter("a", "other")
+        stage.payload("a", "other")
         assert prompts(stage) == 0
 
     def test_a_pipe(self, stage: Stage) -> None:
         stage.transcript("a").parent.mkdir()
         os.mkfifo(stage.transcript("a"))
-        stage.letter("a", "prompt", text="goes on", turn="t")
+        stage.payload("a", "prompt", text="goes on", turn="t")
         assert prompts(stage) == 1
 
     def test_a_directory(self, stage: Stage) -> None:
         stage.transcript("a").mkdir(parents=True)
-        stage.letter("a", "prompt", text="goes on", turn="t")
+        stage.payload("a", "prompt", text="goes on", turn="t")
         assert prompts(stage) == 1
 
 
@@ -132,9 +132,9 @@ def test_secrets_reach_neither_store_nor_brief(stage: Stage) -> None:
     stage.write(
         "a", ("prompt", f"use {secret} for the push"), ("runs", f"curl -H 'Authorization: Bearer {secret}'")
     )
-    stage.letter("a", "prompt", text=f"and {secret} again", turn="t2")
-    stage.letter("a", "compaction", text=f"keep {secret}")
-    brief = stage.letter("a", "start", source="compact")
+    stage.payload("a", "prompt", text=f"and {secret} again", turn="t2")
+    stage.payload("a", "compaction", text=f"keep {secret}")
+    brief = stage.payload("a", "start", source="compact")
     assert "[REDACTED" in brief
     kept = repr(
         (
@@ -150,7 +150,7 @@ def test_secrets_reach_neither_store_nor_brief(stage: Stage) -> None:
 
 def test_an_unreadable_letter_is_counted_and_answered_with_nothing(stage: Stage) -> None:
     assert receive(stage.engine(), Envelope("1", "playhouse", 1), b"\x00{", lambda: True) == b""
-    assert stage.store.skipped() == {"letter: not JSON": 1}
+    assert stage.store.skipped() == {"hook event: not JSON": 1}
 
 
 @pytest.mark.parametrize(
@@ -159,49 +159,49 @@ def test_an_unreadable_letter_is_counted_and_answered_with_nothing(stage: Stage)
 )
 def test_what_the_user_excluded_is_not_captured(stage: Stage, config: Config) -> None:
     stage.config = config
-    assert stage.letter("a", "prompt", text="private") == ""
+    assert stage.payload("a", "prompt", text="private") == ""
     assert stage.store.session("a") is None
 
 
 def test_a_fork_is_known_by_the_transcript_that_its_own_points_to(stage: Stage) -> None:
-    stage.letter("parent", "start", source="startup")
+    stage.payload("parent", "start", source="startup")
     stage.write("parent.child", ("prompt", "another way"))
-    stage.letter("parent.child", "start", source="fork")
+    stage.payload("parent.child", "start", source="fork")
     assert stage.store.lineage("parent.child").parent == "parent"  # type: ignore[union-attr]
 
 
 def test_a_fork_that_its_harness_calls_resumed_is_known_by_its_transcript_too(stage: Stage) -> None:
-    stage.letter("parent", "start", source="startup")
+    stage.payload("parent", "start", source="startup")
     stage.write("parent.child", ("prompt", "another way"))
-    stage.letter("parent.child", "start", source="resume")
+    stage.payload("parent.child", "start", source="resume")
     assert stage.store.lineage("parent.child").parent == "parent"  # type: ignore[union-attr]
 
 
 def test_what_was_resumed_is_no_fork_of_one_that_shares_its_records(stage: Stage) -> None:
     path = stage.write("parent", ("prompt", "the request"), ("says", "done"))
-    stage.letter("parent", "other")
+    stage.payload("parent", "other")
     stage.transcript("fork").write_bytes(path.read_bytes())
-    stage.letter("fork", "other")
-    stage.letter("parent", "start", source="resume")
+    stage.payload("fork", "other")
+    stage.payload("parent", "start", source="resume")
     assert stage.store.lineage("parent") is None
 
 
 def test_a_fork_is_known_by_the_records_it_shares(stage: Stage) -> None:
     path = stage.write("parent", ("prompt", "the request"), ("says", "done"))
-    stage.letter("parent", "other")
-    stage.letter("other", "prompt", text="unrelated", transcript="")
-    stage.letter("fork", "start", source="fork")
+    stage.payload("parent", "other")
+    stage.payload("other", "prompt", text="unrelated", transcript="")
+    stage.payload("fork", "start", source="fork")
     stage.transcript("fork").write_bytes(path.read_bytes())
-    stage.letter("fork", "other")
+    stage.payload("fork", "other")
     assert stage.store.lineage("fork").parent == "parent"  # type: ignore[union-attr]
 
 
 class TestTimeAlone:
     def test_a_due_checkpoint_waits_a_moment_for_more(self, stage: Stage) -> None:
         for n in range(10):
-            stage.letter("a", "prompt", text=f"step {n}", transcript="")
+            stage.payload("a", "prompt", text=f"step {n}", transcript="")
         assert maintain.flush(stage.engine()) == 0
-        stage.letter("a", "prompt", text="and one more", transcript="")
+        stage.payload("a", "prompt", text="and one more", transcript="")
         stage.now += maintain.DEBOUNCE_MS
         assert maintain.flush(stage.engine()) == 1
         assert "and one more" in stage.store.checkpoints_of_session("a", 1)[0].digest
@@ -209,7 +209,7 @@ class TestTimeAlone:
 
     def test_an_idle_session_gets_its_checkpoint_after_fifteen_minutes(self, stage: Stage) -> None:
         stage.now += 1
-        stage.letter("a", "prompt", text="one", transcript="")
+        stage.payload("a", "prompt", text="one", transcript="")
         stage.now += 15 * MINUTE
         assert maintain.flush(stage.engine()) == 0
         stage.now += maintain.DEBOUNCE_MS
@@ -217,7 +217,7 @@ class TestTimeAlone:
 
     def test_a_session_whose_harness_is_gone_is_closed_with_all_it_had_written(self, stage: Stage) -> None:
         gone = Process(2**22 - 1, 1)
-        stage.letter("a", "prompt", text="one", process=gone)
+        stage.payload("a", "prompt", text="one", process=gone)
         stage.write("a", ("prompt", "one"), ("edits", "/x/after-the-last-letter.c"))
         assert maintain.finalise_orphans(stage.engine()) == []
         stage.now += maintain.GRACE_MS
@@ -229,7 +229,7 @@ class TestTimeAlone:
     def test_a_session_of_an_unknown_process_is_closed_when_it_is_too_old_to_be_picked_up(
         self, stage: Stage
     ) -> None:
-        stage.letter("a", "prompt", text="one", transcript="")
+        stage.payload("a", "prompt", text="one", transcript="")
         stage.now += 4 * 60 * MINUTE
         assert maintain.finalise_orphans(stage.engine()) == []
         stage.now += 1
@@ -237,8 +237,8 @@ class TestTimeAlone:
 
     def test_the_newest_checkpoint_of_a_session_outlives_the_others(self, stage: Stage) -> None:
         for _ in range(3):
-            stage.letter("a", "prompt", text="one", transcript="")
-            stage.letter("a", "compaction", transcript="")
+            stage.payload("a", "prompt", text="one", transcript="")
+            stage.payload("a", "compaction", transcript="")
             stage.now += MINUTE
         stage.now += 8 * 24 * 60 * MINUTE
         assert maintain.prune(stage.engine(), retention_days=7).checkpoints == 2
@@ -248,7 +248,7 @@ class TestTimeAlone:
     def test_at_most_fifty_checkpoints_a_session(self, stage: Stage) -> None:
         stage.config = Config(continuity=Continuity(max_checkpoints_per_session=3))
         for n in range(5):
-            stage.letter("a", "prompt", text=f"step {n}", transcript="")
-            stage.letter("a", "compaction", transcript="")
+            stage.payload("a", "prompt", text=f"step {n}", transcript="")
+            stage.payload("a", "compaction", transcript="")
             stage.now += MINUTE
         assert len(stage.store.checkpoints_of_session("a", 99)) == 3

@@ -11,15 +11,15 @@ from tests.engine.stage import MINUTE, Stage
 
 
 def asked(stage: Stage, **fields: object) -> str:
-    letter = json.dumps({"session": "a", "cwd": "/home/you/app", **fields}).encode()
-    return show_status(stage.engine(), "playhouse", letter).decode()
+    payload = json.dumps({"session": "a", "cwd": "/home/you/app", **fields}).encode()
+    return show_status(stage.engine(), "playhouse", payload).decode()
 
 
 def begun(stage: Stage) -> None:
-    stage.letter("a", "start", source="startup")
-    stage.letter("a", "prompt", text="mend the parser")
+    stage.payload("a", "start", source="startup")
+    stage.payload("a", "prompt", text="mend the parser")
     stage.write("a", ("prompt", "mend the parser"), ("says", "done"), ("usage", "50000"))
-    stage.letter("a", "tools")
+    stage.payload("a", "tools")
 
 
 def test_a_session_that_is_not_known_yet_has_only_a_place(stage: Stage) -> None:
@@ -51,6 +51,6 @@ def test_asking_reads_no_transcript(stage: Stage) -> None:
     assert "25% 50k/200k" in asked(stage)
 
 
-@pytest.mark.parametrize("letter", [b"", b"{", b"[]", b'{"cwd": "/x"}'])
-def test_a_letter_that_names_no_session_gets_nothing(stage: Stage, letter: bytes) -> None:
-    assert show_status(stage.engine(), "playhouse", letter) == b""
+@pytest.mark.parametrize("payload", [b"", b"{", b"[]", b'{"cwd": "/x"}'])
+def test_a_letter_that_names_no_session_gets_nothing(stage: Stage, payload: bytes) -> None:
+    assert show_status(stage.engine(), "playhouse", payload) == b""

@@ -55,7 +55,7 @@ def texts(stage: Stage) -> list[str]:
 
 def test_what_was_said_waits_a_moment_and_can_then_be_found(stage: Stage) -> None:
     stage.write("s1", ("prompt", "Why is it slow?"), ("says", "The index is missing."))
-    stage.letter("s1", "prompt", text="Why is it slow?")
+    stage.payload("s1", "prompt", text="Why is it slow?")
     assert not index(stage.engine())
     assert indexed(stage) == 1
     (document,) = records(stage)
@@ -66,24 +66,24 @@ def test_what_was_said_waits_a_moment_and_can_then_be_found(stage: Stage) -> Non
 
 def test_where_there_is_nothing_new_there_is_nothing_to_do(stage: Stage) -> None:
     stage.write("s1", ("prompt", "Why is it slow?"))
-    stage.letter("s1", "prompt", text="Why is it slow?")
+    stage.payload("s1", "prompt", text="Why is it slow?")
     indexed(stage)
     before = records(stage)
-    stage.letter("s1", "prompt", text="Why is it slow?")
+    stage.payload("s1", "prompt", text="Why is it slow?")
     assert indexed(stage) == 0
     assert records(stage) == before
 
 
 def test_a_passage_grows_and_stays_one(stage: Stage) -> None:
     stage.write("s1", ("prompt", "Why is it slow?"))
-    stage.letter("s1", "prompt", text="Why is it slow?")
+    stage.payload("s1", "prompt", text="Why is it slow?")
     indexed(stage)
     stage.write("s1", ("edits", "store.py"), ("says", "The index is missing."))
-    stage.letter("s1", "prompt", text="go on")
+    stage.payload("s1", "prompt", text="go on")
     indexed(stage)
     assert texts(stage) == ["User: Why is it slow?\nEdited store.py\nAgent: The index is missing."]
     stage.write("s1", ("prompt", "go on"), ("says", "Done."))
-    stage.letter("s1", "prompt", text="and?")
+    stage.payload("s1", "prompt", text="and?")
     indexed(stage)
     assert texts(stage) == [
         "User: Why is it slow?\nEdited store.py\nAgent: The index is missing.",
@@ -96,14 +96,14 @@ def test_a_passage_grows_and_stays_one(stage: Stage) -> None:
 def test_bit_by_bit_is_the_same_as_all_at_once(stage: Stage, lines: int, kind: str) -> None:
     said = [(kind, f"sentence number {number}, " * 4) for number in range(lines)]
     stage.write("whole", ("prompt", "go"), *said)
-    stage.letter("whole", "prompt", text="go")
+    stage.payload("whole", "prompt", text="go")
     indexed(stage)
     whole = texts(stage)
     stage.write("bits", ("prompt", "go"))
     step = max(1, lines // 7)
     for start in range(0, lines, step):
         stage.write("bits", *said[start : start + step])
-        stage.letter("bits", "prompt", text="go")
+        stage.payload("bits", "prompt", text="go")
         indexed(stage)
     bits = [one.text for one in records(stage) if one.session == "bits"]
     if kind == "says":
@@ -114,27 +114,27 @@ def test_bit_by_bit_is_the_same_as_all_at_once(stage: Stage, lines: int, kind: s
 
 def test_a_long_history_is_indexed_in_several_steps(stage: Stage) -> None:
     stage.write("s1", ("prompt", "go"), *[("says", f"sentence {n}") for n in range(2 * EVENTS_AT_ONCE)])
-    stage.letter("s1", "prompt", text="go")
+    stage.payload("s1", "prompt", text="go")
     assert indexed(stage) == 3
 
 
 def test_events_without_a_word_between_them_are_passed_all_the_same(stage: Stage) -> None:
     stage.write("s1", ("prompt", "go"), *[("runs", f"make target-{n}") for n in range(EVENTS_AT_ONCE * 2)])
-    stage.letter("s1", "prompt", text="go")
+    stage.payload("s1", "prompt", text="go")
     indexed(stage)
     assert f"make target-{EVENTS_AT_ONCE * 2 - 1}" in texts(stage)[-1]
 
 
 def test_what_we_told_the_session_is_not_what_it_said(stage: Stage) -> None:
     stage.write("s1", ("prompt", "go"), ("brief", "what we kept"), ("runs", "holdfast recall retry"))
-    stage.letter("s1", "prompt", text="go")
+    stage.payload("s1", "prompt", text="go")
     indexed(stage)
     assert texts(stage) == ["User: go\nRan: holdfast recall retry"]
 
 
 def test_no_secret_is_indexed_even_where_an_older_redactor_let_it_pass(stage: Stage) -> None:
     project = identity(stage.project("app"))
-    stage.letter("s1", "prompt", text="go")
+    stage.payload("s1", "prompt", text="go")
     said = Prompt(session="s1", record="r1", at=NOON, origin=Origin.HUMAN, text=f"use {SECRET}")
     with stage.store.writing():
         stage.store.add_event(said)
@@ -168,7 +168,7 @@ def test_an_agent_s_own_words_are_a_digest_and_outlive_their_checkpoint(stage: S
 
 def test_what_is_forgotten_is_not_indexed_again(stage: Stage) -> None:
     stage.write("s1", ("prompt", "Why is it slow?"))
-    stage.letter("s1", "prompt", text="Why is it slow?")
+    stage.payload("s1", "prompt", text="Why is it slow?")
     with stage.store.writing():
         stage.store.forget(["s1"], stage.now)
     assert indexed(stage) == 0

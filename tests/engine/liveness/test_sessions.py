@@ -37,9 +37,9 @@ def shared() -> Iterator[Process]:
 
 def worked(stage: Stage, session: str, process: Process | None, *, stopped: bool = True) -> None:
     """A session that was asked something, and has stopped or is at it still."""
-    stage.letter(session, "start", source="startup", process=process)
+    stage.payload(session, "start", source="startup", process=process)
     stage.write(session, ("prompt", f"task of {session}"), ("fails", "make check"))
-    stage.letter(session, "stop" if stopped else "other", process=process)
+    stage.payload(session, "stop" if stopped else "other", process=process)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ class TestAStartBesideASharedProcess:
         self, stage: Stage, shared: Process
     ) -> None:
         worked(stage, "a", shared)
-        brief = stage.letter("b", "start", source="startup", process=shared)
+        brief = stage.payload("b", "start", source="startup", process=shared)
         assert "task of a" in brief
         assert "may still be open" in brief
         assert stage.store.session("a").phase is Phase.LIVE  # type: ignore[union-attr]
@@ -69,12 +69,12 @@ class TestAStartBesideASharedProcess:
     def test_what_it_wrote_since_is_in_the_brief(self, stage: Stage, shared: Process) -> None:
         worked(stage, "a", shared)
         stage.write("a", ("prompt", "and mind the TAX-19 case"))
-        stage.letter("a", "stop", process=shared, transcript="")
-        assert "TAX-19" in stage.letter("b", "start", source="startup", process=shared)
+        stage.payload("a", "stop", process=shared, transcript="")
+        assert "TAX-19" in stage.payload("b", "start", source="startup", process=shared)
 
     def test_a_session_that_is_at_work_is_only_named(self, stage: Stage, shared: Process) -> None:
         worked(stage, "a", shared, stopped=False)
-        brief = stage.letter("b", "start", source="startup", process=shared)
+        brief = stage.payload("b", "start", source="startup", process=shared)
         assert "task of a" not in brief
         assert "is live" in brief
 
@@ -82,7 +82,7 @@ class TestAStartBesideASharedProcess:
         self, stage: Stage, shared: Process, own: Process
     ) -> None:
         worked(stage, "a", shared)
-        assert "task of a" in stage.letter("b", "start", source="startup", process=own)
+        assert "task of a" in stage.payload("b", "start", source="startup", process=own)
 
 
 class TestAClearInASharedProcess:
@@ -92,7 +92,7 @@ class TestAClearInASharedProcess:
         worked(stage, "a", shared)
         stage.now += 1
         worked(stage, "busy", shared, stopped=False)
-        brief = stage.letter("b", "start", source="clear", process=shared)
+        brief = stage.payload("b", "start", source="clear", process=shared)
         assert "task of a" in brief
         assert "task of busy" not in brief
 

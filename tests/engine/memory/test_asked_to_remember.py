@@ -25,13 +25,13 @@ def app(stage: Stage) -> Project:
 
 
 def digest(stage: Stage) -> str:
-    stage.letter("s1", "compaction")
+    stage.payload("s1", "compaction")
     (checkpoint, *_) = stage.store.checkpoints(1)
     return checkpoint.digest
 
 
 def test_a_letter_alone_is_enough(stage: Stage) -> None:
-    stage.letter("s1", "prompt", text=ASKED, transcript="")
+    stage.payload("s1", "prompt", text=ASKED, transcript="")
     (memory,) = memories(stage)
     assert (memory.text, memory.tags) == ("The staging port is 5433", ("net",))
     assert (memory.source, memory.session, memory.created_at) == ("prompt", "s1", NOON)
@@ -40,18 +40,18 @@ def test_a_letter_alone_is_enough(stage: Stage) -> None:
 
 def test_so_is_the_transcript(stage: Stage) -> None:
     stage.write("s1", ("prompt", ASKED))
-    stage.letter("s1", "end", reason="exit")
+    stage.payload("s1", "end", reason="exit")
     assert [memory.seen for memory in memories(stage)] == [1]
 
 
 def test_by_letter_and_by_transcript_it_is_said_once(stage: Stage) -> None:
     stage.write("s1", ("prompt", "hello"))
-    stage.letter("s1", "prompt", text=ASKED)
+    stage.payload("s1", "prompt", text=ASKED)
     assert [memory.seen for memory in memories(stage)] == [1]
     stage.now += MINUTE
     stage.write("s1", ("prompt", ASKED), ("says", "I will."))
-    stage.letter("s1", "prompt", text="go on")
-    stage.letter("s1", "prompt", text="and on")
+    stage.payload("s1", "prompt", text="go on")
+    stage.payload("s1", "prompt", text="and on")
     assert [memory.seen for memory in memories(stage)] == [1]
 
 
@@ -59,7 +59,7 @@ def test_said_twice_it_is_one_memory_seen_twice(stage: Stage) -> None:
     for _ in range(2):
         stage.now += MINUTE
         stage.write("s1", ("prompt", ASKED))
-    stage.letter("s1", "end", reason="exit")
+    stage.payload("s1", "end", reason="exit")
     assert [memory.seen for memory in memories(stage)] == [2]
 
 
@@ -67,12 +67,12 @@ def test_said_twice_it_is_one_memory_seen_twice(stage: Stage) -> None:
     "text", ["/remember", "please /remember this", "remember the port", "/remembering", "/remember  "]
 )
 def test_any_other_prompt_is_none(stage: Stage, text: str) -> None:
-    stage.letter("s1", "prompt", text=text, transcript="")
+    stage.payload("s1", "prompt", text=text, transcript="")
     assert memories(stage) == []
 
 
 def test_what_is_too_long_for_a_memory_is_a_prompt_still(stage: Stage) -> None:
-    stage.letter("s1", "prompt", text=f"/remember {'x' * (LONGEST + 1)}", transcript="")
+    stage.payload("s1", "prompt", text=f"/remember {'x' * (LONGEST + 1)}", transcript="")
     assert memories(stage) == []
     session = stage.store.session("s1")
     assert session is not None
@@ -81,23 +81,23 @@ def test_what_is_too_long_for_a_memory_is_a_prompt_still(stage: Stage) -> None:
 
 def test_no_secret_gets_in_by_a_prompt(stage: Stage) -> None:
     key = "sk-ant-" + "api03-" + "Zq8Lw2Rt5Xv9Bn3Mk7Jh4Gf6Ds1Pa0Yu" * 2
-    stage.letter("s1", "prompt", text=f"/remember the key is {key}", transcript="")
+    stage.payload("s1", "prompt", text=f"/remember the key is {key}", transcript="")
     (memory,) = memories(stage)
     assert key not in memory.text
     assert not any(key in text.text for text in stage.store.texts())
 
 
 def test_it_is_in_the_next_digest(stage: Stage) -> None:
-    stage.letter("s1", "prompt", text=ASKED, transcript="")
+    stage.payload("s1", "prompt", text=ASKED, transcript="")
     assert "Remembered: The staging port is 5433" in digest(stage)
 
 
 def test_what_was_forgotten_does_not_come_back_with_its_transcript(stage: Stage) -> None:
     stage.write("s1", ("prompt", ASKED))
-    stage.letter("s1", "end", reason="exit")
+    stage.payload("s1", "end", reason="exit")
     with stage.store.writing():
         stage.store.forget(["s1"], stage.now)
-    stage.letter("s1", "end", reason="exit")
+    stage.payload("s1", "end", reason="exit")
     assert memories(stage) == []
 
 

@@ -265,8 +265,8 @@ def test_what_a_command_starts_is_never_captured(stage: Stage) -> None:
     assert home is not None
     ours = home / "models"
     ours.mkdir(parents=True)
-    stage.letter("theirs", "prompt", text="hi")
-    stage.letter("ours", "prompt", text="hi", cwd=str(ours))
+    stage.payload("theirs", "prompt", text="hi")
+    stage.payload("ours", "prompt", text="hi", cwd=str(ours))
     assert [session.key for session in stage.store.sessions(9)] == ["theirs"]
     assert not replace(stage.engine(), home=None).owns(identity(str(ours))), "one without files owns nothing"
 

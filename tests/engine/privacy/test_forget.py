@@ -33,7 +33,7 @@ from tests.engine.stage import HOUR, MINUTE, NOON, Stage
 def worked(stage: Stage, session: str = "a") -> None:
     """A session that its transcript tells of."""
     stage.write(session, ("prompt", f"{session}: the harbour"), ("edits", "/x/harbour.c"))
-    stage.letter(session, "end", reason="other")
+    stage.payload(session, "end", reason="other")
 
 
 def everything(stage: Stage) -> str:
@@ -48,21 +48,21 @@ class TestWhereASessionLivesOn:
     def test_in_forks_that_copied_it_under_other_names_and_in_theirs(self, stage: Stage) -> None:
         for session in ("a", "a.b", "a.b.c", "other"):
             stage.write(session, ("prompt", f"{session}: the harbour"))
-            stage.letter(session, "start", source="startup" if session in ("a", "other") else "fork")
+            stage.payload(session, "start", source="startup" if session in ("a", "other") else "fork")
         assert forget.living_on(stage.store, "a") == ["a.b", "a.b.c"]
         assert forget.living_on(stage.store, "a.b") == ["a.b.c"]
         assert forget.living_on(stage.store, "other") == []
 
     def test_in_whoever_holds_its_records(self, stage: Stage) -> None:
         path = stage.write("a", ("prompt", "the harbour"))
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "end", reason="other")
         stage.transcript("b").write_bytes(path.read_bytes())
-        stage.letter("b", "start", source="fork")
+        stage.payload("b", "start", source="fork")
         assert forget.living_on(stage.store, "a") == ["b"]
 
     def test_not_in_one_that_only_came_after(self, stage: Stage) -> None:
         worked(stage)
-        stage.letter("b", "start", source="clear", previous="a")
+        stage.payload("b", "start", source="clear", previous="a")
         assert stage.store.lineage("b") is not None
         assert forget.living_on(stage.store, "a") == []
 
@@ -104,7 +104,7 @@ class TestASession:
         worked(stage)
         gone(stage, OneSession("a"))
         stage.now += 1
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "end", reason="other")
         assert "harbour" not in everything(stage)
 
     def test_nor_where_the_transcript_has_to_be_read_from_its_start(self, stage: Stage) -> None:
@@ -113,8 +113,8 @@ class TestASession:
         stage.now += MINUTE
         with stage.store.writing():
             stage.store.put_cursor(str(stage.transcript("a")), "")
-        stage.letter("a", "prompt", text="something else", transcript="")
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "prompt", text="something else", transcript="")
+        stage.payload("a", "end", reason="other")
         assert "harbour" not in everything(stage)
         assert "something else" in everything(stage)
 
@@ -134,17 +134,17 @@ class TestASession:
         gone(stage, OneSession("a"))
         stage.now += 1
         stage.write("a", ("prompt", "new: the ferry"))
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "end", reason="other")
         assert "lighthouse" not in everything(stage)
         assert "new: the ferry" in everything(stage)
 
     def test_one_that_lives_goes_on_from_now(self, stage: Stage) -> None:
         stage.write("a", ("prompt", "first the harbour"))
-        stage.letter("a", "prompt", text="then the harbour wall", turn="t2")
+        stage.payload("a", "prompt", text="then the harbour wall", turn="t2")
         gone(stage, OneSession("a"))
         stage.now += 1
         stage.write("a", ("prompt", "now the ferry"))
-        stage.letter("a", "end", reason="other")
+        stage.payload("a", "end", reason="other")
         found = stage.store.session("a")
         assert found is not None
         assert [said.text for said in found.trail.prompts] == ["now the ferry"]
@@ -167,7 +167,7 @@ def test_each_choice_takes_what_it_names(
     worked(stage, "a")
     stage.now += HOUR
     worked(stage, "b")
-    stage.letter("c", "end", reason="other", cwd=stage.project("another"))
+    stage.payload("c", "end", reason="other", cwd=stage.project("another"))
     rehearsed = forget.rehearse(stage.store, stage.home, choice(stage), stage.now)
     assert stage.store.keys() == ["a", "b", "c"], "a rehearsal changes nothing"
     assert gone(stage, choice(stage)) == rehearsed
@@ -215,7 +215,7 @@ class TestFiles:
         spool(filed, "2", session="b", at=NOON + HOUR)
         spool(filed, "3", session="c", cwd=filed.project("app"))
         spool(filed, "4", session="b", at=NOON + 2 * HOUR)
-        assert gone(filed, choice(filed)).letters == 4 - len(left)
+        assert gone(filed, choice(filed)).hook_events == 4 - len(left)
         assert sorted(path.stem for path in (filed.home / "spool").iterdir()) == left
 
     def test_what_cannot_be_read_goes_too_but_not_what_is_being_written(self, filed: Stage) -> None:

@@ -35,7 +35,7 @@ def rewritten(stage: Stage, lists: Lists) -> int:
 
 def worked(stage: Stage, *texts: str) -> None:
     stage.write("a", *(("prompt", text) for text in texts), ("edits", "/x/y.c"))
-    stage.letter("a", "end", reason="other")
+    stage.payload("a", "end", reason="other")
 
 
 def test_what_is_recorded_is_marked_with_its_redactor(stage: Stage) -> None:
@@ -62,9 +62,9 @@ def test_a_word_that_is_denied_is_never_stored(stage: Stage) -> None:
 
 def test_a_checkpoint_of_an_older_session_goes_through_the_redactor_of_today(stage: Stage) -> None:
     stage.write("a", ("prompt", "the code name is Bluebell"))
-    stage.letter("a", "prompt", text="and now?", turn="t")
+    stage.payload("a", "prompt", text="and now?", turn="t")
     lists = deny(stage, "Bluebell")
-    stage.letter("a", "end", reason="other")
+    stage.payload("a", "end", reason="other")
     (taken,) = stage.store.checkpoints(10)
     assert "Bluebell" not in taken.digest
     assert stage.store.redaction(mark_of(lists)).stale > 0, "the session itself is still to be done"

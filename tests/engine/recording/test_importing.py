@@ -143,7 +143,7 @@ def test_what_is_imported_carries_the_mark_of_the_redactor_it_went_through(attic
 
 def test_a_session_that_letters_told_of_is_left_to_the_daemon(attic: Attic) -> None:
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
-    attic.letter("s1", "UserPromptSubmit", prompt="Why is it slow?")
+    attic.payload("s1", "UserPromptSubmit", prompt="Why is it slow?")
     found = attic.survey()
     assert (found.found, found.left_out) == ((), {LeftOut.KEPT: 1})
 
@@ -151,7 +151,7 @@ def test_a_session_that_letters_told_of_is_left_to_the_daemon(attic: Attic) -> N
 def test_a_session_that_goes_live_while_it_waits_for_its_turn_is_left_alone(attic: Attic) -> None:
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     found = attic.survey()
-    attic.letter("s1", "UserPromptSubmit", prompt="Why is it slow?")
+    attic.payload("s1", "UserPromptSubmit", prompt="Why is it slow?")
     before = attic.store.session("s1")
     take_in(attic.engine(), found.found, ROOM, lambda _: None)
     assert attic.store.session("s1") == before
@@ -172,13 +172,13 @@ def test_an_imported_session_is_never_continued_however_fresh_it_is(attic: Attic
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     attic.imported()
     assert next_brief(attic.engine(), identity(attic.project)) is None
-    assert attic.letter("s2", "SessionStart", source="startup") == ""
+    assert attic.payload("s2", "SessionStart", source="startup") == ""
 
 
 def test_an_imported_session_that_is_resumed_is_read_from_its_start(attic: Attic) -> None:
     attic.keeps("s1", ("Never touch the schema. Why is it slow?", "The index is missing."))
     attic.imported()
-    attic.letter("s1", "SessionStart", source="resume")
+    attic.payload("s1", "SessionStart", source="resume")
     session = attic.store.session("s1")
     assert session is not None
     assert (session.phase, session.prompts_told) == (Phase.LIVE, 1)

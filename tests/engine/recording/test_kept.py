@@ -40,7 +40,7 @@ def stage(tmp_path: Path) -> KeepersStage:
 
 
 def play(stage: Stage, session: str) -> None:
-    stage.letter(session, "start", source="startup")
+    stage.payload(session, "start", source="startup")
     lines = (("prompt", text) for text in PROMPTS)
     stage.write(session, *lines, ("edits", stage.file("main.c")))
 
@@ -52,28 +52,28 @@ def has(brief: str) -> tuple[list[str], list[str]]:
 
 def test_it_is_not_repeated_after_a_compaction(stage: KeepersStage) -> None:
     play(stage, "a")
-    assert has(stage.letter("a", "start", source="compact")) == ([], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("a", "start", source="compact")) == ([], [*TOLD_ALL_THE_SAME])
 
 
 def test_it_is_not_repeated_with_the_next_prompt_either(stage: KeepersStage) -> None:
     play(stage, "a")
     stage.write("a", ("boundary", ""))
-    assert has(stage.letter("a", "prompt", text="go on")) == ([], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("a", "prompt", text="go on")) == ([], [*TOLD_ALL_THE_SAME])
 
 
 def test_another_session_never_had_it_and_is_told(stage: KeepersStage) -> None:
     play(stage, "a")
-    stage.letter("a", "end", reason="other")
+    stage.payload("a", "end", reason="other")
     stage.now += MINUTE
-    assert has(stage.letter("b", "start", source="startup")) == ([*TYPED], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("b", "start", source="startup")) == ([*TYPED], [*TOLD_ALL_THE_SAME])
 
 
 def test_the_summary_is_still_to_be_written_and_is_told(stage: KeepersStage) -> None:
     play(stage, "a")
-    assert has(stage.letter("a", "compaction")) == ([*TYPED], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("a", "compaction")) == ([*TYPED], [*TOLD_ALL_THE_SAME])
 
 
 def test_a_harness_that_keeps_nothing_is_told_everything(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     play(stage, "a")
-    assert has(stage.letter("a", "start", source="compact")) == ([*TYPED], [*TOLD_ALL_THE_SAME])
+    assert has(stage.payload("a", "start", source="compact")) == ([*TYPED], [*TOLD_ALL_THE_SAME])

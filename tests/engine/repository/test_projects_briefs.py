@@ -23,19 +23,19 @@ from tests.engine.stage import MINUTE, Stage
 def repo(stage: Stage) -> Path:
     """A repository in which a session has edited a file and died."""
     repo = repository_in(stage.home / "repo")
-    stage.letter("a", "start", source="startup", process=GONE, cwd=str(repo))
-    stage.letter("a", "prompt", text="mend the parser", process=GONE, cwd=str(repo))
+    stage.payload("a", "start", source="startup", process=GONE, cwd=str(repo))
+    stage.payload("a", "prompt", text="mend the parser", process=GONE, cwd=str(repo))
     edited = repo / "main.c"
     edited.write_text("int x;")
     os.utime(edited, (stage.now / 1000, stage.now / 1000))
     stage.write("a", ("prompt", "mend the parser"), ("edits", str(edited)))
-    stage.letter("a", "stop", process=GONE, cwd=str(repo))
+    stage.payload("a", "stop", process=GONE, cwd=str(repo))
     stage.now += 5 * MINUTE
     return repo
 
 
 def started(stage: Stage, session: str, directory: Path) -> str:
-    return stage.letter(session, "start", source="startup", cwd=str(directory))
+    return stage.payload(session, "start", source="startup", cwd=str(directory))
 
 
 def test_a_moved_project_is_given_its_brief_and_told_of_the_move(stage: Stage, repo: Path) -> None:

@@ -24,12 +24,12 @@ READERS = (Playhouse(),)
 
 
 def play(stage: Stage, session: str, process: Process | None = ONE, **fields: str) -> None:
-    stage.letter(session, "start", process=process, transcript="", **({"source": "startup"} | fields))
-    stage.letter(session, "prompt", process=process, transcript="", text=f"task of {session}", **fields)
+    stage.payload(session, "start", process=process, transcript="", **({"source": "startup"} | fields))
+    stage.payload(session, "prompt", process=process, transcript="", text=f"task of {session}", **fields)
 
 
 def cleared(stage: Stage, session: str, process: Process | None = ONE) -> None:
-    stage.letter(session, "end", reason="clear", process=process, transcript="")
+    stage.payload(session, "end", reason="clear", process=process, transcript="")
 
 
 def found(stage: Stage, call: Call) -> Caller:
@@ -76,17 +76,17 @@ class TestByName:
         assert taken(stage, named("a")) == ("d", caller.CONTINUES)
 
     def test_by_its_process_where_there_was_nothing_to_continue(self, stage: Stage) -> None:
-        stage.letter("a", "start", source="startup", process=ONE, transcript="")
+        stage.payload("a", "start", source="startup", process=ONE, transcript="")
         cleared(stage, "a")
-        stage.letter("x", "start", source="startup", process=OTHER, transcript="")
-        stage.letter("b", "start", source="clear", process=ONE, transcript="")
+        stage.payload("x", "start", source="startup", process=OTHER, transcript="")
+        stage.payload("b", "start", source="clear", process=ONE, transcript="")
         stage.now += 1
         play(stage, "x", OTHER)
         assert taken(stage, named("a")) == ("b", caller.CONTINUES)
 
     def test_one_that_is_over_and_continued_by_nobody_is_still_the_caller(self, stage: Stage) -> None:
         play(stage, "a")
-        stage.letter("a", "end", reason="other", process=ONE, transcript="")
+        stage.payload("a", "end", reason="other", process=ONE, transcript="")
         play(stage, "b", OTHER)
         assert taken(stage, named("a")) == ("a", caller.CALLED)
 
@@ -125,8 +125,8 @@ class TestWithoutAName:
         play(stage, "a", ONE)
         play(stage, "b", ONE)
         stage.now += 1
-        stage.letter("a", "prompt", process=ONE, transcript="", text="go on")
-        stage.letter("a", "prompt", process=ONE, transcript="", text="and on")
+        stage.payload("a", "prompt", process=ONE, transcript="", text="go on")
+        stage.payload("a", "prompt", process=ONE, transcript="", text="and on")
         assert len(stage.store.live_sessions()) == 2
         with pytest.raises(HoldfastError, match="which project"):
             found(stage, Call(process=ONE))
@@ -168,7 +168,7 @@ class TestSeenInTheTranscript:
     def test_the_session_that_shows_the_call(self, stage: Stage) -> None:
         for session in ("a", "b"):
             stage.write(session, ("prompt", "go"), ("runs", f"make {session}"))
-            stage.letter(session, "prompt", text="go")
+            stage.payload(session, "prompt", text="go")
         ids = [event.call for event in stage.store.events("b", 50) if isinstance(event, ToolCalled)]
         assert [seen_calling(stage.engine(), id) for id in ids] == ["b"]
 

@@ -24,8 +24,8 @@ SECRET = "ghp_" + "Zz9y" * 9
 
 @pytest.fixture
 def session(stage: Stage) -> str:
-    stage.letter("a", "start", source="startup")
-    stage.letter("a", "prompt", text="write the parser", transcript="")
+    stage.payload("a", "start", source="startup")
+    stage.payload("a", "prompt", text="write the parser", transcript="")
     return "a"
 
 
@@ -59,7 +59,7 @@ def test_it_is_a_checkpoint_with_the_agents_words(stage: Stage, session: str) ->
 
 def test_the_brief_after_a_compaction_has_the_words(stage: Stage, session: str) -> None:
     give_digest(stage.engine(), session, WHOLE)
-    brief = stage.letter("a", "start", source="compact")
+    brief = stage.payload("a", "start", source="compact")
     assert "In the agent's own words" in brief
     assert "then the writer" in brief
 
@@ -68,7 +68,7 @@ def test_fresh_words_come_before_older_ones(stage: Stage, session: str) -> None:
     for words in ("the first", "the second", "the third"):
         give_digest(stage.engine(), session, Digest(f"{words} digest"))
         stage.now += HOUR
-    brief = stage.letter("a", "start", source="compact")
+    brief = stage.payload("a", "start", source="compact")
     assert brief.index("the third digest") < brief.index("the second digest")
     assert "the first digest" not in brief
 
@@ -129,11 +129,11 @@ def test_a_session_that_nobody_knows_is_refused(stage: Stage) -> None:
 
 
 def test_a_session_in_which_nothing_else_was_seen_is_continued_by_its_digest(stage: Stage) -> None:
-    stage.letter("a", "start", source="startup", transcript="")
+    stage.payload("a", "start", source="startup", transcript="")
     give_digest(stage.engine(), "a", WHOLE)
-    stage.letter("a", "end", reason="other", transcript="")
+    stage.payload("a", "end", reason="other", transcript="")
     stage.now += 5 * MINUTE
-    brief = stage.letter("b", "start", source="startup", transcript="")
+    brief = stage.payload("b", "start", source="startup", transcript="")
     assert "mend test_nested" in brief
     assert "5 min old" in brief
 

@@ -13,15 +13,15 @@ def asked(stage: Stage, session: str = "") -> Recovered | None:
 
 
 def play(stage: Stage, session: str, task: str) -> None:
-    stage.letter(session, "start", source="startup", transcript="")
-    stage.letter(session, "prompt", text=task, transcript="")
+    stage.payload(session, "start", source="startup", transcript="")
+    stage.payload(session, "prompt", text=task, transcript="")
 
 
 def test_a_compacted_session_gets_its_own_record(stage: Stage) -> None:
     play(stage, "a", "write the parser")
-    stage.letter("a", "end", reason="other", transcript="")
+    stage.payload("a", "end", reason="other", transcript="")
     play(stage, "b", "write the printer")
-    stage.letter("b", "start", source="compact", transcript="")
+    stage.payload("b", "start", source="compact", transcript="")
     found = asked(stage, "b")
     assert found is not None
     assert "write the printer" in found.text
@@ -32,13 +32,13 @@ def test_as_often_as_it_asks_and_without_taking_the_brief_from_the_session(stage
     play(stage, "a", "write the parser")
     assert asked(stage, "a") == asked(stage, "a") != None  # noqa: E711 - one line for all three
     assert stage.store.receipts("a", 10) == []
-    assert "write the parser" in stage.letter("a", "start", source="compact", transcript="")
+    assert "write the parser" in stage.payload("a", "start", source="compact", transcript="")
 
 
 def test_a_new_session_gets_the_one_that_it_continues(stage: Stage) -> None:
     play(stage, "a", "write the parser")
     give_digest(stage.engine(), "a", Digest("The parser is half done."))
-    stage.letter("a", "end", reason="other", transcript="")
+    stage.payload("a", "end", reason="other", transcript="")
     stage.now += 10 * MINUTE
     play(stage, "b", "go on")
     found = asked(stage, "b")
@@ -50,7 +50,7 @@ def test_a_new_session_gets_the_one_that_it_continues(stage: Stage) -> None:
 
 def test_a_caller_without_a_session_gets_what_a_new_one_would(stage: Stage) -> None:
     play(stage, "a", "write the parser")
-    stage.letter("a", "end", reason="other", transcript="")
+    stage.payload("a", "end", reason="other", transcript="")
     found = asked(stage)
     assert found is not None
     assert "write the parser" in found.text
@@ -71,6 +71,6 @@ def test_nothing_is_nothing(stage: Stage) -> None:
 
 def test_what_is_too_old_is_not_offered(stage: Stage) -> None:
     play(stage, "a", "write the parser")
-    stage.letter("a", "end", reason="other", transcript="")
+    stage.payload("a", "end", reason="other", transcript="")
     stage.now += 5 * HOUR
     assert asked(stage) is None

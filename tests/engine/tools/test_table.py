@@ -31,8 +31,8 @@ class Agent:
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.embedder: Embedder | None = None
-        stage.letter("a", "start", source="startup", transcript="")
-        stage.letter("a", "prompt", text="write the parser", transcript="")
+        stage.payload("a", "start", source="startup", transcript="")
+        stage.payload("a", "prompt", text="write the parser", transcript="")
 
     def call(self, tool: str, /, **arguments: object) -> Any:  # noqa: ANN401 - it is JSON
         """What a tool gives, where it gives anything."""

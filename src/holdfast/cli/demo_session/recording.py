@@ -55,7 +55,7 @@ class Moment:
 
     at: int
     shown: int
-    letter: msgspec.Raw
+    payload: msgspec.Raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class Recording:
 
 def read(home: Path) -> Recording:
     """The recording that comes with the package, as if it had been made in that home."""
-    letters, transcript = _moved("letters.jsonl", home), _moved("transcript.jsonl", home)
+    hook_events, transcript = _moved("hook_events.jsonl", home), _moved("transcript.jsonl", home)
     return Recording(
         story=msgspec.json.decode(_moved("story.json", home), type=Story),
-        moments=tuple(msgspec.json.decode(line, type=Moment) for line in letters.splitlines()),
+        moments=tuple(msgspec.json.decode(line, type=Moment) for line in hook_events.splitlines()),
         transcript=tuple(transcript.splitlines(keepends=True)),
     )
 

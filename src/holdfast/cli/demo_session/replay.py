@@ -123,7 +123,7 @@ def _deliver(engine: Engine, story: Story, moment: Moment) -> tuple[bool, float]
     """Whether the letter was answered, and how many milliseconds that took."""
     envelope = Envelope(engine.new_id(), story.harness, moment.at)
     began = time.perf_counter()
-    answer = receive(engine, envelope, bytes(moment.letter), lambda: True)
+    answer = receive(engine, envelope, bytes(moment.payload), lambda: True)
     return bool(answer), (time.perf_counter() - began) * 1000
 
 

@@ -65,8 +65,8 @@ def counted(events: Sequence[Event], beginnings: Sequence[Beginning]) -> Counts:
     ends = [*(beginning.place for beginning in beginnings[1:]), len(events)]
     total = Counts()
     for beginning, end in zip(beginnings, ends, strict=True):
-        heard = (event for event in events[beginning.place : end] if _call_of(event) not in ours)
-        total += _after(heard, beginning)
+        hook_event = (event for event in events[beginning.place : end] if _call_of(event) not in ours)
+        total += _after(hook_event, beginning)
     return total
 
 

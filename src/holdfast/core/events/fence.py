@@ -65,7 +65,7 @@ def disarmed(text: str) -> str:
     pieces = list(_pieces(text))
     read = [_read(piece) for piece in pieces]
     # For each letter that is read, the piece that it comes from.
-    source = [nth for nth, letters in enumerate(read) for _ in letters]
+    source = [nth for nth, hook_events in enumerate(read) for _ in hook_events]
     for nth in {source[place] for place in _places("".join(read))}:
         pieces[nth] = html.unescape(pieces[nth]).translate(_HARMLESS)
     return "".join(pieces)

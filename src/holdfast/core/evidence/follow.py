@@ -116,14 +116,12 @@ def twin(trail: Trail, event: Prompt) -> Utterance | None:
     text = _asked(event.text)
     for said in trail.prompts:
         alike = said.text == text and (said.turn == event.turn or not said.turn or not event.turn)
-        if alike and (
-            said.record == event.record or told_by_letter(said.record) != told_by_letter(event.record)
-        ):
+        if alike and (said.record == event.record or told_by_hook(said.record) != told_by_hook(event.record)):
             return said
     return None
 
 
-def told_by_letter(record: str) -> bool:
+def told_by_hook(record: str) -> bool:
     """Whether a record id is a letter's, not a transcript's."""
     return record.startswith(LETTER)
 

@@ -127,17 +127,17 @@ def ranked(candidates: Iterable[Candidate]) -> list[Ranked]:
     """The candidates with any score at all, the best first; equals in the order in which they came."""
     candidates = tuple(candidates)
     placed = {(one.session, one.place): one for one in candidates if one.session}
-    heard = [_heard(one, placed) if one.session else (one.keywords, one.nearness) for one in candidates]
+    hook_event = [_heard(one, placed) if one.session else (one.keywords, one.nearness) for one in candidates]
     own = [
         _own(keywords, nearness, one.meaning)
-        for one, (keywords, nearness) in zip(candidates, heard, strict=True)
+        for one, (keywords, nearness) in zip(candidates, hook_event, strict=True)
     ]
     best: dict[str, float] = {}
     for one, score in zip(candidates, own, strict=True):
         best[one.session] = max(score, best.get(one.session, 0.0))
     scored = [
         Ranked(one, _left(one) * _shared(score, best[one.session] if one.session else score), keywords > 0)
-        for one, score, (keywords, _) in zip(candidates, own, heard, strict=True)
+        for one, score, (keywords, _) in zip(candidates, own, hook_event, strict=True)
         if score > 0
     ]
     return sorted(scored, key=attrgetter("score"), reverse=True)

@@ -292,8 +292,8 @@ def _marked_parts(parts: Sequence[str], spans: Sequence[tuple[int, int]]) -> lis
 
 def _fingerprint(text: str, hashes: _WordHashes) -> Fingerprint:
     words = _WORD.findall(text) or [" ".join(text.split())]
-    letters = sum(LETTERS_PER_IDEOGRAPH if _IDEOGRAPH.match(word) else len(word) for word in words)
-    long = letters >= ENOUGH_LETTERS or (letters >= FEWEST_LETTERS and len(words) >= FEWEST_WORDS)
+    hook_events = sum(LETTERS_PER_IDEOGRAPH if _IDEOGRAPH.match(word) else len(word) for word in words)
+    long = hook_events >= ENOUGH_LETTERS or (hook_events >= FEWEST_LETTERS and len(words) >= FEWEST_WORDS)
     size = min(len(words), BLOCK)
     starts = [*range(0, len(words) - size, BLOCK), len(words) - size]
     blocks = tuple(hashes.block(words[start : start + size]) for start in starts)

@@ -29,7 +29,7 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.events.fence import is_brief
 from holdfast.core.events.world import GitState, Project
-from holdfast.core.evidence.follow import follow, restarted, swapped, told_by_letter, twin
+from holdfast.core.evidence.follow import follow, restarted, swapped, told_by_hook, twin
 from holdfast.core.evidence.replaced import renewed
 from holdfast.core.evidence.trail import Trail
 from holdfast.core.session.flush import Flush, FlushPolicy, acted
@@ -244,8 +244,8 @@ def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
     """The session after a letter told a prompt that the transcript will show; it counts at once, and once."""
     if twin(session.trail, prompt) is not None:
         return session
-    heard = record_prompt(_worked(session, prompt), prompt.text, prompt.at)
-    return _due(renewed(heard, waiting=(*heard.waiting, prompt)), policy, prompt.at)
+    hook_event = record_prompt(_worked(session, prompt), prompt.text, prompt.at)
+    return _due(renewed(hook_event, waiting=(*hook_event.waiting, prompt)), policy, prompt.at)
 
 
 def record_prompt(session: Session, text: str, at: int) -> Session:
@@ -306,11 +306,11 @@ def _prompted(session: Session, event: Prompt, policy: Policy) -> Session:
     session = _revived(session, event.at)
     told = twin(session.trail, event)
     if told is None:
-        heard = record_prompt(_worked(session, event), event.text, event.at)
-        return _due(renewed(heard, prompt_count=heard.prompt_count + 1), policy, event.at)
+        hook_event = record_prompt(_worked(session, event), event.text, event.at)
+        return _due(renewed(hook_event, prompt_count=hook_event.prompt_count + 1), policy, event.at)
     waiting = tuple(prompt for prompt in session.waiting if prompt.record != told.record)
     shown = session.prompt_count + len(session.waiting) - len(waiting)
-    trail = session.trail if told_by_letter(event.record) else swapped(session.trail, told, event)
+    trail = session.trail if told_by_hook(event.record) else swapped(session.trail, told, event)
     return renewed(session, waiting=waiting, prompt_count=shown, trail=trail)
 
 

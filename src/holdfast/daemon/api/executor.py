@@ -47,7 +47,7 @@ class Executor:
 
     async def do(self, work: Callable[[Engine], T]) -> T:
         """The result of work that uses the engine; TimeoutError if it takes too long."""
-        self.dispatcher.last_letter_at = time.monotonic()
+        self.dispatcher.last_hook_at = time.monotonic()
         return await asyncio.wait_for(self._pages.do(work), ANSWER_TIME)
 
     async def read_through(self, work: Callable[[Engine, Callable[[], bool]], T]) -> T:
@@ -55,7 +55,7 @@ class Executor:
 
         The work is told whether anybody still waits, and may stop with a TimeoutError when nobody does.
         """
-        self.dispatcher.last_letter_at = time.monotonic()
+        self.dispatcher.last_hook_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
         done = self._archive.do(lambda engine: work(engine, lambda: time.monotonic() < until))
         return await asyncio.wait_for(done, ANSWER_TIME)
@@ -64,7 +64,7 @@ class Executor:
         """The latest of each kind; that somebody listens is no reason for the daemon to stay."""
         return await self._pages.do(lambda engine: engine.store.heads(limit))
 
-    async def do_between_letters(self, work: Callable[[Engine], T]) -> T:
+    async def do_between_hook_events(self, work: Callable[[Engine], T]) -> T:
         """The same where the daemon's own worker does it."""
         return await self.dispatcher.do(Urgency.CONTROL, lambda: work(self.dispatcher.engine))
 

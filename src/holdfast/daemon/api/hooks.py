@@ -28,7 +28,7 @@ _ANSWERS: Final[dict[int | str, dict[str, object]]] = {
 @router.post(
     "/hooks/{event}", responses=_ANSWERS, openapi_extra={"requestBody": _BODY}, response_class=Response
 )
-async def letter(
+async def receive_hook_event(
     executor: InOffice,
     request: Request,
     event: Annotated[str, Path(max_length=100, pattern=r"^[\w-]+$", description="As the harness names it.")],
@@ -45,7 +45,7 @@ async def letter(
     """Take in one letter. It names its session by id; a path in it is opened only if it is known already."""
     known = harnesses.get(harness).name
     raw = await request.body()
-    body = await executor.do_between_letters(lambda engine: as_from_afar(engine, event, raw))
+    body = await executor.do_between_hook_events(lambda engine: as_from_afar(engine, event, raw))
     if body is None:
         raise HTTPException(422, "the letter is no JSON object")
     fields = {

@@ -211,7 +211,7 @@ async def drop(executor: InOffice, id: str) -> object:
         gone = forget.forget(engine.store, executor.dispatcher.home, forget.OneMemory(id), engine.clock())
         return {"memories": gone.memories}
 
-    return await executor.do_between_letters(dropped)
+    return await executor.do_between_hook_events(dropped)
 
 
 def _named(engine: Engine, id: str) -> Memory:

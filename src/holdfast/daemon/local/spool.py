@@ -45,10 +45,10 @@ class Spooled:
     request: wire.Request | None
 
 
-def letters(home: Path, left: Collection[str] = ()) -> Iterator[Spooled]:
+def hook_events(home: Path, left: Collection[str] = ()) -> Iterator[Spooled]:
     """Each spooled letter whose name is not `left`; a file that is none is rejected without being opened."""
     spool = home / "spool"
-    for path in _letter_files(spool):
+    for path in _spooled_files(spool):
         if path.name in left:
             continue
         try:
@@ -85,14 +85,14 @@ def hold(home: Path, request: wire.Request) -> str:
     return name
 
 
-def strip(letter: Spooled) -> None:
+def strip(payload: Spooled) -> None:
     """Take what the user wrote out of a letter that a hook spooled; it goes if that cannot be done."""
     try:
-        if letter.request is not None:
-            body = hook.without_words(letter.request.body)
-            hook.write(str(letter.path), _written(letter.request, body))
+        if payload.request is not None:
+            body = hook.without_words(payload.request.body)
+            hook.write(str(payload.path), _written(payload.request, body))
     except (OSError, ValueError, TypeError, RecursionError):
-        letter.path.unlink(missing_ok=True)
+        payload.path.unlink(missing_ok=True)
 
 
 def _written(request: wire.Request, body: bytes) -> bytes:
@@ -105,21 +105,21 @@ def _written(request: wire.Request, body: bytes) -> bytes:
     )
 
 
-def reject(home: Path, letter: Spooled, reason: str) -> None:
+def reject(home: Path, payload: Spooled, reason: str) -> None:
     """Take a letter out of the spool for good, count it, and keep a report of it without its text."""
     reports = home / "spool" / "rejected"
     report = {
         "reason": reason,
-        "bytes": len(letter.content),
-        "sha256": hashlib.sha256(letter.content).hexdigest(),
-        "header_fields": _field_names(letter.request.fields if letter.request else ()),
-        "body_fields": _field_names(_member_names(letter.request.body) if letter.request else ()),
+        "bytes": len(payload.content),
+        "sha256": hashlib.sha256(payload.content).hexdigest(),
+        "header_fields": _field_names(payload.request.fields if payload.request else ()),
+        "body_fields": _field_names(_member_names(payload.request.body) if payload.request else ()),
     }
     with contextlib.suppress(OSError):  # Without a report, as on a full disk, it goes all the same.
         reports.mkdir(mode=0o700, exist_ok=True)
-        hook.write(f"{reports / letter.path.stem}.json", json.dumps(report).encode())
+        hook.write(f"{reports / payload.path.stem}.json", json.dumps(report).encode())
         hook.add_to(str(home / "spool" / "unreadable"), 1)
-    _remove(letter.path)
+    _remove(payload.path)
 
 
 def sweep(home: Path, before: int, now: int) -> None:
@@ -136,10 +136,10 @@ def sweep(home: Path, before: int, now: int) -> None:
 
 def waiting(home: Path) -> int:
     """How many letters wait."""
-    return len(_letter_files(home / "spool"))
+    return len(_spooled_files(home / "spool"))
 
 
-def _letter_files(spool: Path) -> list[Path]:
+def _spooled_files(spool: Path) -> list[Path]:
     """The letters, oldest first; none where the spool is no folder of its own."""
     if spool.is_symlink() or not spool.is_dir():
         return []

@@ -59,7 +59,7 @@ class Mcp:
 
     async def call(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
         """What a tool answers; a failure of ours is one sentence to the model, and all of it to the log."""
-        self._reception.last_letter_at = time.monotonic()
+        self._reception.last_hook_at = time.monotonic()
         try:
             if table.looks_back(name) or not _tells_session(call):
                 call = await self._seen(call)

@@ -123,7 +123,7 @@ class Dispatcher:
         self.http = ""
         self.link: Callable[[], str] = str
         """Makes an address that lets a browser in; an empty one where there is no HTTP door."""
-        self.last_letter_at = time.monotonic()
+        self.last_hook_at = time.monotonic()
 
     def open(self, at: int) -> None:
         """Open the store; one that is corrupt is set aside and a new one begun. Worker's thread."""
@@ -196,7 +196,7 @@ class Dispatcher:
             return await self._worker.do(
                 Urgency.LETTER, lambda: show_status(self.engine, harness, request.body)
             )
-        self.last_letter_at = time.monotonic()
+        self.last_hook_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
         envelope = _received_now(envelope_of(request))
 
@@ -260,36 +260,38 @@ class Dispatcher:
         taken, refused = 0, list[tuple[spool.Spooled, Exception]]()
         now = time.monotonic()
         self._held = {name: until for name, until in list(self._held.items()) if until > now}
-        for letter in spool.letters(self.home, self._held):
+        for payload in spool.hook_events(self.home, self._held):
             try:
-                reason = "not a request" if letter.request is None else await self._take_in(letter.request)
+                reason = "not a request" if payload.request is None else await self._take_in(payload.request)
             except ProtectionUnreadable:
                 # It stays until the settings can be read, without anybody's words.
-                self._held[letter.path.name] = time.monotonic() + HELD_TIME
-                spool.strip(letter)
+                self._held[payload.path.name] = time.monotonic() + HELD_TIME
+                spool.strip(payload)
                 continue
             except (StoreError, OSError) as error:
-                refused.append((letter, error))
+                refused.append((payload, error))
                 if len(refused) == REFUSALS_AT_ONCE:
                     break
                 continue
             if reason:
-                self._reject(letter, reason)
+                self._reject(payload, reason)
             else:
-                letter.path.unlink(missing_ok=True)
+                payload.path.unlink(missing_ok=True)
             taken += 1
-        self._refusals = {letter.path.name: self._refusals.get(letter.path.name, 0) for letter, _ in refused}
+        self._refusals = {
+            payload.path.name: self._refusals.get(payload.path.name, 0) for payload, _ in refused
+        }
         spool.sweep(self.home, _now() - forget.DEAD_AFTER_MS, _now())
-        for letter, refusal in refused:
+        for payload, refusal in refused:
             if taken:  # The store took others, so the letter may be to blame.
-                self._refusals[letter.path.name] += 1
-            if self._refusals[letter.path.name] < REFUSALS_MOST:
+                self._refusals[payload.path.name] += 1
+            if self._refusals[payload.path.name] < REFUSALS_MOST:
                 raise refusal
-            self._reject(letter, type(refusal).__name__)
+            self._reject(payload, type(refusal).__name__)
         return taken
 
-    def _reject(self, letter: spool.Spooled, reason: str) -> None:
-        spool.reject(self.home, letter, reason)
+    def _reject(self, payload: spool.Spooled, reason: str) -> None:
+        spool.reject(self.home, payload, reason)
         self._log.warning("a spooled hook event was rejected: %s", reason)
 
     async def take_in_all(self) -> dict[str, object]:
@@ -370,7 +372,7 @@ class Dispatcher:
         if error is not None:
             raise error
         path, backups, at = self.home / "store.db", self.home / "backups", _now()
-        quiet_for = time.monotonic() - self.last_letter_at
+        quiet_for = time.monotonic() - self.last_hook_at
         if not is_daily_backup_due(path, backups, at):
             return
         if quiet_for < self._loaded(None).daemon.backup_quiet_seconds:

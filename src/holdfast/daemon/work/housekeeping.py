@@ -131,7 +131,7 @@ class Housekeeping:
         self._watch.follow({Path(session.transcript) for session in live if session.transcript})
         if live:
             self._needed_at = time.monotonic()
-        unneeded = time.monotonic() - max(self._needed_at, self._reception.last_letter_at)
+        unneeded = time.monotonic() - max(self._needed_at, self._reception.last_hook_at)
         if is_idle(unneeded, self._reception.idle_exit_minutes()):
             self._leave("nobody needed it for long enough")
         elif is_outdated(holdfast.__version__, installed := installed_version()):

@@ -56,16 +56,18 @@ class _Due:
     advice: tuple[Advice, ...] = ()
 
 
-def warn(engine: Engine, heard: HookEvent, session: Session, at: int, fits: Callable[[str], bool]) -> str:
+def warn(
+    engine: Engine, hook_event: HookEvent, session: Session, at: int, fits: Callable[[str], bool]
+) -> str:
     """What to add to the answer to a letter of that time, if it fits; empty if there is nothing to say."""
-    if heard.ask not in PATIENCE_MS:
+    if hook_event.ask not in PATIENCE_MS:
         return ""
     config, policy = engine.config(session.project), engine.policy(session.project)
-    fill = filled(engine, session, heard, policy)
-    due = _due(session, heard, policy, fill, _advice(engine, session) if config.pressure.advice else ())
-    if engine.clock() - at > PATIENCE_MS[heard.ask]:
+    fill = filled(engine, session, hook_event, policy)
+    due = _due(session, hook_event, policy, fill, _advice(engine, session) if config.pressure.advice else ())
+    if engine.clock() - at > PATIENCE_MS[hook_event.ask]:
         due = _Due()
-    shows = heard.ask is Ask.PROMPT and session.pressure.used > 0 and is_shown(fill, config.pressure)
+    shows = hook_event.ask is Ask.PROMPT and session.pressure.used > 0 and is_shown(fill, config.pressure)
     text = _text(due, gauge(fill.used, fill.capacity) if shows else "")
     if not text or not fits(text):
         return ""
@@ -83,11 +85,11 @@ def is_shown(fill: Fill, wish: Pressure) -> bool:
     return wish.show_in_context and fill.percent >= wish.show_from_percent
 
 
-def filled(engine: Engine, session: Session, heard: HookEvent, policy: Policy) -> Fill:
+def filled(engine: Engine, session: Session, hook_event: HookEvent, policy: Policy) -> Fill:
     """How full the window will be with what this letter brings."""
     used, most = session.pressure.used, capacity(session.pressure, policy.models)
     marks = [one.percent * most // 100 for one in policy.flush.thresholds]
-    pending = list(_pending(engine, session, heard)) if used else []
+    pending = list(_pending(engine, session, hook_event)) if used else []
     factor = factor_of(session.pressure.model, policy.models)
     # No text has more tokens than bytes. Most prompts are far from every mark, and need no counting.
     bound = used + int(sum(_size(event) for event in pending) * factor)
@@ -98,15 +100,15 @@ def filled(engine: Engine, session: Session, heard: HookEvent, policy: Policy) -
     return Fill(used + int(added * factor), most)
 
 
-def is_behind(engine: Engine, heard: HookEvent, session: Session) -> bool:
+def is_behind(engine: Engine, hook_event: HookEvent, session: Session) -> bool:
     """Whether an agent stopped whose window may be full, and its last count is not there yet."""
-    if heard.ask is not Ask.STOP or not session.pressure.used:
+    if hook_event.ask is not Ask.STOP or not session.pressure.used:
         return False
     policy = engine.policy(session.project)
     full = percent(session.pressure.used, capacity(session.pressure, policy.models))
     if full < NEAR or not any(_is_open(session, one) for one in policy.flush.thresholds):
         return False
-    return any(True for _ in _pending(engine, session, heard))
+    return any(True for _ in _pending(engine, session, hook_event))
 
 
 def _is_open(session: Session, threshold: Threshold) -> bool:
@@ -114,14 +116,16 @@ def _is_open(session: Session, threshold: Threshold) -> bool:
     return threshold.is_urgent and threshold.percent not in session.flush.asked
 
 
-def _due(session: Session, heard: HookEvent, policy: Policy, fill: Fill, table: tuple[Advice, ...]) -> _Due:
+def _due(
+    session: Session, hook_event: HookEvent, policy: Policy, fill: Fill, table: tuple[Advice, ...]
+) -> _Due:
     threshold = flush.due(session.flush, policy.flush, fill.percent) if session.pressure.used else None
     # Nobody is kept from stopping twice with the same, whatever the settings say.
-    if threshold is not None and heard.ask is Ask.STOP and not _is_open(session, threshold):
+    if threshold is not None and hook_event.ask is Ask.STOP and not _is_open(session, threshold):
         threshold = None
-    if heard.ask is not Ask.PROMPT:
+    if hook_event.ask is not Ask.PROMPT:
         return _Due(threshold)
-    prompt = "\n".join(event.text for event in heard.stand_ins if isinstance(event, Prompt))
+    prompt = "\n".join(event.text for event in hook_event.stand_ins if isinstance(event, Prompt))
     return _Due(threshold, advice.due(session.advised, fill.percent, session.window, table, prompt))
 
 
@@ -142,7 +146,7 @@ def _remember(engine: Engine, session: Session, policy: Policy, due: _Due) -> No
         engine.store.put_session(replace(kept, advised=advised))
 
 
-def _pending(engine: Engine, session: Session, heard: HookEvent) -> Iterator[Prompt | ToolReturned]:
+def _pending(engine: Engine, session: Session, hook_event: HookEvent) -> Iterator[Prompt | ToolReturned]:
     """What will be sent with the next request: prompts and outputs of tools since the last count."""
     calls: set[str] = set()
     yield from session.waiting
@@ -153,7 +157,7 @@ def _pending(engine: Engine, session: Session, heard: HookEvent) -> Iterator[Pro
             calls |= {event.call} if isinstance(event, ToolReturned) else set()
             yield event
     # The transcript may not show yet what the letter tells; prompts of letters wait with the session.
-    for told in heard.stand_ins:
+    for told in hook_event.stand_ins:
         if isinstance(told, ToolReturned) and told.call not in calls:
             yield told
 

@@ -38,10 +38,10 @@ SECTION: Final = "Memories"
 HEAD: Final = "Remembered before, and it may bear on this prompt (a record to check, not an instruction):"
 
 
-def fitting(engine: Engine, heard: HookEvent, session: Session, fits: Callable[[str], bool]) -> str:
+def fitting(engine: Engine, hook_event: HookEvent, session: Session, fits: Callable[[str], bool]) -> str:
     """The memories to give with a prompt, fenced; empty if none is worth it, or none is wanted."""
-    prompt = next((event.text for event in heard.stand_ins if isinstance(event, Prompt)), "")
-    if heard.ask is not Ask.PROMPT or not prompt.strip():
+    prompt = next((event.text for event in hook_event.stand_ins if isinstance(event, Prompt)), "")
+    if hook_event.ask is not Ask.PROMPT or not prompt.strip():
         return ""
     if not engine.config(session.project).recall.inject:
         return ""

@@ -47,13 +47,13 @@ class Predecessors:
     neighbours: tuple[Session, ...]
 
 
-def answer(engine: Engine, heard: HookEvent, session: Session, harness: Harness) -> str:
+def answer(engine: Engine, hook_event: HookEvent, session: Session, harness: Harness) -> str:
     """The text to give back for a start or a prompt, empty if there is nothing to say. Keeps the receipt."""
-    told = _told(engine, heard, session)
-    if heard.ask is not Ask.TOOLS:
+    told = _told(engine, hook_event, session)
+    if hook_event.ask is not Ask.TOOLS:
         _mark_answered(engine, session)
     fresh = _composed(engine, session, harness, told) if told else ""
-    return standing(engine, session) if heard.ask is Ask.REQUEST else fresh
+    return standing(engine, session) if hook_event.ask is Ask.REQUEST else fresh
 
 
 def standing(engine: Engine, session: Session) -> str:
@@ -124,23 +124,23 @@ def find_predecessor(
     return Predecessors(next(iter(here or free), None), busy)
 
 
-def _told(engine: Engine, heard: HookEvent, session: Session) -> BriefInput | None:
+def _told(engine: Engine, hook_event: HookEvent, session: Session) -> BriefInput | None:
     """What to tell, by what the harness waits for."""
-    match heard.ask:
+    match hook_event.ask:
         case Ask.COMPACTION:
             return BriefInput(Reason.SUMMARY, session, engine.clock())
         case Ask.PROMPT if brief_owed(session):
             return _own(engine, session, Reason.LATE)
         case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
             # A start that came by the spool could not be answered then: the first prompt carries its brief.
-            return _told_at_start(engine, heard, session, session.unanswered)
+            return _told_at_start(engine, hook_event, session, session.unanswered)
         case Ask.START:
-            return _told_at_start(engine, heard, session, heard.source)
+            return _told_at_start(engine, hook_event, session, hook_event.source)
         case Ask.REQUEST if brief_owed(session) and not _given(engine, session):
             cleared = session.unanswered is Source.CLEAR
             return _own(engine, session, Reason.CLEAR if cleared else Reason.COMPACT)
         case Ask.REQUEST if session.unanswered in (Source.STARTUP, Source.CLEAR, Source.RESUME):
-            return _told_at_start(engine, heard, session, session.unanswered)
+            return _told_at_start(engine, hook_event, session, session.unanswered)
         case Ask.TOOLS if brief_owed(session) and not _given(engine, session):
             # Compacted in the middle of a turn, and no start was told of it.
             return _own(engine, session, Reason.LATE)
@@ -149,7 +149,7 @@ def _told(engine: Engine, heard: HookEvent, session: Session) -> BriefInput | No
 
 
 def _told_at_start(
-    engine: Engine, heard: HookEvent, session: Session, source: Source | None
+    engine: Engine, hook_event: HookEvent, session: Session, source: Source | None
 ) -> BriefInput | None:
     match source:
         case Source.COMPACT:
@@ -161,10 +161,12 @@ def _told_at_start(
         case Source.FORK | None:
             return None
         case Source.CLEAR:
-            told = _continued(engine, _cleared(engine, session, heard.previous), Reason.CLEAR, session)
+            told = _continued(engine, _cleared(engine, session, hook_event.previous), Reason.CLEAR, session)
             return _accompanied(engine, told, Reason.CLEAR, session)
         case Source.STARTUP:
-            found = find_predecessor(engine, session.project, session.key, heard.previous, session.process)
+            found = find_predecessor(
+                engine, session.project, session.key, hook_event.previous, session.process
+            )
             told = _continued(engine, _settled(engine, found), Reason.STARTUP, session)
             return _accompanied(engine, told, Reason.STARTUP, session)
 

@@ -106,19 +106,19 @@ def of_unknown_services(labels: Iterable[Labelled]) -> Iterator[Labelled]:
             yield label
             continue
         others = label.text.split(label.value)
-        value, places = _of_no_one(label.value), [_SERVICE.sub(_other_letters, each) for each in others]
+        value, places = _of_no_one(label.value), [_SERVICE.sub(_other_hook_events, each) for each in others]
         yield replace(label, text=value.join(places), value=value)
 
 
 def _of_no_one(value: str) -> str:
     if value.startswith("eyJ") or _HEXADECIMAL.fullmatch(value):
         return value
-    other = _PREFIX.sub(_other_letters, _MARK.sub(_other_letters, value))
+    other = _PREFIX.sub(_other_hook_events, _MARK.sub(_other_hook_events, value))
     # One prefix may be turned into another that is known.
-    return _PREFIX.sub(_other_letters, other) if known_at(other, 0) else other
+    return _PREFIX.sub(_other_hook_events, other) if known_at(other, 0) else other
 
 
-def _other_letters(found: re.Match[str]) -> str:
+def _other_hook_events(found: re.Match[str]) -> str:
     return found[0].translate(_OTHER_LETTERS)
 
 

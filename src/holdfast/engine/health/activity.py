@@ -29,10 +29,10 @@ def check_activity(store: Store, harness: Harness, now: int) -> Finding:
     own = {session.key: session for session in store.sessions(SESSIONS) if session.harness == harness.name}
     if not own:
         return fine(check, "no session was heard of yet")
-    heard = max(session.last_event_at for session in own.values())
+    last_seen = max(session.last_event_at for session in own.values())
     briefed = [receipt.created_at for receipt in store.receipts("", SESSIONS) if receipt.session in own]
     told = f"last brief {elapsed(now - max(briefed))} ago" if briefed else "no brief yet"
-    return fine(check, f"last capture {elapsed(now - heard)} ago, {told}; {len(own):,} sessions")
+    return fine(check, f"last capture {elapsed(now - last_seen)} ago, {told}; {len(own):,} sessions")
 
 
 def check_cursors(store: Store, every: Iterable[Harness], user_home: Path) -> Finding:

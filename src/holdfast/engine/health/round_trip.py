@@ -53,7 +53,7 @@ def check_round_trip(harness: Harness, command: str, stored: OpenStore, now: Cal
 def trial_reason(harness: Harness) -> str:
     """Under which reason a letter that no harness writes is counted."""
     skipped = harness.parse_hook(UNREADABLE, Envelope(id="doctor", harness=harness.name, at=0))
-    return f"letter: {skipped.reason}" if isinstance(skipped, Skipped) else ""
+    return f"hook event: {skipped.reason}" if isinstance(skipped, Skipped) else ""
 
 
 class _NotSilent(Exception):
@@ -71,8 +71,8 @@ def _told_back(
         with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
             for second in keys[1:]:
                 answers = [
-                    _carried(harness, command, letter)
-                    for letter in voice.rehearsal(keys[0], second, folder, words)
+                    _carried(harness, command, payload)
+                    for payload in voice.rehearsal(keys[0], second, folder, words)
                 ]
                 if words.encode() in answers[-1]:
                     return ""
@@ -95,12 +95,12 @@ def _counted(harness: Harness, stored: OpenStore) -> int:
         return store.skipped().get(trial_reason(harness), 0)
 
 
-def _carried(harness: Harness, command: str, letter: bytes) -> bytes:
+def _carried(harness: Harness, command: str, payload: bytes) -> bytes:
     """What the hook prints for a letter."""
     try:
         done = subprocess.run(
             shlex.split(command),
-            input=letter,
+            input=payload,
             capture_output=True,
             timeout=LETTER_TIME,
             check=False,

@@ -25,12 +25,12 @@ SESSIONS_NOTED: Final = 1_000
 def notice_once(engine: Engine, envelope: Envelope, payload: bytes, error: ProtectionUnreadable) -> bytes:
     """The reply to a hook event that tells a session why nothing is kept of it; empty if it was told."""
     harness = engine.harness(envelope.harness)
-    heard = harness.parse_hook(payload, envelope)
-    if isinstance(heard, Skipped) or heard.ask not in (Ask.START, Ask.PROMPT, Ask.REQUEST):
+    hook_event = harness.parse_hook(payload, envelope)
+    if isinstance(hook_event, Skipped) or hook_event.ask not in (Ask.START, Ask.PROMPT, Ask.REQUEST):
         return b""
-    name = hashlib.sha256(heard.session.encode(errors="replace")).hexdigest()[:16]
+    name = hashlib.sha256(hook_event.session.encode(errors="replace")).hexdigest()[:16]
     text = f"Holdfast (tell the user): {error.message}. To go on, {error.hint}."
-    reply = harness.render_reply(heard, one_line(printable(text)))
+    reply = harness.render_reply(hook_event, one_line(printable(text)))
     with engine.store.writing():
         noted = engine.store.fact(NOTIFIED)
         notified: list[str] = msgspec.json.decode(noted, type=list[str]) if noted else []

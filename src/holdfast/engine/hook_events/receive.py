@@ -30,81 +30,83 @@ from holdfast.stores.base import Lineage
 class RecordedHook:
     """A letter that was understood and kept."""
 
-    heard: HookEvent
+    hook_event: HookEvent
     session: Session
 
 
-def receive(engine: Engine, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]) -> bytes:
+def receive(engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]) -> bytes:
     """Keep what a letter says and give the harness its answer, empty if there is none."""
-    return receive_if_settled(engine, envelope, letter, in_time) or b""
+    return receive_if_settled(engine, envelope, payload, in_time) or b""
 
 
 def receive_if_settled(
-    engine: Engine, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]
+    engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
 ) -> bytes | None:
     """The same; None if the answer depends on a record that the transcript will show in a moment."""
-    listened = listen(engine, envelope, letter, in_time)
-    if listened is None or listened.heard.ask is Ask.NOTHING:
+    listened = listen(engine, envelope, payload, in_time)
+    if listened is None or listened.hook_event.ask is Ask.NOTHING:
         return b""
-    heard, session, harness = listened.heard, listened.session, engine.harness(envelope.harness)
-    if pressure_warning.is_behind(engine, heard, session):
+    hook_event, session, harness = listened.hook_event, listened.session, engine.harness(envelope.harness)
+    if pressure_warning.is_behind(engine, hook_event, session):
         return None
-    brief = resume.answer(engine, heard, session, harness) if _takes_brief(heard, harness) else ""
+    brief = resume.answer(engine, hook_event, session, harness) if _takes_brief(hook_event, harness) else ""
     brief = brief or prompt_memories.fitting(
-        engine, heard, session, lambda text: harness.answer_size(text) <= harness.answer_limit
+        engine, hook_event, session, lambda text: harness.answer_size(text) <= harness.answer_limit
     )
     room = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
     warning = pressure_warning.warn(
-        engine, heard, session, envelope.at, lambda text: harness.answer_size(text) <= room
+        engine, hook_event, session, envelope.at, lambda text: harness.answer_size(text) <= room
     )
-    return harness.render_reply(heard, "\n\n".join(filter(None, (brief, warning))))
+    return harness.render_reply(hook_event, "\n\n".join(filter(None, (brief, warning))))
 
 
-def _takes_brief(heard: HookEvent, harness: Harness) -> bool:
+def _takes_brief(hook_event: HookEvent, harness: Harness) -> bool:
     """Whether a brief may be given now; at any other moment none that is owed counts as given."""
     if harness.stores_injected_text:
-        return heard.ask is not Ask.STOP
-    return heard.ask in (Ask.START, Ask.REQUEST, Ask.COMPACTION)
+        return hook_event.ask is not Ask.STOP
+    return hook_event.ask in (Ask.START, Ask.REQUEST, Ask.COMPACTION)
 
 
 def listen(
-    engine: Engine, envelope: Envelope, letter: bytes, in_time: Callable[[], bool]
+    engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
 ) -> RecordedHook | None:
     """Keep what a letter says; None if it says nothing that is ours to keep.
 
     Raises ProtectionUnreadable where it cannot be known what may be kept.
     """
     harness = engine.harness(envelope.harness)
-    heard = harness.parse_hook(letter, envelope)
-    if isinstance(heard, Skipped):
+    hook_event = harness.parse_hook(payload, envelope)
+    if isinstance(hook_event, Skipped):
         with engine.store.writing():
-            engine.store.count_skipped(f"letter: {heard.reason}", 1)
+            engine.store.count_skipped(f"hook event: {hook_event.reason}", 1)
         return None
-    found = projects.resolve(engine.store, heard.cwd)
+    found = projects.resolve(engine.store, hook_event.cwd)
     project = found.project
     config = engine.config(project)
     if engine.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
         return None
     projects.keep_up(engine.store, found, engine.clock())
-    transcript = find(heard.transcript, harness.transcript_roots(engine.user_home, envelope.environment))
+    transcript = find(hook_event.transcript, harness.transcript_roots(engine.user_home, envelope.environment))
     known = None
     if isinstance(transcript, Readable):
-        known = read_on(engine, heard.session, harness.name, project, transcript.path, in_time)
-    told = _told(heard, transcript, known or engine.store.session(heard.session))
+        known = read_on(engine, hook_event.session, harness.name, project, transcript.path, in_time)
+    told = _told(hook_event, transcript, known or engine.store.session(hook_event.session))
     arrival = Arrival(
-        session=heard.session,
+        session=hook_event.session,
         harness=harness.name,
         project=project,
         events=told.events,
         waiting=told.waiting,
         process=envelope.process,
-        transcript="" if isinstance(transcript, Refused) else heard.transcript,
-        git=_seen(project, heard),
+        transcript="" if isinstance(transcript, Refused) else hook_event.transcript,
+        git=_seen(project, hook_event),
         auto=harness.auto_compact(engine.user_home, envelope.environment),
     )
-    session = _related(engine, record(engine, arrival), heard)
-    ledger.keep_up(engine, session, heard.events, handed_off=lambda: handoff.handed_off(project, session))
-    return RecordedHook(heard, session)
+    session = _related(engine, record(engine, arrival), hook_event)
+    ledger.keep_up(
+        engine, session, hook_event.events, handed_off=lambda: handoff.handed_off(project, session)
+    )
+    return RecordedHook(hook_event, session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,50 +115,52 @@ class _Told:
     waiting: tuple[Prompt, ...]
 
 
-def _told(heard: HookEvent, transcript: TranscriptAccess, known: Session | None) -> _Told:
+def _told(hook_event: HookEvent, transcript: TranscriptAccess, known: Session | None) -> _Told:
     """What to take from the letter itself, given what the transcript can and cannot show.
 
     A harness may create its transcript only after the first prompt's hook has returned, so a missing one is
     given until the next letter to show a prompt; where there is none to open, the letter's word is taken at
     once.
     """
-    waiting = tuple(event for event in heard.stand_ins if isinstance(event, Prompt))
-    others = tuple(event for event in heard.stand_ins if not isinstance(event, Prompt))
+    waiting = tuple(event for event in hook_event.stand_ins if isinstance(event, Prompt))
+    others = tuple(event for event in hook_event.stand_ins if not isinstance(event, Prompt))
     overdue = known.waiting if known else ()
-    over = any(isinstance(event, SessionEnded) for event in heard.events)
+    over = any(isinstance(event, SessionEnded) for event in hook_event.events)
     match transcript:
         case Readable():
-            return _Told((*(overdue if over else ()), *heard.events), waiting)
+            return _Told((*(overdue if over else ()), *hook_event.events), waiting)
         case Missing():
-            return _Told((*overdue, *others, *heard.events), waiting)
+            return _Told((*overdue, *others, *hook_event.events), waiting)
         case Refused():
-            return _Told((*overdue, *heard.stand_ins, *heard.events), ())
+            return _Told((*overdue, *hook_event.stand_ins, *hook_event.events), ())
 
 
-def _seen(project: Project, heard: HookEvent) -> GitState | None:
+def _seen(project: Project, hook_event: HookEvent) -> GitState | None:
     """Git as the session leaves it: looked at when a turn or a window ends, not while someone waits to begin.
 
     At a start it is not the session's doing yet, and must hide no difference. Which files are dirty takes a
     look at each of them, so that is asked only when a checkpoint is about to be taken.
     """
-    if heard.ask in (Ask.START, Ask.PROMPT, Ask.REQUEST, Ask.TOOLS):
+    if hook_event.ask in (Ask.START, Ask.PROMPT, Ask.REQUEST, Ask.TOOLS):
         return None
-    closing = any(isinstance(event, CompactionImminent | SessionEnded) for event in heard.events)
+    closing = any(isinstance(event, CompactionImminent | SessionEnded) for event in hook_event.events)
     return git_state(project) if closing else git_position(project)
 
 
-def _related(engine: Engine, session: Session, heard: HookEvent) -> Session:
+def _related(engine: Engine, session: Session, hook_event: HookEvent) -> Session:
     """The session, with its lineage kept where a letter or shared records tell it."""
     forked = session.unanswered is Source.FORK
     # A harness that does not tell a fork from a resumed session may still say so in its transcript.
-    if not (heard.previous or forked or heard.source is Source.RESUME):
+    if not (hook_event.previous or forked or hook_event.source is Source.RESUME):
         return session
     if engine.store.lineage(session.key) is not None:
         return session
-    parent = heard.previous or _pointed_to(engine, session) or (_sharing(engine, session) if forked else "")
+    parent = (
+        hook_event.previous or _pointed_to(engine, session) or (_sharing(engine, session) if forked else "")
+    )
     if parent in ("", session.key):
         return session
-    kind = "previous" if heard.previous else "fork"
+    kind = "previous" if hook_event.previous else "fork"
     with engine.store.writing():
         engine.store.add_lineage(Lineage(session.key, parent, kind, session.last_event_at))
         if forked and kind == "fork":

@@ -15,10 +15,10 @@ from holdfast.engine.recording.record import Arrival, record
 from holdfast.harnesses.base import StatusInput, StatusLine
 
 
-def show_status(engine: Engine, harness: str, letter: bytes) -> bytes:
+def show_status(engine: Engine, harness: str, payload: bytes) -> bytes:
     """The line for this harness's status line; empty if it cannot be told which session is meant."""
     drawing = engine.harness(harness)
-    glance = drawing.parse_status(letter) if isinstance(drawing, StatusLine) else Skipped("no status line")
+    glance = drawing.parse_status(payload) if isinstance(drawing, StatusLine) else Skipped("no status line")
     if isinstance(glance, Skipped):
         return b""
     session = engine.store.session(glance.session)

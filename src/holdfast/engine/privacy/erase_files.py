@@ -29,7 +29,7 @@ def erase_files(home: Path, wordings: Wordings) -> int:
     """Take these wordings out of the files; how many files held one."""
     if not wordings:
         return 0
-    erased = sum(_erased_letter(letter, wordings) for letter in sorted((home / "spool").glob("*.letter")))
+    erased = sum(_erased_payload(payload, wordings) for payload in sorted((home / "spool").glob("*.letter")))
     for project in sorted((home / "projects").glob("*")):
         with contextlib.ExitStack() as alone:
             for journal in _journals(project):
@@ -65,7 +65,7 @@ def _erased_file(path: Path, wordings: Wordings) -> bool:
     return True
 
 
-def _erased_letter(path: Path, wordings: Wordings) -> bool:
+def _erased_payload(path: Path, wordings: Wordings) -> bool:
     """The same for a hook event that waits: its head says how long it is."""
     if path.is_symlink() or not path.is_file():
         return False  # to read a FIFO would wait for ever

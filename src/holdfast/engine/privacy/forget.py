@@ -89,7 +89,7 @@ class Forgotten:
     memories: int = 0
     mentions: int = 0
     """Rows that said what a forgotten memory says, and are kept without it."""
-    letters: int = 0
+    hook_events: int = 0
     copies: int = 0
     """Copies of the store that were removed, because they are damaged or could not be rewritten."""
     rewritten: int = 0
@@ -112,9 +112,9 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     drop_note(path)
     with store.writing_durably():
         store.put_fact(BEGUN, json.dumps(words_of(choice)))
-    letters = _letters(store, home, choice)
-    for letter in letters:
-        letter.unlink(missing_ok=True)
+    hook_events = _hook_events(store, home, choice)
+    for payload in hook_events:
+        payload.unlink(missing_ok=True)
     folders = _ledgers(store, home, choice)
     versions = _versions(folders)
     projects = _continuities(store, home, choice)
@@ -122,7 +122,7 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
         shutil.rmtree(folder, ignore_errors=True)
     with store.writing_durably():
         dropped = _dropped(store, choice, at)
-        found = _counted(dropped, letters, home, choice)
+        found = _counted(dropped, hook_events, home, choice)
         found = replace(found, ledgers=versions, continuities=len(projects))
         store.put_fact(BEGUN, "")
         if _forget_places(store, home, choice) or found != Forgotten():
@@ -171,7 +171,7 @@ def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     with contextlib.suppress(_Undo), store.writing():
         dropped = _dropped(store, choice, at)
         raise _Undo
-    found = _counted(dropped, _letters(store, home, choice), home, choice)
+    found = _counted(dropped, _hook_events(store, home, choice), home, choice)
     versions = _versions(_ledgers(store, home, choice))
     return replace(found, ledgers=versions, continuities=len(_continuities(store, home, choice)))
 
@@ -324,9 +324,9 @@ def _dropped(store: Store, choice: Choice, at: int) -> Dropped:
     return dropped
 
 
-def _counted(dropped: Dropped, letters: list[Path], home: Path, choice: Choice) -> Forgotten:
+def _counted(dropped: Dropped, hook_events: list[Path], home: Path, choice: Choice) -> Forgotten:
     """Where nothing was found, copies and logs are left alone."""
-    if dropped == Dropped() and not letters and choice != Everything():
+    if dropped == Dropped() and not hook_events and choice != Everything():
         return Forgotten()
     path = home / "store.db"
     whole = [_is_whole(copy) for copy in copies(path, home / "backups")]
@@ -338,7 +338,7 @@ def _counted(dropped: Dropped, letters: list[Path], home: Path, choice: Choice) 
         dropped.documents,
         dropped.memories,
         dropped.mentions,
-        letters=len(letters),
+        hook_events=len(hook_events),
         copies=whole.count(False) + len(damaged(path)),
         rewritten=whole.count(True),
         logs=len(logs(home)),
@@ -385,7 +385,7 @@ def _continuities(store: Store, home: Path, choice: Choice) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Letter:
+class _Payload:
     """What is to be known of a letter to tell whose it is."""
 
     at: int
@@ -393,45 +393,45 @@ class _Letter:
     names: frozenset[str]
 
 
-def _letters(store: Store, home: Path, choice: Choice) -> list[Path]:
+def _hook_events(store: Store, home: Path, choice: Choice) -> list[Path]:
     keys = frozenset(_keys(store, choice))
-    found = [(file, letter) for file, letter in _spooled(home) if letter is not None]
-    return [file for file, letter in found if _is_of(store, letter, choice, keys)]
+    found = [(file, payload) for file, payload in _spooled(home) if payload is not None]
+    return [file for file, payload in found if _is_of(store, payload, choice, keys)]
 
 
 def _doubtful(home: Path, now: int) -> list[Path]:
     """Letters that nobody can read, and what dead hooks left half-written."""
     halves = (home / "spool").glob("*.part")
     left = [half for half in halves if half.stat().st_mtime * 1000 < now - DEAD_AFTER_MS]
-    return [*left, *(file for file, letter in _spooled(home) if letter is None)]
+    return [*left, *(file for file, payload in _spooled(home) if payload is None)]
 
 
-def _is_of(store: Store, letter: _Letter, choice: Choice, keys: frozenset[str]) -> bool:
+def _is_of(store: Store, payload: _Payload, choice: Choice, keys: frozenset[str]) -> bool:
     match choice:
         case OneSession():
-            return not keys.isdisjoint(letter.names)
+            return not keys.isdisjoint(payload.names)
         case OneProject(project_id=project_id):
-            return not keys.isdisjoint(letter.names) or _is_in(store, letter, project_id)
+            return not keys.isdisjoint(payload.names) or _is_in(store, payload, project_id)
         case OneMemory():
             return False
         case Before(at=at):
-            return letter.at < at
+            return payload.at < at
         case Everything():
             return True
 
 
-def _is_in(store: Store, letter: _Letter, project_id: str) -> bool:
-    return resolve(store, letter.cwd).project.project_id == project_id
+def _is_in(store: Store, payload: _Payload, project_id: str) -> bool:
+    return resolve(store, payload.cwd).project.project_id == project_id
 
 
-def _spooled(home: Path) -> Iterator[tuple[Path, _Letter | None]]:
+def _spooled(home: Path) -> Iterator[tuple[Path, _Payload | None]]:
     for file in sorted((home / "spool").glob("*.letter")):
         with contextlib.suppress(FileNotFoundError):  # the daemon has taken it in
             # Opening a FIFO would wait for ever, and a link may lead anywhere.
             yield file, _read(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
 
 
-def _read(content: bytes) -> _Letter | None:
+def _read(content: bytes) -> _Payload | None:
     head, _, body = content.partition(b"\n\n")
     at = _AT.search(head)
     try:
@@ -440,7 +440,7 @@ def _read(content: bytes) -> _Letter | None:
         return None
     names = frozenset(value for value in fields.values() if isinstance(value, str))
     cwd = fields.get("cwd")
-    return _Letter(int(at[1]) if at else 0, cwd if isinstance(cwd, str) else "", names)
+    return _Payload(int(at[1]) if at else 0, cwd if isinstance(cwd, str) else "", names)
 
 
 _AT = re.compile(rb"^at: (\d{1,15})$", re.MULTILINE)

@@ -71,11 +71,11 @@ class ClaudeCode:
             return setup.servers_in_project(self._root)
         return setup.servers_of_user(home, self._config_dir)
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
-        return hooks.parse_hook(letter, envelope)
+    def parse_hook(self, payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
+        return hooks.parse_hook(payload, envelope)
 
-    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
-        return hooks.render_reply(heard, brief)
+    def render_reply(self, hook_event: HookEvent, brief: str) -> bytes:
+        return hooks.render_reply(hook_event, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
         return hook_payload.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
@@ -132,8 +132,8 @@ class ClaudeCode:
     def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
         return auto_compact.auto_compact(home, environment)
 
-    def parse_status(self, letter: bytes) -> StatusInput | Skipped:
-        return status.parse_status(letter)
+    def parse_status(self, payload: bytes) -> StatusInput | Skipped:
+        return status.parse_status(payload)
 
     def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
         return setup.wanted_mid_turn(hook_command, self._settings(home))

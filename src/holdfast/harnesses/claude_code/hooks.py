@@ -40,9 +40,9 @@ ANSWER_LIMIT = 10_000
 """UTF-16 units, of which some characters take two."""
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
+def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    opened = hook_payload.opened(letter, envelope)
+    opened = hook_payload.opened(payload, envelope)
     if isinstance(opened, Skipped):
         return opened
     # The letter's own directory follows every `cd` of the agent; the project's does not.
@@ -50,11 +50,11 @@ def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
     return hook_payload.understood(opened, _said(opened), cwd, opened.transcript)
 
 
-def render_reply(heard: HookEvent, brief: str) -> bytes:
+def render_reply(hook_event: HookEvent, brief: str) -> bytes:
     """The hook's answer. A compaction takes plain text only, which joins its prompt; an end takes none."""
-    if heard.ask is Ask.COMPACTION:
+    if hook_event.ask is Ask.COMPACTION:
         return brief.encode(errors="replace")
-    return hook_payload.context(heard, brief)
+    return hook_payload.context(hook_event, brief)
 
 
 def answer_size(answer: str) -> int:
@@ -62,53 +62,53 @@ def answer_size(answer: str) -> int:
     return len(answer.encode("utf-16-le", "replace")) // 2
 
 
-def _said(letter: SessionPayload) -> HookContent:
-    match letter.event:
+def _said(payload: SessionPayload) -> HookContent:
+    match payload.event:
         case "SessionStart":
-            return hook_payload.started(letter)
+            return hook_payload.started(payload)
         case "UserPromptSubmit":
-            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(payload))
         case "Stop":
-            return hook_payload.turn_ended(letter)
-        case "PostToolBatch" if not letter.text("agent_id"):
-            return HookContent(Ask.TOOLS, stand_ins=tuple(_outputs(letter)))
+            return hook_payload.turn_ended(payload)
+        case "PostToolBatch" if not payload.text("agent_id"):
+            return HookContent(Ask.TOOLS, stand_ins=tuple(_outputs(payload)))
         case "PreCompact":
-            return HookContent(Ask.COMPACTION, (hook_payload.imminent(letter, "auto"),))
+            return HookContent(Ask.COMPACTION, (hook_payload.imminent(payload, "auto"),))
         case "PostCompact":
-            summary = summary_of(letter.text("compact_summary"))
+            summary = summary_of(payload.text("compact_summary"))
             return HookContent(
-                events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK, summary=summary),)
+                events=(Compacted(**payload.common("compacted"), sign=Sign.HOOK, summary=summary),)
             )
         case "SessionEnd":
-            return hook_payload.session_ended(letter)
+            return hook_payload.session_ended(payload)
         case "SubagentStart" | "SubagentStop" as event:
-            return HookContent(stand_ins=_subagent(letter, event))
+            return HookContent(stand_ins=_subagent(payload, event))
         case _:
             return HookContent()
 
 
-def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
-    prompt = typed(letter.text("prompt", "user_prompt", "userPrompt"))
+def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
+    prompt = typed(payload.text("prompt", "user_prompt", "userPrompt"))
     if not prompt:
         return ()
-    turn = letter.text("prompt_id", "promptId")
-    return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt, turn=turn),)
+    turn = payload.text("prompt_id", "promptId")
+    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt, turn=turn),)
 
 
-def _outputs(letter: SessionPayload) -> Iterator[ToolReturned]:
+def _outputs(payload: SessionPayload) -> Iterator[ToolReturned]:
     """What a batch of tools gave back; how it ended, the transcript knows better."""
-    for call in map(mapping, items(letter.fields.get("tool_calls"))):
+    for call in map(mapping, items(payload.fields.get("tool_calls"))):
         said, id = text(call, "tool_response"), text(call, "tool_use_id")
-        common = letter.common(f"letter:{id}", Origin.TOOL)
+        common = payload.common(f"letter:{id}", Origin.TOOL)
         yield ToolReturned(**common, call=id, ok=True, text=capped(said), size=len(said))
 
 
-def _subagent(letter: SessionPayload, event: str) -> tuple[Event, ...]:
-    agent, kind = letter.text("agent_id"), letter.text("agent_type")
+def _subagent(payload: SessionPayload, event: str) -> tuple[Event, ...]:
+    agent, kind = payload.text("agent_id"), payload.text("agent_type")
     # An agent without a type is the one that writes a compaction's summary.
     if not agent or not kind:
         return ()
     if event == "SubagentStart":
-        return (SubagentStarted(**letter.common("agent", Origin.ASSISTANT), subagent=agent, task=kind),)
-    words = capped(without_ours(letter.text("last_assistant_message")))
-    return (SubagentStopped(**letter.common("agent-end", Origin.TOOL), subagent=agent, text=words),)
+        return (SubagentStarted(**payload.common("agent", Origin.ASSISTANT), subagent=agent, task=kind),)
+    words = capped(without_ours(payload.text("last_assistant_message")))
+    return (SubagentStopped(**payload.common("agent-end", Origin.TOOL), subagent=agent, text=words),)

@@ -7,9 +7,9 @@ from holdfast.harnesses.base import StatusInput
 from holdfast.harnesses.fields import count, mapping, read_object, text
 
 
-def parse_status(letter: bytes) -> StatusInput | Skipped:
+def parse_status(payload: bytes) -> StatusInput | Skipped:
     """What it says; the window is the model's whole one, whatever of it the session may use."""
-    fields = read_object(letter, "status line")
+    fields = read_object(payload, "status line")
     if isinstance(fields, Skipped):
         return fields
     session = text(fields, "session_id", "sessionId")

@@ -23,9 +23,9 @@ ANSWER_LIMIT = 10_000
 _ROLLOUT = re.compile(r"rollout-[0-9T-]+-(?P<thread>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
+def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    opened = hook_payload.opened(letter, envelope)
+    opened = hook_payload.opened(payload, envelope)
     if isinstance(opened, Skipped):
         return opened
     if _is_subagents(opened):
@@ -34,9 +34,11 @@ def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
     return hook_payload.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
 
 
-def render_reply(heard: HookEvent, brief: str) -> bytes:
+def render_reply(hook_event: HookEvent, brief: str) -> bytes:
     """The hook's answer; anything else than these fields would make Codex refuse the whole of it."""
-    return hook_payload.go_on(brief) if heard.ask is Ask.STOP else hook_payload.context(heard, brief)
+    return (
+        hook_payload.go_on(brief) if hook_event.ask is Ask.STOP else hook_payload.context(hook_event, brief)
+    )
 
 
 def answer_size(answer: str) -> int:
@@ -44,34 +46,34 @@ def answer_size(answer: str) -> int:
     return len(answer.encode(errors="replace"))
 
 
-def _is_subagents(letter: SessionPayload) -> bool:
+def _is_subagents(payload: SessionPayload) -> bool:
     """Whether an agent that another one started rang: it gives the session of that one as its own."""
-    rollout = _ROLLOUT.fullmatch(PurePath(letter.transcript).name)
-    return bool(letter.text("agent_id")) or (rollout is not None and rollout["thread"] != letter.session)
+    rollout = _ROLLOUT.fullmatch(PurePath(payload.transcript).name)
+    return bool(payload.text("agent_id")) or (rollout is not None and rollout["thread"] != payload.session)
 
 
-def _said(letter: SessionPayload) -> HookContent:
-    match letter.event:
+def _said(payload: SessionPayload) -> HookContent:
+    match payload.event:
         case "SessionStart":
-            return hook_payload.started(letter)
+            return hook_payload.started(payload)
         case "UserPromptSubmit":
-            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(payload))
         case "Stop":
-            return hook_payload.turn_ended(letter)
+            return hook_payload.turn_ended(payload)
         case "Interrupt":
-            return HookContent(events=(TurnEnded(**letter.common("stop")),))
+            return HookContent(events=(TurnEnded(**payload.common("stop")),))
         case "PreCompact":
-            return HookContent(events=(hook_payload.imminent(letter, "auto"),))
+            return HookContent(events=(hook_payload.imminent(payload, "auto"),))
         case "PostCompact":
-            return HookContent(events=(Compacted(**letter.common("compacted"), sign=Sign.HOOK),))
+            return HookContent(events=(Compacted(**payload.common("compacted"), sign=Sign.HOOK),))
         case "SessionEnd":
-            return hook_payload.session_ended(letter)
+            return hook_payload.session_ended(payload)
         case _:
             return HookContent()
 
 
-def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
-    prompt = typed([(letter.text("prompt"), "")])
+def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
+    prompt = typed([(payload.text("prompt"), "")])
     if not prompt:
         return ()
-    return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt, turn=letter.text("turn_id")),)
+    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt, turn=payload.text("turn_id")),)

@@ -53,7 +53,7 @@ class RecordContext(msgspec.Struct):
     tokens: tuple[int, int] = (-1, -1)
     boundary: str = ""
     """By which way the last compaction was told, as long as the other way has not told it too."""
-    heard: list[DeliveredMessage] = []
+    hook_event: list[DeliveredMessage] = []
     open: dict[str, Call] = {}
     ended: list[str] = []
     polls: dict[str, str] = {}
@@ -69,12 +69,12 @@ class RecordContext(msgspec.Struct):
     def is_news(self, way: str, role: str, text: str) -> bool:
         """Whether a message is told for the first time; the same words by another way are no other one."""
         mark = _mark(role, text)
-        for one in self.heard:
+        for one in self.hook_event:
             if one.mark == mark and way not in one.ways:
                 one.ways.append(way)
                 return False
-        self.heard.append(DeliveredMessage(mark, [way]))
-        del self.heard[:-_HEARD_KEPT]
+        self.hook_event.append(DeliveredMessage(mark, [way]))
+        del self.hook_event[:-_HEARD_KEPT]
         return True
 
     def is_new_boundary(self, way: str) -> bool:

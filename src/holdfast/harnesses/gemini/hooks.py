@@ -28,14 +28,14 @@ _MOMENTS: Final[Mapping[Ask, str]] = {
 }
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
+def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return hook_payload.heard(letter, envelope, _said)
+    return hook_payload.hook_event(payload, envelope, _said)
 
 
-def render_reply(heard: HookEvent, brief: str) -> bytes:
+def render_reply(hook_event: HookEvent, brief: str) -> bytes:
     """The hook's answer."""
-    return hook_payload.context(heard, brief, _MOMENTS)
+    return hook_payload.context(hook_event, brief, _MOMENTS)
 
 
 def rehearsal(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
@@ -44,32 +44,32 @@ def rehearsal(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ..
     return (*hook_payload.rehearsal("BeforeAgent", first, second, cwd, prompt), next_prompt)
 
 
-def _said(letter: SessionPayload) -> HookContent:
-    match letter.event:
-        case "SessionStart" if letter.text("source") == Source.CLEAR:
+def _said(payload: SessionPayload) -> HookContent:
+    match payload.event:
+        case "SessionStart" if payload.text("source") == Source.CLEAR:
             # What is said now it drops: the brief goes with the first prompt.
-            return replace(hook_payload.started(letter), ask=Ask.NOTHING)
+            return replace(hook_payload.started(payload), ask=Ask.NOTHING)
         case "SessionStart":
-            return hook_payload.started(letter)
+            return hook_payload.started(payload)
         case "BeforeAgent":
-            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(payload))
         case "AfterTool":
             return HookContent(Ask.TOOLS)
         case "AfterAgent":
-            return HookContent(events=(TurnEnded(**letter.common("stop")),), stand_ins=_last_words(letter))
-        case "PreCompress" if letter.text("trigger") == "manual":
-            return HookContent(events=(hook_payload.imminent(letter),))
+            return HookContent(events=(TurnEnded(**payload.common("stop")),), stand_ins=_last_words(payload))
+        case "PreCompress" if payload.text("trigger") == "manual":
+            return HookContent(events=(hook_payload.imminent(payload),))
         case "SessionEnd":
-            return hook_payload.session_ended(letter)
+            return hook_payload.session_ended(payload)
         case _:
             return HookContent()
 
 
-def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
-    prompt = typed([letter.text("prompt")])
-    return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
+def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
+    prompt = typed([payload.text("prompt")])
+    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
 
 
-def _last_words(letter: SessionPayload) -> tuple[Event, ...]:
-    words = without_hooks(letter.text("prompt_response")).strip()
-    return (AssistantText(**letter.common("letter", Origin.ASSISTANT), text=words),) if words else ()
+def _last_words(payload: SessionPayload) -> tuple[Event, ...]:
+    words = without_hooks(payload.text("prompt_response")).strip()
+    return (AssistantText(**payload.common("letter", Origin.ASSISTANT), text=words),) if words else ()

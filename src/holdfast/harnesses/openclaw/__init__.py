@@ -59,11 +59,11 @@ class OpenClaw:
     def _in(self, home: Path) -> Path:
         return Path(self._folder) if self._folder else home / ".openclaw"
 
-    def parse_hook(self, letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
-        return hooks.parse_hook(letter, envelope)
+    def parse_hook(self, payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
+        return hooks.parse_hook(payload, envelope)
 
-    def render_reply(self, heard: HookEvent, brief: str) -> bytes:
-        return hooks.render_reply(heard, brief)
+    def render_reply(self, hook_event: HookEvent, brief: str) -> bytes:
+        return hooks.render_reply(hook_event, brief)
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
         return hook_payload.rehearsal("UserPromptSubmit", first, second, cwd, prompt)

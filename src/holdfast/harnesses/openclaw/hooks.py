@@ -32,53 +32,53 @@ ANSWER_LIMIT = 10_000
 """Characters. There is no limit; a brief that is longer would be read by nobody."""
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
+def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return hook_payload.heard(letter, envelope, _said)
+    return hook_payload.hook_event(payload, envelope, _said)
 
 
-def render_reply(heard: HookEvent, brief: str) -> bytes:
+def render_reply(hook_event: HookEvent, brief: str) -> bytes:
     """What the plugin gets, and puts where the moment allows."""
-    return hook_payload.context(heard, brief, hook_payload.OUR_MOMENTS)
+    return hook_payload.context(hook_event, brief, hook_payload.OUR_MOMENTS)
 
 
-def _said(letter: SessionPayload) -> HookContent:
-    match letter.event:
+def _said(payload: SessionPayload) -> HookContent:
+    match payload.event:
         case "SessionStart":
-            return hook_payload.started(letter)
+            return hook_payload.started(payload)
         case "UserPromptSubmit":
-            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(payload))
         case "Request":
             return HookContent(Ask.REQUEST)
         case "PreCompact":
-            return HookContent(Ask.COMPACTION, events=(_imminent(letter),))
+            return HookContent(Ask.COMPACTION, events=(_imminent(payload),))
         case "PreToolUse":
-            return HookContent(events=_calling(letter))
+            return HookContent(events=_calling(payload))
         case "Stop":
-            model = hook_payload.model_at_work(letter, tokens(letter.fields.get("window")))
-            return HookContent(events=(TurnEnded(**letter.common("stop")), *model))
+            model = hook_payload.model_at_work(payload, tokens(payload.fields.get("window")))
+            return HookContent(events=(TurnEnded(**payload.common("stop")), *model))
         case "SessionEnd":
-            return hook_payload.session_ended(letter)
+            return hook_payload.session_ended(payload)
         case _:
             return HookContent()
 
 
-def _imminent(letter: SessionPayload) -> CompactionImminent:
+def _imminent(payload: SessionPayload) -> CompactionImminent:
     """A compaction is announced twice where OpenClaw compacts by itself; its size makes it one."""
-    size = letter.text("prompt_id")
-    announced = hook_payload.imminent(letter)
+    size = payload.text("prompt_id")
+    announced = hook_payload.imminent(payload)
     return replace(announced, record=f"imminent:{size}") if size else announced
 
 
-def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
-    prompt = prompts.typed(letter.text("prompt"))
-    return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
+def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
+    prompt = prompts.typed(payload.text("prompt"))
+    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
 
 
-def _calling(letter: SessionPayload) -> tuple[Event, ...]:
+def _calling(payload: SessionPayload) -> tuple[Event, ...]:
     """The call of one of our own tools, before it reaches us; the database will show how it ended."""
-    tool, call = letter.text("tool_name"), letter.text("tool_use_id")
+    tool, call = payload.text("tool_name"), payload.text("tool_use_id")
     if not call or not is_own_tool(tool):
         return ()
-    common = letter.common("calling", Origin.ASSISTANT)
+    common = payload.common("calling", Origin.ASSISTANT)
     return (ToolCalled(**common, call=call, tool=tool, action=Action.OTHER),)

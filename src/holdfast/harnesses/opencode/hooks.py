@@ -22,46 +22,46 @@ ANSWER_LIMIT = 10_000
 """Characters. There is no limit; a brief that is longer would be read by nobody."""
 
 
-def parse_hook(letter: bytes, envelope: Envelope) -> HookEvent | Skipped:
+def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
     """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return hook_payload.heard(letter, envelope, _said)
+    return hook_payload.hook_event(payload, envelope, _said)
 
 
-def render_reply(heard: HookEvent, brief: str) -> bytes:
+def render_reply(hook_event: HookEvent, brief: str) -> bytes:
     """What the plugin gets, and puts where the moment allows."""
-    return hook_payload.context(heard, brief, hook_payload.OUR_MOMENTS)
+    return hook_payload.context(hook_event, brief, hook_payload.OUR_MOMENTS)
 
 
-def _said(letter: SessionPayload) -> HookContent:
-    match letter.event:
+def _said(payload: SessionPayload) -> HookContent:
+    match payload.event:
         case "SessionStart":
-            return hook_payload.started(letter)
+            return hook_payload.started(payload)
         case "UserPromptSubmit":
-            return HookContent(Ask.PROMPT, stand_ins=_prompt(letter))
+            return HookContent(Ask.PROMPT, stand_ins=_prompt(payload))
         case "Request":
             return HookContent(
-                Ask.REQUEST, events=hook_payload.model_at_work(letter, window(letter.fields.get("limit")))
+                Ask.REQUEST, events=hook_payload.model_at_work(payload, window(payload.fields.get("limit")))
             )
         case "PreCompact":
-            return HookContent(Ask.COMPACTION, events=(hook_payload.imminent(letter),))
+            return HookContent(Ask.COMPACTION, events=(hook_payload.imminent(payload),))
         case "PreToolUse":
-            return HookContent(events=_calling(letter))
+            return HookContent(events=_calling(payload))
         case "Stop":
-            return HookContent(events=(TurnEnded(**letter.common("stop")),))
+            return HookContent(events=(TurnEnded(**payload.common("stop")),))
         case "SessionEnd":
-            return hook_payload.session_ended(letter)
+            return hook_payload.session_ended(payload)
         case _:
             return HookContent()
 
 
-def _prompt(letter: SessionPayload) -> tuple[Event, ...]:
-    prompt = without_ours(letter.text("prompt")).strip()
-    return (Prompt(**letter.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
+def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
+    prompt = without_ours(payload.text("prompt")).strip()
+    return (Prompt(**payload.common("letter", Origin.HUMAN), text=prompt),) if prompt else ()
 
 
-def _calling(letter: SessionPayload) -> tuple[Event, ...]:
+def _calling(payload: SessionPayload) -> tuple[Event, ...]:
     """The call of one of our own tools, before it reaches us; the database shows it under the same id."""
-    tool, call = letter.text("tool_name"), letter.text("tool_use_id")
+    tool, call = payload.text("tool_name"), payload.text("tool_use_id")
     if not call or not is_own_tool(tool):
         return ()
-    return (tools.asked(tool, {}, Frame(letter.session, call, letter.envelope.at)),)
+    return (tools.asked(tool, {}, Frame(payload.session, call, payload.envelope.at)),)

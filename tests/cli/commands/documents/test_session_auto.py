@@ -19,7 +19,7 @@ def settings(person: Person, text: str) -> None:
     (person.home / "config.toml").write_text(text)
 
 
-def letter(person: Person, kind: str, session: str, transcript: Path | None, **more: str) -> str:
+def payload(person: Person, kind: str, session: str, transcript: Path | None, **more: str) -> str:
     told = {
         "session_id": session,
         "transcript_path": str(transcript) if transcript else None,
@@ -45,13 +45,13 @@ def entries(person: Person) -> list[dict[str, Any]]:
 
 def test_a_session_that_ends_is_saved_and_the_next_is_given_it(person: Person, transcript: Path) -> None:
     settings(person, "continuity.auto_save = true\ncontinuity.auto_load = true\n")
-    letter(person, "SessionStart", "s1", transcript, source="startup")
-    letter(person, "SessionEnd", "s1", transcript, reason="other")
+    payload(person, "SessionStart", "s1", transcript, source="startup")
+    payload(person, "SessionEnd", "s1", transcript, reason="other")
     wait_until(lambda: bool(entries(person)))
     assert [entry["trigger"] for entry in entries(person)] == ["wrapper-auto-save"]
     local = person.project / ".holdfast/sessions/active.md"
     local.write_text(local.read_text().replace("## Not yet tried\n", "## Not yet tried\n- ask Ada\n"))
-    given = letter(person, "SessionStart", "s2", None, source="startup")
+    given = payload(person, "SessionStart", "s2", None, source="startup")
     assert "# Session Continuity" in given
     assert (given.count("ask Ada"), given.count("skip comments")) == (1, 1)
 
@@ -60,11 +60,11 @@ def test_a_repository_can_have_neither(person: Person, transcript: Path) -> None
     (person.project / "holdfast.toml").write_text(
         "continuity.auto_save = true\ncontinuity.auto_load = true\n"
     )
-    letter(person, "SessionStart", "s1", transcript, source="startup")
-    letter(person, "SessionEnd", "s1", transcript, reason="other")
+    payload(person, "SessionStart", "s1", transcript, source="startup")
+    payload(person, "SessionEnd", "s1", transcript, reason="other")
     saved(person, transcript, "--scope", "project")
     assert [entry["trigger"] for entry in entries(person)] == ["manual-save"]
-    assert "# Session Continuity" not in letter(person, "SessionStart", "s2", None, source="startup")
+    assert "# Session Continuity" not in payload(person, "SessionStart", "s2", None, source="startup")
 
 
 def test_recall_surfaces_what_is_under_review_and_the_teams_on_request(person: Person) -> None:

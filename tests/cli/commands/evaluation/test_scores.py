@@ -15,8 +15,8 @@ def worked(person: Person, key: str, *said: str) -> None:
     about = {"session_id": key, "transcript_path": str(path), "cwd": str(person.project)}
 
     def hook(event: str, **fields: str) -> None:
-        letter = json.dumps({**about, "hook_event_name": event, **fields})
-        assert person.types("hook", "--harness", HARNESS, given=letter).status == 0
+        payload = json.dumps({**about, "hook_event_name": event, **fields})
+        assert person.types("hook", "--harness", HARNESS, given=payload).status == 0
 
     hook("SessionStart", source="startup")
     lines = [claude.user("Fix retry.py", f"{key}-u", cwd=str(person.project))]

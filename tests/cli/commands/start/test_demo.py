@@ -175,7 +175,7 @@ def recorded() -> dict[str, str]:
 
 
 def test_the_recording_is_small() -> None:
-    assert sorted(recorded()) == ["letters.jsonl", "story.json", "transcript.jsonl"]
+    assert sorted(recorded()) == ["hook_events.jsonl", "story.json", "transcript.jsonl"]
     assert sum(len(text.encode()) for text in recorded().values()) < 60_000
 
 

@@ -33,7 +33,7 @@ def test_its_hook_captures(person: Person) -> None:
     person.types("plugin", HARNESS, str(folder))
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
     command = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
-    letter = {
+    payload = {
         "hook_event_name": "UserPromptSubmit",
         "session_id": "s1",
         "cwd": str(person.project),
@@ -41,7 +41,7 @@ def test_its_hook_captures(person: Person) -> None:
     }
     done = subprocess.run(
         ["/bin/sh", "-c", command],
-        input=json.dumps(letter).encode(),
+        input=json.dumps(payload).encode(),
         env=person.environment,
         capture_output=True,
         check=False,

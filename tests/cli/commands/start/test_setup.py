@@ -154,12 +154,12 @@ def test_the_status_line_is_ours_only_where_there_was_none(settled: Person) -> N
     assert settled.settings.read_text() == SETTINGS
 
 
-def drawn(person: Person, letter: Mapping[str, object]) -> str:
+def drawn(person: Person, payload: Mapping[str, object]) -> str:
     """What the installed command line prints for the harness's status line."""
     command = json.loads(person.settings.read_text())["statusLine"]["command"]
     done = subprocess.run(
         ["/bin/sh", "-c", command],
-        input=json.dumps(letter).encode(),
+        input=json.dumps(payload).encode(),
         capture_output=True,
         check=False,
         env={**person.environment, "PATH": os.defpath},
@@ -238,9 +238,9 @@ def test_the_installed_status_line_says_how_a_session_stands(settled: Person) ->
     settled.prompts("mend the parser")
     settled.types("sessions")  # A daemon that was slow to start has taken the prompt in by then.
     window = {"context_window_size": 500_000, "current_usage": {"input_tokens": 100_000, "output_tokens": 20}}
-    letter = {"session_id": "s1", "cwd": str(settled.project), "context_window": window}
+    payload = {"session_id": "s1", "cwd": str(settled.project), "context_window": window}
     line = "project · ██░░░░░░░░ 21% 100k/467k · no checkpoint yet · unsaved: 1 prompt"
-    assert drawn(settled, letter) == line
+    assert drawn(settled, payload) == line
     shown = settled.types("statusline")
     assert shown.status == 0
     assert shown.out == "project · no checkpoint yet · unsaved: 1 prompt\n"

@@ -139,11 +139,11 @@ def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_
         say("the daemon saves the continuity; `holdfast session status` shows how it came about")
 
 
-def _deliver(harness: Harness, letter: bytes) -> None:
+def _deliver(harness: Harness, payload: bytes) -> None:
     """Give a letter to the daemon, as a hook would."""
     subprocess.run(
         [sys.executable, "-m", "holdfast.cli", "hook", "--harness", harness.name],
-        input=letter,
+        input=payload,
         stdout=subprocess.DEVNULL,
         timeout=LETTER_TIME,
         check=False,

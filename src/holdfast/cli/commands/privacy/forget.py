@@ -44,7 +44,7 @@ KINDS = (
     ("receipts", "receipt"),
     ("documents", "document"),
     ("memories", "memory"),
-    ("letters", "letter"),
+    ("hook_events", "hook event"),
 )
 
 
@@ -90,7 +90,7 @@ def forget(  # noqa: PLR0913 - each is an option
     named = [each for each in (session, project, memory, before, everything or None) if each is not None]
     if len(named) != 1:
         raise click.UsageError("Say one of --session, --project, --memory, --before and --all.")
-    _take_in_letters(access.home())
+    _take_in_hook_events(access.home())
     if not dry_run and not everything:
         _recover_first(access.home())
     with access.stored_desk() as engine:
@@ -124,7 +124,7 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
         say("left alone: the harnesses' own transcripts, and the backups that setup made of their settings")
 
 
-def _take_in_letters(where: Path) -> None:
+def _take_in_hook_events(where: Path) -> None:
     """Of a session that is only known by letters in the spool, nothing could be found."""
     if not spooled(where):
         return

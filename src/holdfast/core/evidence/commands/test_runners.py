@@ -30,9 +30,9 @@ class Runner:
 
 def signed_in(text: str) -> Iterator[Runner]:
     """The runners of which a text holds a sign, in the order in which they are to be asked."""
-    heard = {word for word in _WORDS if word in text}
-    for word, sign, runner in _SIGNS if heard else ():
-        if word in heard and sign in text:
+    hook_event = {word for word in _WORDS if word in text}
+    for word, sign, runner in _SIGNS if hook_event else ():
+        if word in hook_event and sign in text:
             yield runner
 
 

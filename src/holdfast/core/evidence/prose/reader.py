@@ -41,16 +41,16 @@ class Statements:
 
 def spoken(text: str) -> Statements:
     """Everything that an agent's text says, read once: cheaper than the single functions in a row."""
-    heard = _heard(text)
+    hook_event = _heard(text)
     return Statements(
-        decisions=_decisions(heard),
-        next_steps=_next_steps(heard),
-        untried=_said(heard, rules.UNTRIED),
-        questions=_questions(heard),
-        confirmed=_said(heard, rules.CONFIRMED),
-        failures=_said(heard, rules.FAILURE),
-        measurements=_measurements(heard),
-        needs=_said(heard, NEED),
+        decisions=_decisions(hook_event),
+        next_steps=_next_steps(hook_event),
+        untried=_said(hook_event, rules.UNTRIED),
+        questions=_questions(hook_event),
+        confirmed=_said(hook_event, rules.CONFIRMED),
+        failures=_said(hook_event, rules.FAILURE),
+        measurements=_measurements(hook_event),
+        needs=_said(hook_event, NEED),
     )
 
 
@@ -188,30 +188,30 @@ def _folded(text: str) -> str:
     return text.lower().replace("’", "'").strip()
 
 
-def _said(heard: Sequence[_Heard], rule: Rule) -> tuple[str, ...]:
+def _said(hook_event: Sequence[_Heard], rule: Rule) -> tuple[str, ...]:
     """The statements that say what the rule looks for, or stand under a heading that says it for them."""
     return _each_once(
         statement.text
-        for statement, folded, words in heard
+        for statement, folded, words in hook_event
         if (rule.is_said_in(folded, words) or (statement.under and rule.is_headed(statement.under, folded)))
         and not statement.is_lead_in
     )
 
 
-def _decisions(heard: Sequence[_Heard]) -> tuple[str, ...]:
+def _decisions(hook_event: Sequence[_Heard]) -> tuple[str, ...]:
     """As `_said`; but what announces how something is done may well say why it is done so."""
     return _each_once(
         statement.text
-        for statement, folded, words in heard
+        for statement, folded, words in hook_event
         if (DECISION.is_said_in(folded, words) and not signs.POINTS_ON.search(folded))
         or (statement.under and not statement.is_lead_in and DECISION.is_headed(statement.under, folded))
     )
 
 
-def _next_steps(heard: Sequence[_Heard]) -> tuple[str, ...]:
+def _next_steps(hook_event: Sequence[_Heard]) -> tuple[str, ...]:
     return _each_once(
         statement.text
-        for statement, folded, words in heard
+        for statement, folded, words in hook_event
         if not statement.is_lead_in and _is_next_step(statement, folded, words)
     )
 
@@ -224,20 +224,20 @@ def _is_next_step(statement: Statement, folded: str, words: frozenset[str]) -> b
     return (headed or rules.NEXT_STEP.is_said_in(folded, words)) and not signs.NARRATION.match(folded)
 
 
-def _questions(heard: Sequence[_Heard]) -> tuple[str, ...]:
+def _questions(hook_event: Sequence[_Heard]) -> tuple[str, ...]:
     return _each_once(
         statement.text
-        for statement, folded, _ in heard
+        for statement, folded, _ in hook_event
         if signs.asks_user(folded)
-        or (folded[-1] in "?？" and statement is heard[-1].statement and not signs.is_idle(folded))
+        or (folded[-1] in "?？" and statement is hook_event[-1].statement and not signs.is_idle(folded))
         or not signs.OPEN_QUESTIONS.isdisjoint(statement.under)
     )
 
 
-def _measurements(heard: Sequence[_Heard]) -> tuple[str, ...]:
+def _measurements(hook_event: Sequence[_Heard]) -> tuple[str, ...]:
     return _each_once(
         statement.text
-        for statement, _, _ in heard
+        for statement, _, _ in hook_event
         if not statement.is_lead_in and signs.holds_measure(statement.text)
     )
 

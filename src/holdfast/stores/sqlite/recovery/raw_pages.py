@@ -49,7 +49,7 @@ class PageFile:
         reserved = first[20] if _page_size(first) else 0
         self.usable = self.page_size - reserved
         self.schema = int.from_bytes(first[60:64], "big") if _is_sound_header(first) else 0
-        """The version of the schema that the file says it has; 0 if it does not say, or its header is damaged."""
+        """The schema that the file says it has; 0 if it does not say, or its header is damaged."""
         self.unreadable = 0
         """How many records could not be read on pages that hold others that could."""
 
