@@ -10,6 +10,7 @@ import string
 from typing import Final
 
 from holdfast.core.patterns import compiled
+from holdfast.core.redact_documents import goes_on
 from holdfast.core.redact_names import announced_by, announces_if_random
 from holdfast.core.redact_random import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redact_services import PROVIDERS
@@ -198,12 +199,10 @@ _LONGEST_HASH_NAME: Final = 20
 
 
 def _is_line_of_base64(text: str, start: int, end: int) -> bool:
-    """Whether it is as long as the lines that base64 is broken into, and a line of its own."""
-    return (
-        end - start in _LINES_OF_BASE64
-        and text[end : end + 1] in _ENDS
-        and text[start - 1 : start] in _BEGINS
-    )
+    """Whether it is as long as the lines that base64 is broken into and a line of its own, or many follow."""
+    if text[end : end + 1] not in _ENDS:
+        return False
+    return (end - start in _LINES_OF_BASE64 and text[start - 1 : start] in _BEGINS) or goes_on(text, end)
 
 
 _LINES_OF_BASE64: Final = frozenset((60, 64, 70, 72, 76))

@@ -18,6 +18,7 @@ from holdfast.core.redact_by_name import NAME_RULES
 from holdfast.core.redact_calls import CALL_RULES
 from holdfast.core.redact_codes import CODE_RULES
 from holdfast.core.redact_commands import COMMAND_RULES
+from holdfast.core.redact_documents import documents, end_of_first_line
 from holdfast.core.redact_encoded import encoded_at, is_pair
 from holdfast.core.redact_foreign import FOREIGN_RULES, by_foreign_name
 from holdfast.core.redact_keys import KEY_RULES
@@ -97,6 +98,7 @@ def _found(text: str, lists: Lists) -> list[Span]:
     for view in views(page):
         spans += view.in_text(_by_rules(page_of(view.text)))
     if spans:
+        spans += _named_documents(page.text, spans)
         spans += _echoes(page.text, spans)
     elif not lists.deny:
         return []
@@ -160,6 +162,16 @@ def _masked(text: str) -> str:
     if MARKER_BEGINS not in text:
         return text
     return MARKER.sub(lambda found: "[" + "\0" * (len(found[0]) - 2) + "]", text)
+
+
+def _named_documents(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The documents whose first line is a secret by its name or place: the rest belongs to it."""
+    named = {span.end: span for span in spans if span.rank >= Rank.PLACE and span.kind != ENCODED}
+    return [
+        replace(named[first], end=document.whole)
+        for document in documents(text)
+        if (first := end_of_first_line(text, document)) in named
+    ]
 
 
 def _echoes(text: str, spans: Sequence[Span]) -> Iterator[Span]:
