@@ -5,7 +5,6 @@ as those of a file do, or as in a string that has its newlines escaped.
 """
 
 import re
-import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -43,7 +42,8 @@ class Document:
 
 
 NO_LINES: Final = Document(0, 0, 1, 0, 0)
-NO_MORE_LINES: Final = Document(sys.maxsize, sys.maxsize, 1, 0, sys.maxsize)
+_NOWHERE: Final = 1 << 60
+NO_MORE_LINES: Final = Document(_NOWHERE, _NOWHERE, 1, 0, _NOWHERE)
 
 
 def documents(text: str) -> Iterator[Document]:
