@@ -178,9 +178,10 @@ def _echoes(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     """The same values again, in the line where one was found and in all that follow."""
     known: dict[str, Span] = {}
     for span in sorted(spans, key=attrgetter("start")):
+        if len(known) == _MOST_ECHOED:
+            break
         value = text[span.start : span.end]
-        tells = len(value) >= _SHORTEST_ECHOED and (is_made_up(value) or is_scrambled(value))
-        if tells and len(known) < _MOST_ECHOED:
+        if len(value) >= _SHORTEST_ECHOED and (is_made_up(value) or is_scrambled(value)):
             known.setdefault(value, span)
     for value, span in known.items():
         for place in _places(text, value, text.rfind("\n", 0, span.start) + 1):
