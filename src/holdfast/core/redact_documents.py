@@ -48,7 +48,8 @@ NO_MORE_LINES: Final = Document(_NOWHERE, _NOWHERE, 1, 0, _NOWHERE)
 
 def documents(text: str) -> Iterator[Document]:
     """The documents of a text, in order."""
-    return merge(*(_documents(text, *patterns) for patterns in _PATTERNS), key=_START)
+    if len(text) >= _SHORTEST:
+        yield from merge(*(_documents(text, *patterns) for patterns in _PATTERNS), key=_START)
 
 
 def end_of_first_line(text: str, document: Document) -> int:
@@ -109,6 +110,7 @@ def _patterns(line_break: str, carriage: str) -> tuple[re.Pattern[str], re.Patte
     )
 
 
+_SHORTEST: Final = 240
 _START: Final = attrgetter("start")
 _PATTERNS: Final = (_patterns(_LINE_BREAK, r"\r"), _patterns(_ESCAPED_BREAK, r"\\r"))
 _FIRST: Final = compiled(r"[A-Za-z0-9+/]{60}(?:\r|\\r)?\Z", re.ASCII)
