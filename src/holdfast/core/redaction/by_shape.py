@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from holdfast.core.redaction import shapes
+from holdfast.core.redaction.documents import NO_LINES, NO_MORE_LINES, Document, documents
 from holdfast.core.redaction.encoded import encoded_at
 from holdfast.core.redaction.forms import LED, SIGNED
 from holdfast.core.redaction.randomness import is_mixed, is_scrambled
@@ -45,12 +46,18 @@ def keys_by_shape(page: Page) -> Iterator[Span]:
     """The keys among the runs of a text."""
     text, flat, name_at = page.text, page.flat, _NAME.match
     runs = flat.translate(_TOKEN_CHARACTERS)
-    start = runs.find(_RUN)
+    start, of_base64, lines = runs.find(_RUN), documents(text), NO_LINES
     while start >= 0:
         # Asked here, not in a function: most runs are names without a digit, and end at these questions.
         name = name_at(flat, start)
         end = name.end() if name else start
         if name and name.lastindex:
+            while lines.end <= start:
+                lines = next(of_base64, NO_MORE_LINES)
+            if lines.start < start:
+                yield from _in_lines(text, lines)
+                start = runs.find(_RUN, lines.end)
+                continue
             end = runs.find(b" ", max(end, start + shapes.SHORTEST_RUN))
             end = len(runs) if end < 0 else end
             yield from _keys_in(page, start, end)
@@ -82,6 +89,28 @@ _DOCUMENT: Final = compiled(rb"(?=/?[A-Za-z0-9/]{0,80}\+)[A-Za-z0-9+/]{20,}+={0,
 # terminal colour.
 _ESCAPES: Final = frozenset(b"\\%[")
 _ESCAPE: Final = compiled(r"\\(?:[nrtbf]|u[0-9a-fA-F]{4})|%[0-9A-Fa-f]{2}|\[\d{1,3}m")
+
+
+def _in_lines(text: str, document: Document) -> Iterator[Span]:
+    """What is found in a document: a key or a text at the beginning of a line, and private keys."""
+    size = document.width - document.margin
+    for line in document.lines():
+        if known := shapes.known_at(text, line):
+            yield known
+        if _BASE64_OF_TEXT.match(text, line):
+            yield Span(line, line + shapes.SHORTEST_RUN, ENCODED, Rank.HINT)
+    # A line may end in the middle of a mark.
+    first = text[document.start - size : document.start]
+    joined = first + "".join(text[line : line + size] for line in document.lines())
+    for mark in shapes.LONG_MARKS:
+        if (place := joined.find(mark)) >= 0:
+            lines, column = divmod(place, size)
+            start = (
+                document.start + document.width * (lines - 1) + document.margin
+                if lines
+                else document.start - size
+            )
+            yield Span(start + column, document.whole, "private-key", Rank.FORM)
 
 
 def _keys_in(page: Page, start: int, end: int) -> Iterator[Span]:

@@ -21,6 +21,7 @@ from holdfast.core.redaction.by_shape import ENCODED, keys_by_shape
 from holdfast.core.redaction.calls import CALL_RULES
 from holdfast.core.redaction.codes import CODE_RULES
 from holdfast.core.redaction.commands import COMMAND_RULES
+from holdfast.core.redaction.documents import documents, end_of_first_line
 from holdfast.core.redaction.encoded import encoded_at, is_pair
 from holdfast.core.redaction.foreign import FOREIGN_RULES, by_foreign_name
 from holdfast.core.redaction.manifests import MANIFEST_RULES
@@ -97,6 +98,7 @@ def _found(text: str, lists: Lists) -> list[Span]:
     for view in views(page):
         spans += view.in_text(_by_rules(page_of(view.text)))
     if spans:
+        spans += _named_documents(page.text, spans)
         spans += _echoes(page.text, spans)
     elif not lists.deny:
         return []
@@ -162,13 +164,24 @@ def _masked(text: str) -> str:
     return MARKER.sub(lambda found: "[" + "\0" * (len(found[0]) - 2) + "]", text)
 
 
+def _named_documents(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The documents whose first line is a secret by its name or place: the rest belongs to it."""
+    named = {span.end: span for span in spans if span.rank >= Rank.PLACE and span.kind != ENCODED}
+    return [
+        replace(named[first], end=document.whole)
+        for document in documents(text)
+        if (first := end_of_first_line(text, document)) in named
+    ]
+
+
 def _echoes(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     """The same values again, in the line where one was found and in all that follow."""
     known: dict[str, Span] = {}
     for span in sorted(spans, key=attrgetter("start")):
+        if len(known) == _MOST_ECHOED:
+            break
         value = text[span.start : span.end]
-        tells = len(value) >= _SHORTEST_ECHOED and (is_made_up(value) or is_scrambled(value))
-        if tells and len(known) < _MOST_ECHOED:
+        if len(value) >= _SHORTEST_ECHOED and (is_made_up(value) or is_scrambled(value)):
             known.setdefault(value, span)
     for value, span in known.items():
         for place in _places(text, value, text.rfind("\n", 0, span.start) + 1):

@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from holdfast.core.redaction.blocks import LONGEST
+from holdfast.core.redaction.documents import may_go_on
 from holdfast.core.redaction.views import WIDTHS
 
 SEGMENT: Final = 1 << 16
@@ -49,12 +50,17 @@ def before_open_key(text: str, start: int, end: int) -> int:
 def before_open_line(text: str, start: int, end: int) -> int:
     """The same end, or the beginning of the first of the last lines that go on in the next one.
 
-    Such a line ends with a string that is joined to another or with a backslash, or is as wide as a terminal.
+    Such a line ends with a string that is joined to another or with a backslash, is as wide as a terminal, or
+    may be one of a document's.
     """
     while end > start:
         line = max(start, text.rfind("\n", start, end - 1) + 1)
         full = end - 1 - line in WIDTHS and _ENDS_IN_TOKEN.search(text, end - 5, end)
-        if not full and not _GOES_ON.search(text, max(start, end - _LONGEST_SEAM), end):
+        if (
+            not full
+            and not _GOES_ON.search(text, max(start, end - _LONGEST_SEAM), end)
+            and not may_go_on(text, end)
+        ):
             return end
         end = line
     return end

@@ -165,7 +165,7 @@ def is_prefixed_key(run: str) -> bool:
 
 def may_be_prefixed_key(run: str) -> bool:
     """The same of fewer or plainer characters; ids look so too, and what stands before it must tell."""
-    found = _PREFIXED.match(run)
+    found = None if run.isalnum() else _PREFIXED.match(run)
     if not found or is_id(run):
         return False
     rest = found["rest"]
@@ -236,10 +236,13 @@ def is_key_alone(run: str) -> bool:
     """Whether a run that nothing announces is a key: long, of three sorts of characters, and drawn."""
     if run.isalnum() and _HEX_BEHIND_LETTERS.match(run):
         return True
-    if is_id(run) or _PUBLIC.match(run) or _ALPHABET.search(run):
-        return False
-    if _CAPITALS.match(run):
-        return True
+    # What costs most is asked last.
+    return (_CAPITALS.match(run) is not None or _is_drawn_alone(run)) and not (
+        is_id(run) or _PUBLIC.match(run) or _ALPHABET.search(run)
+    )
+
+
+def _is_drawn_alone(run: str) -> bool:
     if not SHORTEST_ALONE <= len(run) <= _LONGEST_ALONE:
         return False
     if "." in run:

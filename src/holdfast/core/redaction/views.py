@@ -13,6 +13,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Final
 
+from holdfast.core.redaction.documents import Document, documents, is_inside
 from holdfast.core.redaction.randomness import is_drawn, is_scrambled
 from holdfast.core.redaction.rules import Page
 from holdfast.core.redaction.spans import Span
@@ -66,7 +67,7 @@ def views(page: Page) -> Iterator[View]:
     ):
         yield from _views(text, _SEAM.finditer(text))
     if len(text) > WIDTHS[0] and _WRAPPED.search(text):
-        yield from _views(text, filter(_breaks_key, _WRAPPED.finditer(text)))
+        yield from _views(text, _breaks_of_keys(text))
 
 
 # Asked first, because most texts have no seam, and these searches are fast; a single byte is found fastest.
@@ -101,13 +102,21 @@ def _views(text: str, changes: Iterable[re.Match[str]]) -> Iterator[View]:
         yield _view(text, together)
 
 
-def _breaks_key(change: re.Match[str]) -> bool:
-    """Whether a full line ends here in the middle of characters that a machine drew."""
-    text, end = change.string, change.start()
-    line = text[text.rfind("\n", max(0, end - WIDTHS[-1] - 1), end) + 1 : end]
-    if len(line) not in WIDTHS:
-        return False
-    rest = _BROKEN.match(text, change.end())
+def _breaks_of_keys(text: str) -> Iterator[re.Match[str]]:
+    """Where full lines end in the middle of a key, and not in that of a document."""
+    within: list[Document] | None = None
+    for change in _WRAPPED.finditer(text):
+        end = change.start()
+        line = text[text.rfind("\n", max(0, end - WIDTHS[-1] - 1), end) + 1 : end]
+        if len(line) in WIDTHS:
+            within = list(documents(text)) if within is None else within
+            if not is_inside(within, end) and _breaks_key(line, change):
+                yield change
+
+
+def _breaks_key(line: str, change: re.Match[str]) -> bool:
+    """Whether a line ends here in the middle of characters that a machine drew."""
+    rest = _BROKEN.match(change.string, change.end())
     broken = line[len(line.rstrip(_TOKEN)) :] + (rest[0] if rest else "")
     return len(broken) >= _SHORTEST_BROKEN and (is_scrambled(broken) or is_drawn(broken))
 

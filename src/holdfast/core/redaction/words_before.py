@@ -9,6 +9,7 @@ import re
 import string
 from typing import Final
 
+from holdfast.core.redaction.documents import goes_on
 from holdfast.core.redaction.names import announced_by, announces_if_random
 from holdfast.core.redaction.randomness import is_code_name, is_drawn, is_hex, is_mixed, is_scrambled
 from holdfast.core.redaction.services import PROVIDERS
@@ -46,7 +47,9 @@ def announced_before(text: str, start: int, run: str) -> str | None:
 def _by_name(text: str, start: int, before: str, run: str) -> str | None:
     name = before.rstrip(_QUOTES)
     if name[-1:] not in _BINDS:
-        said = _SAID.search(before) if is_mixed(run) else None
+        # Plain searches first: the pattern is slow, and there is a word of it before few runs.
+        lower = before.lower()
+        said = _SAID.search(before) if any(word in lower for word in _SAID_WORDS) and is_mixed(run) else None
         return said.lastgroup if said else None
     if "ookie" in before and _COOKIE.search(before):
         return "cookie"
@@ -141,14 +144,37 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     if text[start - 1 : start] not in _BEFORE_ALONE or text[end : end + 1] not in _AFTER_VALUES:
         return False
     before = text[max(0, start - _LOOK_BACK) : start]
-    if is_named_hash(text, start) or _DOCUMENT_BEFORE.search(before) or _is_line_of_base64(text, start, end):
+    if is_named_hash(text, start) or _is_in_document(before) or _is_line_of_base64(text, start, end):
         return False
-    name = _NAME_OF_VALUE.search(before)
-    if name is None:
+    named = before.rstrip(_BETWEEN)
+    between = before[len(named) :]
+    name = named[len(named.rstrip(_OF_NAMES)) :]
+    if not name or not 1 <= len(between) <= _LONGEST_BETWEEN:
         return True
     # A word that is merely before it, not bound to it, says less.
-    others = _HASHES if name["between"].isspace() else _OTHER_RUNS
-    return others.isdisjoint(map(str.lower, _NAME_WORDS.findall(name["name"])))
+    others = _HASHES if between.isspace() else _OTHER_RUNS
+    return others.isdisjoint(map(str.lower, _NAME_WORDS.findall(name[-_LONGEST_NAME:])))
+
+
+# What stands between the name that a value is bound to or stands behind, and the value.
+_BETWEEN: Final = string.whitespace + "\"'`:=>([{,|\\"
+_LONGEST_BETWEEN: Final = 10
+_OF_NAMES: Final = string.ascii_letters + string.digits + "_-"
+_LONGEST_NAME: Final = 60
+
+
+def _is_in_document(before: str) -> bool:
+    """Whether what stands before a run is data in an address, or a line of base64 that goes on with it."""
+    # Asked first, because the pattern is slow and words stand before most runs.
+    rest = before.rstrip(_AFTER_LINES)
+    line = rest[-_LINE_OF_DOCUMENT:]
+    if " " in line and not line.endswith(("base64", "----", "\\n")):
+        return False
+    return _DOCUMENT_BEFORE.search(before) is not None
+
+
+_AFTER_LINES: Final = string.whitespace + "|>,:"
+_LINE_OF_DOCUMENT: Final = 60
 
 
 def is_part_of_path(text: str, start: int, end: int) -> bool:
@@ -187,6 +213,8 @@ _OPEN_PARTS: Final = frozenset(
 
 def is_named_hash(text: str, start: int) -> bool:
     """Whether what begins here is bound to the name of a hash."""
+    if text[max(0, start - _LONGEST_BINDING) : start].rstrip(" \\\"'")[-1:] not in _BINDS_HASH:
+        return False
     return _HASH_NAME.search(text, max(0, start - _LONGEST_HASH_NAME), start) is not None
 
 
@@ -195,15 +223,15 @@ _HASH_NAME: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _LONGEST_HASH_NAME: Final = 20
+_BINDS_HASH: Final = frozenset("=:-")
+_LONGEST_BINDING: Final = 6
 
 
 def _is_line_of_base64(text: str, start: int, end: int) -> bool:
-    """Whether it is as long as the lines that base64 is broken into, and a line of its own."""
-    return (
-        end - start in _LINES_OF_BASE64
-        and text[end : end + 1] in _ENDS
-        and text[start - 1 : start] in _BEGINS
-    )
+    """Whether it is as long as the lines that base64 is broken into and a line of its own, or many follow."""
+    if text[end : end + 1] not in _ENDS:
+        return False
+    return (end - start in _LINES_OF_BASE64 and text[start - 1 : start] in _BEGINS) or goes_on(text, end)
 
 
 _LINES_OF_BASE64: Final = frozenset((60, 64, 70, 72, 76))
@@ -234,10 +262,6 @@ _AFTER_VALUES: Final = frozenset(("", *" .\t\r\n\"'`,;)]}<|\\&:!?@#$%*^([{>"))
 # What a run goes on with, or is the first line of: base64 in lines, data in an address.
 _DOCUMENT_BEFORE: Final = re.compile(
     r"(?:base64[,:\s]|-{4}\s{1,2}|[A-Za-z0-9+/]{60}(?:\s|\\n){1,2})[\s|>]{0,9}\Z", re.ASCII
-)
-# The name that a value is bound to or stands behind, and its words.
-_NAME_OF_VALUE: Final = re.compile(
-    r"""(?P<name>[\w-]{1,60})(?P<between>[\s"'`:=>(\[{,|\\]{1,10})\Z""", re.ASCII
 )
 _NAME_WORDS: Final = re.compile(r"[A-Z]{2,40}(?![a-z])|[A-Z]?[a-z]{1,40}|\d{1,9}", re.ASCII)
 _MARGIN: Final = " \t\"'`|>+-*#→" + string.digits
@@ -290,6 +314,7 @@ _SAID: Final = re.compile(
           | (?P<secret>\bsecrets?[ ](?:set|put|add|create)[ ].{0,50}[ ]["']?) )\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
+_SAID_WORDS: Final = ("pass", "pwd", "token", "key", "secret")
 _COOKIE: Final = re.compile(r"\bcookie\\{0,3}[\"']?: ?[^\n]{0,60}=\Z", re.IGNORECASE)
 
 
