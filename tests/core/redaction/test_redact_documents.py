@@ -13,8 +13,7 @@ from types import FrameType
 
 import pytest
 
-from holdfast.core.redaction.redact import redact
-from holdfast.core.redaction.segments import SEGMENT
+from holdfast.core.redaction.redact import SEGMENT, redact
 from holdfast.core.redaction.stream import redact_stream
 from tests.core.made_up import BEGIN, END
 

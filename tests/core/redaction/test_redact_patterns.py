@@ -15,27 +15,18 @@ from typing import Any
 import pytest
 
 from holdfast.core.redaction import (
-    around,
     assignments,
     blocks,
+    by_name,
     by_place,
     by_shape,
-    calls,
-    codes,
-    encoded,
-    foreign,
-    manifests,
+    documents,
     names,
-    phrases,
-    private_passages,
     scan,
     sentences,
-    settings,
     spans,
     tables,
-    variables,
     views,
-    words_before,
 )
 from holdfast.core.redaction import commands as redact_commands
 from holdfast.core.redaction import forms as redact_forms
@@ -46,10 +37,8 @@ from tests.tables import every_row
 from re import _constants as signs, _parser as parser  # type: ignore[attr-defined]  # isort: skip
 
 MODULES = [
-    *(around, assignments, words_before, calls, redact_commands, foreign),
-    *(blocks, manifests, names, phrases, by_place, private_passages),
-    *(by_shape, sentences, settings, redact_shapes, spans, variables),
-    *(codes, encoded, tables, views),
+    *(assignments, blocks, by_name, by_place, by_shape, documents, names),
+    *(redact_commands, redact_shapes, sentences, spans, tables, views),
 ]
 BACKTRACKING = (signs.MAX_REPEAT, signs.MIN_REPEAT)
 LONGEST = 20_000

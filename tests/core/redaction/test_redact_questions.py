@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core.redaction import by_shape, commands, foreign, scan, shapes, views
-from holdfast.core.redaction.foreign import by_foreign_name
+from holdfast.core.redaction import by_name, by_shape, commands, scan, shapes, views
+from holdfast.core.redaction.by_name import by_foreign_name
 from holdfast.core.redaction.rules import Page, Rule, page_of, questions_for, searches_for
 from holdfast.core.redaction.spans import Span
 from tests.core.redact_texts import FRAGMENTS
@@ -119,10 +119,10 @@ def test_no_seam_is_overlooked_in_bytes(text: str) -> None:
     assert points == bool(views._SEAM_OF_POINTS.search(flat))
 
 
-@pytest.mark.parametrize("word", foreign._ACCENTED)
+@pytest.mark.parametrize("word", by_name._ACCENTED)
 def test_every_accented_word_is_asked_for(word: str) -> None:
     for around in ("", "x", "é", "?", "密"):
-        assert foreign._PERHAPS_ACCENTED.search(page_of(around + word.lower() + around).lower)
+        assert by_name._PERHAPS_ACCENTED.search(page_of(around + word.lower() + around).lower)
     page = page_of(f"{word.upper()}: hunter2Xy9")
     assert [page.text[span.start : span.end] for span in by_foreign_name(page)] == ["hunter2Xy9"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.core.redaction.redact import Lists, redact
-from holdfast.core.redaction.segments import CONTEXT, LONGEST_LINE, SEGMENT
+from holdfast.core.redaction.redact import CONTEXT, LONGEST_LINE, SEGMENT, Lists, redact
 from holdfast.core.redaction.stream import redact_stream
 from tests.core.made_up import BEGIN, END, HEX, HUNTER, PEM_LINES, PLAIN, made_up
 from tests.core.redact_texts import TEXTS

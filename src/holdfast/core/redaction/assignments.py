@@ -1,21 +1,96 @@
-"""Assignments: values that are bound to a name which says secret.
+"""Assignments: values that are bound to a name which says secret, in settings, code and prose."""
 
-`NAME=value`, `"name": "value"`, `<name>value</name>`, `define("NAME", "value")`, in code, settings, headers,
-query strings and JSON inside of JSON. Which names say so is `core.redaction.names`'s work, which values can
-be a secret `core.redaction.values`'s.
-"""
+from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import Final
 
 from holdfast.core.redaction import names, values
-from holdfast.core.redaction.around import LONGEST_JUDGED, end_of, opening_before, owner_of, trimmed
-from holdfast.core.redaction.names import NameMeaning, Proof
+from holdfast.core.redaction.names import OPENING, PROVIDERS, NameMeaning, Proof
 from holdfast.core.redaction.randomness import ENDS_LIKE_TYPE, is_code_name, is_drawn
-from holdfast.core.redaction.settings import STATEMENT_BEGINS, is_setting
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.text.patterns import compiled
+
+LONGEST_JUDGED: Final = 200
+"""So many characters are enough to judge an unquoted value; what is redacted is all of it."""
+
+_NAME_CHARACTERS: Final = string.ascii_letters + string.digits + "_-.$"
+# What ends an unquoted value: the next pair of a list, a query or a connection string; punctuation.
+_TRAILING: Final = re.compile(
+    r"""(?: [,;&/][A-Za-z_][\w .-]{0,30}[=:][^=].*
+          | (?<!&amp)(?<!&lt)(?<!&gt);.* | &(?=&|\Z).*
+          | [,.)\]}:?]+ )\Z""",
+    re.ASCII | re.DOTALL | re.VERBOSE,
+)
+_UNQUOTED_REST: Final = re.compile(r"""[^\s"'`<>\\,;&]*+""")
+
+
+def owner_of(text: str, place: int) -> str:
+    """What stands in the name before this place: `GITHUB_` of `GITHUB_TOKEN`."""
+    before = text[max(0, place - 40) : place]
+    rest = before.rstrip(_NAME_CHARACTERS)
+    # The first letter after a backslash is that of an escaped newline.
+    return before[len(rest) + rest.endswith("\\") :]
+
+
+def opening_before(text: str, place: int) -> str:
+    """The word before a name if it makes a key one that opens something: `API ` of `API key: …`."""
+    if text[place - 1 : place] != " ":
+        return ""
+    before = text[max(0, place - 20) : place - 1]
+    word = before[len(before.rstrip(string.ascii_letters)) :].lower()
+    return f"{word} " if word in OPENING or word in PROVIDERS else ""
+
+
+def trimmed(value: str) -> str:
+    """An unquoted value without what only follows it."""
+    return value if value.isalnum() else _TRAILING.sub("", value)
+
+
+def end_of(text: str, start: int, value: str) -> int:
+    """Where an unquoted value ends, of which only the beginning was judged."""
+    end = start + len(value)
+    rest = _UNQUOTED_REST.match(text, end) if len(value) >= LONGEST_JUDGED else None
+    return rest.end() if rest else end
+
+
+# What stands before a NAME=value that is no code; `pair` is another pair, as a connection string has it.
+STATEMENT_BEGINS: Final = re.compile(
+    r"""(?: (?P<pair>=[^;(){}\n]{1,60};)[ ]?["']?
+          | (?:\A|[\n;&?|"'`]|\\[nr])[ \t]{0,20}(?:(?:export|set|env|declare|ENV|ARG|-e|--env)[ ]{1,3})?["']?
+          | \w=[^\s,()]{1,60}[ ,]
+          | --[\w-]{2,30}[ =]["']? | \b(?:put|write|patch)[ ][\w/.-]{1,60}[ ] )\Z""",
+    re.VERBOSE,
+)
+# What may stand in a line beside a name and its value.
+_FILLS_LINE: Final = re.compile(
+    r"[ \t-]{0,40}[\w$.>\"'-]{0,30}[,;]?[ \t]{0,40}(?:(?:#|//).{0,80})?\Z", re.ASCII
+)
+_LONGEST_BEFORE: Final = 40
+_LONGEST_AFTER: Final = 80
+# A neighbour that shows the lines to be settings.
+_SIBLING: Final = re.compile(
+    r"""[ \t]{0,40}[\w$.>-]{0,30}["']?(?:user|login|host|server|database|db|port|email|account)\w{0,10}["']?
+        [ \t]{0,20}(?:[=:]|=>)[ \t]{0,20}(?:[^\s"'(){}\[\],;]{1,80}|["'][^"'\n]{1,80}["'])
+        [,;]?[ \t]{0,20}(?:(?:\#|//).{0,200})?\Z""",
+    re.ASCII | re.VERBOSE | re.IGNORECASE,
+)
+
+
+def is_setting(text: str, start: int, end: int) -> bool:
+    """Whether name and value fill their line, and the line before sets a user, a host or the like."""
+    line_start = text.rfind("\n", max(0, start - _LONGEST_BEFORE - 1), start) + 1
+    line_end = text.find("\n", end, end + _LONGEST_AFTER)
+    line_end = len(text) if line_end < 0 else line_end
+    if start - line_start > _LONGEST_BEFORE or line_end - end > _LONGEST_AFTER:
+        return False
+    if not _FILLS_LINE.match(text[line_start:start] + text[end:line_end]):
+        return False
+    before = text[max(0, line_start - 200) : max(0, line_start - 1)].rpartition("\n")[2]
+    return _SIBLING.match(before) is not None
+
 
 # A quote as text, code in a string, JSON, HTML and URLs spell it.
 _QUOTE: Final = r"""\\{0,7}["'`] | \\u002[27] | &quot; | &apos; | &\#3[49]; | %2[27]"""

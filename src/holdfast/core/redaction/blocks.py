@@ -1,14 +1,13 @@
-"""Private keys: blocks between a BEGIN and an END line, and the private half of PuTTY's files.
+"""Blocks: private keys between BEGIN and END lines, and what a person put between `<private>` tags."""
 
-A block goes whole, with its lines, so that nothing of it is left. What was cut off goes as far as it goes.
-"""
+from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from holdfast.core.redaction.rules import Rule
-from holdfast.core.redaction.spans import Rank, Span
+from holdfast.core.redaction.rules import Rule, page_of, searches_for
+from holdfast.core.redaction.spans import PRIVATE, Rank, Span
 from holdfast.core.text.patterns import compiled
 
 KIND: Final = "private-key"
@@ -56,3 +55,45 @@ KEY_RULES: Final = (
     Rule(b"private key", rb"(?:\ block)?\ ?----", _block),
     Rule(b"private-lines:", b"", _putty),
 )
+
+
+_OPEN: Final = re.compile(r"(?:<|\\u003c)private(?:[ \t][^<>\n]{0,100})?(?:>|\\u003e)", re.IGNORECASE)
+_CLOSE: Final = re.compile(r"(?:<|\\u003c)\\?/private[ \t]{0,3}(?:>|\\u003e)", re.IGNORECASE)
+
+
+def private_passages(text: str, *, opened: bool = False) -> Iterator[Span]:
+    """The passages of a text, in order; the first from its beginning if that lies in one.
+
+    A passage that is not closed reaches to the end of the text.
+    """
+    page = page_of(text)
+    openings = iter(sorted(tag.start for search in _TAGS for tag in search.spans(page)))
+    start = 0 if opened else next(openings, None)
+    while start is not None:
+        closed = _CLOSE.search(text, start)
+        end = closed.end() if closed else len(text)
+        yield Span(start, end, PRIVATE, Rank.CERTAIN)
+        start = next((place for place in openings if place >= end), None)
+
+
+def is_left_open(text: str, passage: Span) -> bool:
+    """Whether a passage reaches to the end of the text for want of a closing tag."""
+    return passage.end == len(text) and not _CLOSE.search(text, passage.start)
+
+
+def _tag(text: str, place: int) -> Iterator[Span]:
+    """The opening tag at this place: what follows it is for `private_passages`."""
+    tag = _OPEN.match(text, place)
+    if tag and not _is_talk(text, tag):
+        yield Span(*tag.span(), PRIVATE, Rank.CERTAIN)
+
+
+def _is_talk(text: str, tag: re.Match[str]) -> bool:
+    return text[tag.start() - 1 : tag.start()] == "`" and text[tag.end() : tag.end() + 1] == "`"
+
+
+PRIVATE_RULES: Final = (
+    Rule(b"<private", rb"[ \t>]", _tag),
+    Rule(rb"\u003cprivate", rb"(?:[ \t]|\\u003e)", _tag),
+)
+_TAGS: Final = searches_for(PRIVATE_RULES)

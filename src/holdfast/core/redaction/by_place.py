@@ -1,7 +1,6 @@
-"""Places: secrets that are known by where they stand, not by a name or a form.
+"""By place: secrets that are known by where they stand or which call takes them, not by a name or a form."""
 
-Passwords in URLs, paths that are secrets themselves, `Bearer …`, flags of command lines.
-"""
+from __future__ import annotations
 
 import base64
 import binascii
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from holdfast.core.redaction import values
+from holdfast.core.redaction.names import Proof
 from holdfast.core.redaction.rules import Rule
 from holdfast.core.redaction.spans import Rank, Span
 
@@ -174,4 +174,49 @@ PLACE_RULES: Final = (
     Rule(b"basic ", b"", _basic_credentials),
     Rule(b"identified ", rb"(?:by|with)\ ", _identified),
     Rule(b"$", rb"(?:[125-9]\$|g?y\$|[ph]\$|2[abxy]\$|apr1|sha1|argon|pbk|krb5|\d{4,7}\$)", _hashed),
+)
+
+
+_STRING: Final = r"""\\{0,3}["'`](?P<value>[^"'`\s\\]{4,200})\\{0,3}["'`]"""
+_ANY_STRING: Final = r"""\\{0,3}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}')"""
+_SIGNED_CALLS: Final = re.compile(
+    rf"""(?: jwt\.(?:sign|verify|encode|decode)\([^"'`\n()]{{1,160}}(?:\([^"'`\n()]{{0,60}}\))?,\s{{0,40}}
+           | fernet\( | (?:aes|des3?|arc4|chacha20)\.new\(
+           | hmac(?:\.new|[\w.]{{0,24}})\(\s{{0,40}}(?:{_ANY_STRING},\s{{0,40}})? )
+        b?{_STRING}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CIPHERED: Final = re.compile(rf"cipheriv\({_ANY_STRING},\s{{0,40}}{_STRING}", re.IGNORECASE)
+_CONNECTED: Final = re.compile(
+    rf"""(?:connect\w{{0,6}}|pdo)\(\s{{0,40}}(?:[^,()"'\n]{{1,80}}|{_ANY_STRING}),\s{{0,40}}{_ANY_STRING},\s{{0,40}}{_STRING}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def _signed_call(text: str, place: int) -> Iterator[Span]:
+    yield from _given(_SIGNED_CALLS.match(text, place), "secret")
+
+
+def _ciphered(text: str, place: int) -> Iterator[Span]:
+    """The key of a cipher that is made: `createCipheriv("aes-256-cbc", "…", iv)`."""
+    yield from _given(_CIPHERED.match(text, place), "key")
+
+
+def _connected(text: str, place: int) -> Iterator[Span]:
+    yield from _given(_CONNECTED.match(text, place), "password")
+
+
+def _given(found: re.Match[str] | None, kind: str) -> Iterator[Span]:
+    if found and values.is_secret(found["value"], Proof.NONE):
+        yield Span(*found.span("value"), kind, Rank.PLACE)
+
+
+CALL_RULES: Final = (
+    Rule(b"jwt.", rb"[sved][a-z]{3,5}\(", _signed_call),
+    Rule(b"hmac", rb"[\w.]{0,24}\(", _signed_call),
+    Rule(b"fernet(b", rb"""["']""", _signed_call),
+    Rule(b"aes.new(b", rb"""["']""", _signed_call),
+    Rule(b"cipheriv(", rb"""["']""", _ciphered),
+    Rule(b"pdo(", rb"""[^\n]{0,200}["']""", _connected),
+    Rule(b"connect", rb"""\w{0,6}\([^\n]{0,200}["']""", _connected),
 )

@@ -14,21 +14,15 @@ from operator import attrgetter, itemgetter
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
-from holdfast.core.redaction.blocks import KEY_RULES
-from holdfast.core.redaction.by_name import NAME_RULES
-from holdfast.core.redaction.by_place import PLACE_RULES
+from holdfast.core.redaction.blocks import KEY_RULES, PRIVATE_RULES
+from holdfast.core.redaction.by_name import FOREIGN_RULES, NAME_RULES, VARIABLE_RULES, by_foreign_name
+from holdfast.core.redaction.by_place import CALL_RULES, PLACE_RULES
 from holdfast.core.redaction.by_shape import ENCODED, keys_by_shape
-from holdfast.core.redaction.calls import CALL_RULES
-from holdfast.core.redaction.codes import CODE_RULES
 from holdfast.core.redaction.commands import COMMAND_RULES
 from holdfast.core.redaction.documents import documents, end_of_first_line
-from holdfast.core.redaction.encoded import encoded_at, is_pair
-from holdfast.core.redaction.foreign import FOREIGN_RULES, by_foreign_name
-from holdfast.core.redaction.manifests import MANIFEST_RULES
-from holdfast.core.redaction.phrases import PHRASE_RULES
-from holdfast.core.redaction.private_passages import PRIVATE_RULES
 from holdfast.core.redaction.randomness import is_scrambled
 from holdfast.core.redaction.rules import Page, Question, Search, page_of, questions_for, searches_for
+from holdfast.core.redaction.sentences import CODE_RULES, PHRASE_RULES
 from holdfast.core.redaction.spans import (
     MARKER,
     MARKER_BEGINS,
@@ -41,9 +35,9 @@ from holdfast.core.redaction.spans import (
     replaced,
     whole_characters,
 )
+from holdfast.core.redaction.tables import MANIFEST_RULES
 from holdfast.core.redaction.values import is_made_up
-from holdfast.core.redaction.variables import VARIABLE_RULES
-from holdfast.core.redaction.views import views
+from holdfast.core.redaction.views import encoded_at, is_pair, views
 from holdfast.lazy_dataclass import dataclass
 
 _RULES: Final = (

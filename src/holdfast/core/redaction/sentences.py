@@ -1,20 +1,123 @@
-"""Said: secrets behind a flag, in the arguments of a call, or in a sentence that names them.
+"""Sentences: secrets that prose, a flag or the arguments of a call name: passwords, PINs, recovery codes."""
 
-No sign after the name binds a value to it; where one does, that is `core.redaction.assignments`'s work.
-"""
+from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from holdfast.core.redaction import names, values
-from holdfast.core.redaction.around import end_of, opening_before, owner_of, trimmed
-from holdfast.core.redaction.assignments import in_call
+from holdfast.core.redaction.assignments import end_of, in_call, opening_before, owner_of, trimmed
 from holdfast.core.redaction.commands import positional_at
 from holdfast.core.redaction.names import NameMeaning, Proof
-from holdfast.core.redaction.randomness import is_drawn
+from holdfast.core.redaction.randomness import is_code_name, is_drawn
+from holdfast.core.redaction.rules import Rule
 from holdfast.core.redaction.spans import Rank, Span
+from holdfast.core.redaction.tables import column_at
 from holdfast.core.text.patterns import compiled
+
+_PHRASE: Final = compiled(
+    r"""(?:mnemonic|phrase)[\w"'`\\\])]{0,12}[ \t]{0,4}(?:(?:is|=>|[:=>-])[ \t]{0,4}){0,2}+[\\"'`\[(]{0,6}
+        (?P<words>[a-z]{3,8}(?:[ ,"']{1,4}+[a-z]{3,8}+){11,23}+)(?![ ]?[a-z])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OF_SENTENCES: Final = frozenset(
+    """and are can for from has have into its mnemonic must not phrase that the this was when which will with
+    you your""".split()
+)
+
+
+def _phrase(text: str, place: int) -> Iterator[Span]:
+    found = _PHRASE.match(text, place)
+    if found and _OF_SENTENCES.isdisjoint(re.findall(r"[a-z]{3,8}", found["words"])):
+        yield Span(*found.span("words"), "mnemonic", Rank.NAME)
+
+
+PHRASE_RULES: Final = (
+    Rule(b"mnemonic", rb"[^\n]{1,40}?(?:[a-z]{3,8}+[ ,\"']{1,4}+){11}+", _phrase),
+    Rule(b"phrase", rb"[^\n]{1,40}?(?:[a-z]{3,8}+[ ,\"']{1,4}+){11}+", _phrase),
+)
+
+
+_BINDS: Final = r"""["'`*\])]{0,3}[ \t]{0,4}
+    (?:[:=]{1,2}>?|->|→|\||,|\b(?:is|was|are|were|to)(?:[ ](?:now|set[ ]to))?[ :])[ \t]{0,4}"""
+_PIN: Final = compiled(
+    rf"""(?: pin(?:[ _-]?(?:code|number|no\.?))?(?:[ ]for[ ][^\n:=]{{1,40}})?(?:{_BINDS})
+          | (?-i:PIN)(?:[ ]code)?[ ] )
+        [\\"'`(*]{{0,4}}(?P<value>\d{{4,8}}|\d{{2,4}}[ -]\d{{2,4}})(?![\w-]|\.\d)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_CODE_NAME: Final = compiled(
+    rf"""[\w-]{{0,30}}[ _-]?(?:codes?|pass(?:word|code)s?|otp)?[ ]?(?:\([^()\n]{{0,40}}\))?[ ]?
+        (?:for[ ][^\n:=]{{1,40}})?(?:{_BINDS}|[ ](?=\d{{6}}))?\s{{0,20}}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# One code, in groups or not; what parts one from the next, numbers of a list too.
+_CODE: Final = compiled(
+    r"""(?:\d{4,8}(?:[ -]\d{3,8}){1,5}+|[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){1,7}+|[A-Za-z0-9]{6,24})
+        (?![\w-])""",
+    re.ASCII | re.VERBOSE,
+)
+_BETWEEN: Final = compiled(r"""(?:[\s,;"'`|*•·\[\](){}\\-]|\d{1,2}[.)][ ]){0,40}+""")
+_DIGITS: Final = frozenset("0123456789")
+_MOST: Final = 40
+
+
+def _pin(text: str, place: int) -> Iterator[Span]:
+    before = text[place - 1 : place]
+    # `mapping: 1234`, but `userPin`, `card_pin`.
+    if before.isalpha() and text[place] != "P":
+        return
+    yield from column_at(text, place)
+    if found := _PIN.match(text, place):
+        yield Span(*found.span("value"), "pin", Rank.NAME)
+
+
+def _codes(text: str, place: int) -> Iterator[Span]:
+    """All codes of a list; a word among them ends it."""
+    yield from column_at(text, place)
+    name = _CODE_NAME.match(text, place)
+    if name is None or text[place - 1 : place].isalpha():
+        return
+    end, seen = name.end(), 0
+    while seen < _MOST:
+        between = _BETWEEN.match(text, end)
+        code = _CODE.match(text, between.end() if between else end)
+        if (
+            code is None
+            or is_code_name(code[0])
+            or (_DIGITS.isdisjoint(code[0]) and not (seen and "-" in code[0]))
+        ):
+            return
+        yield Span(*code.span(), "recovery-code", Rank.NAME)
+        end, seen = code.end(), seen + 1
+
+
+_OF_CODES: Final = (
+    rb"""[ _-]?(?:codes?|passcodes?)\b[^\n]{0,60}(?:[:=|>]|\b(?:is|are)\b|[ ]\d{6}|[,;\t]|\r?\n)"""
+)
+CODE_RULES: Final = (
+    Rule(
+        b"pin",
+        rb"(?:[ _-]?(?:code|number|no))?(?:[^\n]{1,60}?\d{2}|s?[ \t\"'`*]{0,4}(?:[|,;\t]|\r?\n))",
+        _pin,
+    ),
+    *(
+        Rule(kind, _OF_CODES, _codes)
+        for kind in (
+            b"recovery",
+            b"backup",
+            b"scratch",
+            b"one-time",
+            b"one time",
+            b"verification",
+            b"2fa",
+            b"mfa",
+        )
+    ),
+    Rule(b"otp", rb"""[ _-]?(?:code)?["'`*]{0,2}[ ]{0,3}(?:[:=]|is\b)[ ]{0,3}["'`]?\d{4}""", _codes),
+)
+
 
 _Judge: TypeAlias = Callable[[str, NameMeaning], bool]
 _Form: TypeAlias = tuple[re.Pattern[str], _Judge]

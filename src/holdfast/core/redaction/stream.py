@@ -7,16 +7,16 @@ and strings that go on in the next line, and these are held back until their end
 
 from collections.abc import Iterable, Iterator
 
-from holdfast.core.redaction.private_passages import is_left_open, private_passages
-from holdfast.core.redaction.redact import in_segment
-from holdfast.core.redaction.scan import NO_LISTS, Lists
-from holdfast.core.redaction.segments import (
+from holdfast.core.redaction.blocks import is_left_open, private_passages
+from holdfast.core.redaction.redact import (
     LONGEST_LINE,
     before_open_key,
     before_open_line,
     context_start,
+    in_segment,
     segment_end,
 )
+from holdfast.core.redaction.scan import NO_LISTS, Lists
 from holdfast.core.redaction.spans import replaced
 
 

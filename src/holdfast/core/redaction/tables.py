@@ -1,8 +1,6 @@
-"""Tables: the values below a heading that says password, token or code, in every row.
+"""Tables: values below a heading that says password, and those of a Kubernetes Secret."""
 
-Markdown, CSV and what is parted by tabs, semicolons or bars. The heading stands above its rows, so a stream
-can be read in order.
-"""
+from __future__ import annotations
 
 import re
 from collections.abc import Iterator
@@ -10,6 +8,7 @@ from typing import Final
 
 from holdfast.core.redaction import names, values
 from holdfast.core.redaction.names import NameMeaning, Proof
+from holdfast.core.redaction.rules import Rule
 from holdfast.core.redaction.spans import Rank, Span
 from holdfast.core.text.patterns import compiled
 
@@ -106,3 +105,37 @@ def _end_of_line(text: str, place: int, limit: int | None = None) -> int:
     """Where the line ends, or the limit if that is nearer: a line may be as long as the text."""
     end = text.find("\n", place, limit)
     return end if end >= 0 else len(text) if limit is None else min(limit, len(text))
+
+
+_NEWLINE: Final = r"(?:\r?\n|\\r|\\n)"
+# Where somebody has made one line of it all, only the indent is left of a new line.
+_BLOCK: Final = re.compile(
+    rf"""\\{{0,3}}["']?(?P<plain>string)?data\\{{0,3}}["']?:[ ]?(?:\{{|{_NEWLINE}|[ ]{{2,40}}(?=\S))""",
+    re.IGNORECASE,
+)
+_ENTRY: Final = re.compile(
+    rf"""(?:{_NEWLINE}|,)?[ \t]{{0,40}}\\{{0,3}}["']?[\w.-]{{1,100}}\\{{0,3}}["']?:[ ]?
+        (?:[>|][+-]?{_NEWLINE}[ \t]{{1,40}})?\\{{0,3}}["']?(?P<value>[^\s"'\\,}}]{{4,4000}})\\{{0,3}}["']?""",
+    re.VERBOSE,
+)
+_ENCODED: Final = re.compile(r"[A-Za-z0-9+/]{4,4000}={0,2}\Z")
+_LOOK_AHEAD: Final = 2_000
+_MOST_ENTRIES: Final = 30
+
+
+def _kept(text: str, place: int) -> Iterator[Span]:
+    block = _BLOCK.search(text, place, place + _LOOK_AHEAD)
+    entry = _ENTRY.match(text, block.end()) if block else None
+    for _ in range(_MOST_ENTRIES):
+        if block is None or entry is None:
+            return
+        value = entry["value"]
+        if values.is_given(value, Proof.NONE) and (block["plain"] or _ENCODED.match(value)):
+            yield Span(*entry.span("value"), "secret", Rank.PLACE)
+        entry = _ENTRY.match(text, entry.end())
+
+
+MANIFEST_RULES: Final = (
+    Rule(b"secret", rb"""(?:(?<=kind:\ secret)|(?<=kind:\ "secret)|(?<=kind":\ "secret)|(?<=kind":"secret)
+                           |(?<=kind\\":\ \\"secret)|(?<=kind\\":\\"secret))(?![\w-])""", _kept),
+)  # fmt: skip

@@ -1,10 +1,9 @@
-"""Views: a text as it reads once its escapes are resolved and what was split is joined.
+"""Views: a text as it reads once escapes are resolved, base64 is decoded and split parts are joined."""
 
-A name may have an escaped letter in it, a key may be two strings with a plus sign between them, or a terminal
-has broken it where its line was full. Rules read the view; their finds are brought back to the places of the
-text itself. What a secret is, they decide.
-"""
+from __future__ import annotations
 
+import base64
+import binascii
 import re
 import string
 from bisect import bisect_right
@@ -137,3 +136,25 @@ def _view(text: str, changes: Sequence[re.Match[str]]) -> View:
         seams.append((size, change.end()))
         place = change.end()
     return View("".join([*pieces, text[place:end]]), tuple(seams))
+
+
+_REST: Final = compiled(r"[A-Za-z0-9+/]{0,8000}+={0,2}", re.ASCII)
+_PAIR: Final = compiled(r"[A-Za-z][\w.@+-]{1,60}:[^\s:/,{}\[\]]{4,60}\n?\Z", re.ASCII)
+# So many characters at least say something.
+_PRINTABLE: Final = compiled(r"[\t\n\r -~]{8,9000}\Z")
+
+
+def encoded_at(text: str, start: int) -> tuple[int, str] | None:
+    """Where the base64 ends that begins here, and the plain text that it encodes; None if it encodes none."""
+    found = _REST.match(text, start)
+    run = found[0].rstrip("=") if found else ""
+    try:
+        plain = base64.b64decode(run + "=" * (-len(run) % 4), validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        return None
+    return (start + len(found[0]), plain) if found and _PRINTABLE.match(plain) else None
+
+
+def is_pair(plain: str) -> bool:
+    """Whether it is nothing but `user:password`."""
+    return _PAIR.match(plain) is not None
