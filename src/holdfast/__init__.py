@@ -1,6 +1,6 @@
 """Holdfast keeps a coding agent's work alive when its context window dies.
 
-Only the version is here. Each room says at its own door what it is for and what may not be in it.
+Only the version is defined here. Each package's docstring says what it holds and what must not be in it.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
