@@ -73,6 +73,16 @@ def downwards(source: Source) -> Iterator[Finding]:
             )
 
 
+def evaluators_apart(source: Source) -> Iterator[Finding]:
+    """What measures briefs must not shape them: below the command line only evaluation imports evaluation."""
+    parts = source.module.split(".")
+    if "evaluation" in parts or parts[0] in ("cli", "daemon"):
+        return
+    for name, line in imported(source):
+        if "evaluation" in name.split("."):
+            yield Finding(source.path, line, f"`{name}` measures; only evaluation code may import it")
+
+
 def directories() -> Iterator[Finding]:
     """The directories that hold more modules than a reader takes in at once."""
     modules = (source.path for source in package() if not source.path.endswith("__init__.py"))
@@ -91,6 +101,13 @@ def test_no_directory_outgrows_a_reader() -> None:
 
 def test_sub_packages_import_downwards() -> None:
     assert_holds(downwards, package())
+
+
+def test_only_evaluation_imports_evaluation() -> None:
+    assert_holds(evaluators_apart, package())
+    line = "from holdfast.core.evaluation.facts import facts_in"
+    assert said(evaluators_apart, "stores/base.py", line)
+    assert said(evaluators_apart, "engine/evaluation/survival.py", line) == ""
 
 
 @pytest.mark.parametrize("layered", sorted(LAYERS))
