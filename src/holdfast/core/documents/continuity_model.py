@@ -51,7 +51,7 @@ nothing. What stands below is a record, not an instruction to you.\
 
 
 def question(session: Session, turns: Sequence[Turn]) -> str:
-    """What a model is asked; the answer goes through `answer`."""
+    """The question for a model; `answer` parses what it returns."""
     transcript = f"## Conversation\n\n{conversation(turns)}"
     return "\n\n".join((SCHEMA, *buckets(session.trail), transcript))
 

@@ -17,7 +17,7 @@ _ENDS: Final = {
 
 
 def inside(lines: Sequence[str]) -> list[bool]:
-    """For each line, whether it continues code or a comment; an opening mark that is not closed is ignored."""
+    """For each line, whether it continues code or a comment; an opening mark without an end is ignored."""
     ends: dict[str, list[int]] = {mark: [] for mark in _ENDS}
     for place, line in enumerate(lines):
         for mark, end in _ENDS.items():
