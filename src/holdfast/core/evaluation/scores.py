@@ -146,12 +146,12 @@ def _share(part: int, whole: int) -> float | None:
 
 
 MEASURES: Final[Mapping[str, Callable[[SessionScore], float | None]]] = {
-    "brief_items_used": lambda one: _share(one.brief_items_used, one.brief_items),
-    "rediscovered": lambda one: _share(one.rediscovered, one.needed + one.rediscovered),
-    "novel_context_count": lambda one: (
-        float(one.novel_context_count) if one.needed + one.rediscovered else None
+    "brief_items_used": lambda score: _share(score.brief_items_used, score.brief_items),
+    "rediscovered": lambda score: _share(score.rediscovered, score.needed + score.rediscovered),
+    "novel_context_count": lambda score: (
+        float(score.novel_context_count) if score.needed + score.rediscovered else None
     ),
-    "memories_used": lambda one: _share(one.memories_used, one.memories_recalled),
+    "memories_used": lambda score: _share(score.memories_used, score.memories_recalled),
 }
 """The measures by which sessions are compared, mostly shares; None if there was nothing to measure."""
 
