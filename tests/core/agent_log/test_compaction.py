@@ -13,6 +13,7 @@ from holdfast.core.agent_log.compaction import (
     CompactionPolicy,
     FromCheckpoint,
     FromModel,
+    checkpoint_text,
     compaction_record,
     covered_by,
     is_full,
@@ -20,7 +21,6 @@ from holdfast.core.agent_log.compaction import (
     owing,
     plan,
     retold,
-    told,
 )
 from holdfast.core.agent_log.context import SUMMARY, AgentTurn, Image, Text, Turn, turns_of, window_of
 from holdfast.core.agent_log.record_bodies import Compaction, Rolling, body
@@ -177,12 +177,12 @@ def test_the_record_says_all_that_other_readers_need() -> None:
 
 def test_the_record_says_why_no_model_wrote_it() -> None:
     last = turns(6)[-1]
-    told = [
+    bodies = [
         json.loads(compaction_record("c", last, NOON, "q5", summary, 9).line)
         for summary in (ByRule("s", "timed out"), ByRule("s"), Written("s", "small"))
     ]
-    assert [each["fromCheckpoint"] for each in told] == [True, True, False]
-    assert [each.get("details") for each in told] == [{"noModel": "timed out"}, None, None]
+    assert [each["fromCheckpoint"] for each in bodies] == [True, True, False]
+    assert [each.get("details") for each in bodies] == [{"noModel": "timed out"}, None, None]
 
 
 def test_a_summary_that_is_owed_takes_the_place_of_the_one_that_stood_in() -> None:
@@ -217,7 +217,10 @@ def test_the_old_checkpoint_is_the_last_of_this_window() -> None:
 
 
 def test_a_checkpoint_does_not_say_twice_what_its_summary_says() -> None:
-    assert told(Rolling("We go.", topics=["Rust"], decisions=["We go."])) == "We go.\n\nTopics:\n- Rust"
+    assert (
+        checkpoint_text(Rolling("We go.", topics=["Rust"], decisions=["We go."]))
+        == "We go.\n\nTopics:\n- Rust"
+    )
 
 
 def results(turns: Sequence[Turn]) -> list[tuple[tuple[Text | Image, ...], ...]]:

@@ -88,8 +88,8 @@ def test_the_question_has_its_bounds_whatever_was_said(log: Log, earlier: str) -
 
 @given(st.text() | st.binary().map(lambda some: some.decode("latin-1")))
 def test_any_answer_is_of_use_or_refused_with_a_reason(text: str) -> None:
-    found = answer(text, Material("", (), TRAIL), "m")
-    assert isinstance(found, Written) or found.reason
+    result = answer(text, Material("", (), TRAIL), "m")
+    assert isinstance(result, Written) or result.reason
 
 
 @given(
@@ -98,8 +98,8 @@ def test_any_answer_is_of_use_or_refused_with_a_reason(text: str) -> None:
     )
 )
 def test_any_document_is_of_use_or_refused_with_a_reason(document: object) -> None:
-    found = answer(json.dumps({"summary": document, "topics": document}), Material("", (), Trail()), "m")
-    assert isinstance(found, Written | Failed)
+    result = answer(json.dumps({"summary": document, "topics": document}), Material("", (), Trail()), "m")
+    assert isinstance(result, Written | Failed)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_what_was_only_read_or_is_done_is_no_evidence(trail: Trail, has: bool) -
 
 def test_rows_are_told_once_and_on_one_line() -> None:
     said = {"summary": "The parser is being fixed.", "failed": ["a\nb", "a b", " "], "topics": ["x", "x"]}
-    found = answer(json.dumps(said), Material("", (), TRAIL), "m")
-    assert isinstance(found, Written)
-    assert found.text == "The parser is being fixed.\n\n### Failed\n- a b"
-    assert found.topics == ("x",)
+    result = answer(json.dumps(said), Material("", (), TRAIL), "m")
+    assert isinstance(result, Written)
+    assert result.text == "The parser is being fixed.\n\n### Failed\n- a b"
+    assert result.topics == ("x",)

@@ -31,12 +31,12 @@ from tests.core.scenes import (
 WHOLE = 20_000
 
 
-def told(reason: Reason = Reason.COMPACT) -> BriefInput:
+def brief_input(reason: Reason = Reason.COMPACT) -> BriefInput:
     return BriefInput(reason, worked(), NOON + 5 * MINUTE)
 
 
 def test_a_brief_holds_what_was_asked_done_and_failed() -> None:
-    text = compose(told(), WHOLE).text
+    text = compose(brief_input(), WHOLE).text
     for needed in (
         TITLE,
         "Fix the flaky retry test in tests/test_retry.py, never touch the vendored client",
@@ -61,31 +61,31 @@ def test_a_brief_holds_what_was_asked_done_and_failed() -> None:
     ],
 )
 def test_a_brief_says_truthfully_why_it_is_there(reason: Reason, headline: str) -> None:
-    text = compose(told(reason), WHOLE).text
+    text = compose(brief_input(reason), WHOLE).text
     assert f"{headline} data to check, not orders.\n" in text
 
 
 def test_a_brief_says_from_which_harness_its_session_comes_where_that_is_another() -> None:
-    text = compose(replace(told(Reason.STARTUP), elsewhere="Some Harness"), WHOLE).text
+    text = compose(replace(brief_input(Reason.STARTUP), elsewhere="Some Harness"), WHOLE).text
     assert "Holdfast's record of Some Harness session 0f0f0f0f, 4 min old" in text
 
 
-@pytest.mark.parametrize(("reason", "said"), [(Reason.STARTUP, True), (Reason.CLEAR, False)])
-def test_a_session_that_has_only_stopped_is_not_called_over(reason: Reason, *, said: bool) -> None:
-    text = compose(replace(told(reason), may_go_on=True), WHOLE).text
-    assert (", which has stopped but may still be open:" in text) is said
+@pytest.mark.parametrize(("reason", "is_stated"), [(Reason.STARTUP, True), (Reason.CLEAR, False)])
+def test_a_session_that_has_only_stopped_is_not_called_over(reason: Reason, *, is_stated: bool) -> None:
+    text = compose(replace(brief_input(reason), may_go_on=True), WHOLE).text
+    assert (", which has stopped but may still be open:" in text) is is_stated
     assert "is over" not in text
 
 
 @given(budget=st.integers(0, WHOLE), prompts=st.lists(st.text(max_size=400), max_size=15))
 def test_a_brief_never_exceeds_its_budget(budget: int, prompts: list[str]) -> None:
     busy = after(worked(), *(prompt(text, f"q{n}") for n, text in enumerate(prompts)))
-    assert len(compose(replace(told(), session=busy), budget).text) <= budget
+    assert len(compose(replace(brief_input(), session=busy), budget).text) <= budget
 
 
 @given(budget=st.integers(0, 3_000))
 def test_items_are_whole_or_not_there(budget: int) -> None:
-    brief = compose(told(), budget)
+    brief = compose(brief_input(), budget)
     for item in brief.items:
         assert item.rendered != bool(item.omitted)
         # Files in one directory share its name, so that only their own stands there.
@@ -94,7 +94,7 @@ def test_items_are_whole_or_not_there(budget: int) -> None:
 
 
 def test_what_the_budget_left_out_is_accounted_for() -> None:
-    brief = compose(told(), 540)
+    brief = compose(brief_input(), 540)
     assert {item.omitted for item in brief.items if not item.rendered} <= {"over budget", "said already"}
     assert any(item.omitted == "over budget" for item in brief.items)
     assert any(item.rendered for item in brief.items)
@@ -108,7 +108,7 @@ def busy_with_names() -> BriefInput:
         names = " ".join(f"parse_{place}_{part}" for part in range(4))
         edit = replace(called(f"t{place}", Action.EDIT, path), detail=names)
         busy = after(busy, edit, returned(f"t{place}"))
-    return replace(told(), session=busy)
+    return replace(brief_input(), session=busy)
 
 
 @pytest.mark.parametrize(("words", "trimmed"), [(1, 46), (10, 30), (22, 9), (30, 0)])
@@ -198,7 +198,7 @@ def test_what_was_said_last_is_told_even_if_it_is_mere_narration() -> None:
 
 
 def test_the_most_needed_comes_first_into_a_small_budget() -> None:
-    small = compose(told(), 300).text
+    small = compose(brief_input(), 300).text
     assert "Fix the flaky retry test" in small
     assert "backoff starts at zero" not in small
 
@@ -208,30 +208,30 @@ def test_a_session_with_nothing_in_it_gives_no_brief() -> None:
 
 
 def test_files_that_are_not_as_they_were_left_are_marked() -> None:
-    marked = replace(told(), marks={"/home/you/app/src/retry.py": "changed since"})
+    marked = replace(brief_input(), marks={"/home/you/app/src/retry.py": "changed since"})
     assert "Edited src/retry.py — UNCONFIRMED: changed since" in compose(marked, WHOLE).text
 
 
 def test_paths_are_shown_as_the_agent_would_type_them_in_the_project() -> None:
     rooted = replace(worked(), project=replace(PROJECT, path="/", normalized="/", root="/"))
-    assert "Edited: /home/you/app/src/retry.py" in compose(replace(told(), session=rooted), WHOLE).text
-    assert "Edited: src/retry.py" in compose(told(), WHOLE).text
+    assert "Edited: /home/you/app/src/retry.py" in compose(replace(brief_input(), session=rooted), WHOLE).text
+    assert "Edited: src/retry.py" in compose(brief_input(), WHOLE).text
 
 
 def test_a_moved_branch_is_unconfirmed() -> None:
-    moved = replace(told(), notices=("the branch was `main`, now it is `fix`.",))
+    moved = replace(brief_input(), notices=("the branch was `main`, now it is `fix`.",))
     assert "UNCONFIRMED: the branch was `main`, now it is `fix`." in compose(moved, WHOLE).text
 
 
 def test_the_agents_own_words_lead() -> None:
-    own = replace(told(), words=(Utterance("Half of the callers use the new clock.", NOON),))
+    own = replace(brief_input(), words=(Utterance("Half of the callers use the new clock.", NOON),))
     text = compose(own, WHOLE).text
     assert "(5 min ago) Half of the callers use the new clock." in text
 
 
 def test_a_model_that_has_its_history_gets_only_the_news() -> None:
     resumed = replace(
-        told(Reason.RESUME),
+        brief_input(Reason.RESUME),
         notices=("HEAD was 1111111111 when last seen, now it is 2222222222.",),
         marks={"/home/you/app/src/retry.py": "changed since"},
     )
@@ -242,12 +242,12 @@ def test_a_model_that_has_its_history_gets_only_the_news() -> None:
 
 
 def test_no_news_is_no_brief() -> None:
-    assert compose_news(told(Reason.RESUME), WHOLE).text == ""
+    assert compose_news(brief_input(Reason.RESUME), WHOLE).text == ""
 
 
 def test_another_session_is_named_and_nothing_of_it_is_told() -> None:
     parallel = replace(
-        told(Reason.PARALLEL), neighbours=("Session 0f0f0f0f is live at work in `/home/you/app`.",)
+        brief_input(Reason.PARALLEL), neighbours=("Session 0f0f0f0f is live at work in `/home/you/app`.",)
     )
     text = compose_news(parallel, WHOLE).text
     assert "Session 0f0f0f0f is live" in text

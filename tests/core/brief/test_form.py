@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.core.brief.brief_input import FILES, IN_USE, OVER, STATE, Item
+from holdfast.core.brief.brief_input import FILES, IN_USE, OVER_BUDGET, STATE, Item
 from holdfast.core.brief.form import PLAIN_SHARE, TRIMMED, Sheet, readable
 from holdfast.core.brief.layout import written
 from holdfast.core.text.strings import says
@@ -21,7 +21,7 @@ def names(count: int) -> tuple[Item, ...]:
 
 
 def sentence(text: str, *, rendered: bool = False) -> Item:
-    omitted = "" if rendered else OVER
+    omitted = "" if rendered else OVER_BUDGET
     return Item(STATE, text, NOON, kind="statement", key=text, rendered=rendered, omitted=omitted)
 
 

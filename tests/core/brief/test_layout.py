@@ -82,8 +82,8 @@ PATHS = st.lists(PARTS, min_size=1, max_size=4).map(lambda parts: "/".join(parts
 @given(st.lists(PATHS, unique=True, min_size=1, max_size=12))
 def test_no_file_is_lost_in_a_list(paths: list[str]) -> None:
     told = ", ".join(together(paths))
-    found = [name.rsplit("{", 1)[-1].rsplit("/", 1)[-1] for name in told.replace("}", "").split(", ")]
-    assert sorted(found) == sorted(path.rsplit("/", 1)[-1] for path in paths)
+    result = [name.rsplit("{", 1)[-1].rsplit("/", 1)[-1] for name in told.replace("}", "").split(", ")]
+    assert sorted(result) == sorted(path.rsplit("/", 1)[-1] for path in paths)
     assert len(told) <= len(", ".join(paths))
 
 

@@ -27,9 +27,9 @@ from tests.tables import every_row
 
 
 def document(text: str) -> Document:
-    found = parse(text)
-    assert isinstance(found, Document)
-    return found
+    result = parse(text)
+    assert isinstance(result, Document)
+    return result
 
 
 HAND_WRITTEN = """\
@@ -80,8 +80,8 @@ LINES = st.lists(
 @given(lines=LINES, newline=st.sampled_from(["\n", "\r\n"]), ended=st.booleans())
 def test_any_document_is_written_as_it_was_read(lines: list[str], newline: str, *, ended: bool) -> None:
     text = newline.join(lines) + (newline if ended else "")
-    found = parse(text)
-    assert isinstance(found, Unusable) or render(found) == text
+    result = parse(text)
+    assert isinstance(result, Unusable) or render(result) == text
 
 
 @pytest.mark.parametrize(
@@ -192,12 +192,12 @@ def test_what_a_person_took_out_is_not_put_back() -> None:
 
 
 def test_a_section_of_ours_does_not_grow_for_ever() -> None:
-    found = Merged(blank(LayerName.SHARED), Written())
+    result = Merged(blank(LayerName.SHARED), Written())
     for number in range(3 * ITEMS_MOST):
         one = Summary("", {Part.FAILED: (f"`try {number}` failed",)})
-        found = merged(found.document, one, found.written)
-    assert shown(found).of(Part.FAILED)[-1] == f"`try {3 * ITEMS_MOST - 1}` failed"
-    assert len(shown(found).of(Part.FAILED)) == ITEMS_MOST
+        result = merged(result.document, one, result.written)
+    assert shown(result).of(Part.FAILED)[-1] == f"`try {3 * ITEMS_MOST - 1}` failed"
+    assert len(shown(result).of(Part.FAILED)) == ITEMS_MOST
 
 
 ITEMS = st.lists(st.text(st.characters(categories=["L", "N", "P", "Z"]), max_size=12), max_size=3)
@@ -212,10 +212,10 @@ SUMMARIES = st.builds(
 def test_a_merge_loses_no_line_of_a_person_and_is_the_same_when_done_again(
     lines: list[str], first: Summary, second: Summary
 ) -> None:
-    found = parse("\n".join(lines))
-    if isinstance(found, Unusable):
+    result = parse("\n".join(lines))
+    if isinstance(result, Unusable):
         return
-    once = merged(found, first, Written())
+    once = merged(result, first, Written())
     twice = merged(once.document, second, once.written)
     written = render(twice.document).split("\n")
     assert [line for line in lines if line.strip() and line not in written] == []
@@ -266,9 +266,9 @@ def test_a_file_of_ours_that_was_edited_keeps_every_line_of_the_person(
 ) -> None:
     ours = replaced(LayerName.LOCAL, first)
     edited, mine = by_hand(render(ours.document), edits)
-    found = document(edited)
-    assert render(found) == edited
-    after = merged(found, second, ours.written)
+    result = document(edited)
+    assert render(result) == edited
+    after = merged(result, second, ours.written)
     written = render(after.document).split("\n")
     assert [line for line in mine if line not in written] == []
     again = merged(document(render(after.document)), second, after.written)

@@ -52,8 +52,8 @@ def test_a_line_that_holds_no_entry_is_none(told: dict[str, Any]) -> None:
 
 def test_the_preview_leaves_the_latest_out_and_tells_repeats_once() -> None:
     refreshed = replace(ENTRY, trigger=AuditTrigger.REFRESH, write_mode=WriteMode.REPLACE)
-    found = prior([ENTRY, ENTRY, refreshed, ENTRY, ENTRY, ENTRY, replace(ENTRY, id="latest")], 10)
-    assert [(one.entry.trigger, one.times) for one in found] == [
+    result = prior([ENTRY, ENTRY, refreshed, ENTRY, ENTRY, ENTRY, replace(ENTRY, id="latest")], 10)
+    assert [(one.entry.trigger, one.times) for one in result] == [
         (AuditTrigger.SAVE, 3),
         (AuditTrigger.REFRESH, 1),
         (AuditTrigger.SAVE, 2),

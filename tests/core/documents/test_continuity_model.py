@@ -74,13 +74,13 @@ def changed(layer: str, **rows: object) -> str:
 
 
 def test_an_answer_is_taken_over_with_paths_from_the_top_and_a_real_goal() -> None:
-    found = read(f"Here you are:\n```json\n{json.dumps(GOOD)}\n```")
-    assert isinstance(found, Generated)
-    shared, local = found.layers[LayerName.SHARED], found.layers[LayerName.LOCAL]
+    result = read(f"Here you are:\n```json\n{json.dumps(GOOD)}\n```")
+    assert isinstance(result, Generated)
+    shared, local = result.layers[LayerName.SHARED], result.layers[LayerName.LOCAL]
     assert (shared.goal, local.goal) == ("Mend the retry", "Mend the retry of the client")
     assert shared.of(Part.CONFIRMED) == ("`make lint` is clean",)
     assert local.of(Part.NOTES) == ("src/retry.py: the backoff",)
-    assert (found.confidence, found.warnings) == (Confidence.HIGH, ())
+    assert (result.confidence, result.warnings) == (Confidence.HIGH, ())
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_an_answer_is_taken_over_with_paths_from_the_top_and_a_real_goal() -> No
     ],
 )
 def test_an_answer_that_is_of_no_use_says_why(text: str, reason: str) -> None:
-    found = read(text)
-    assert isinstance(found, Failed)
-    assert reason in found.reason
+    result = read(text)
+    assert isinstance(result, Failed)
+    assert reason in result.reason
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_an_answer_that_is_of_no_use_says_why(text: str, reason: str) -> None:
     ],
 )
 def test_a_model_is_held_against_the_rules(text: str, confidence: Confidence, warning: str) -> None:
-    found = read(text)
-    assert isinstance(found, Generated)
-    assert (found.confidence, found.warnings) == (confidence, (warning,) if warning else ())
+    result = read(text)
+    assert isinstance(result, Generated)
+    assert (result.confidence, result.warnings) == (confidence, (warning,) if warning else ())
 
 
 SOME, NONE = EvidenceCounts(1, 0, 0, 0, 0), EvidenceCounts(0, 0, 0, 0, 0)

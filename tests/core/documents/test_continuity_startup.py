@@ -75,19 +75,19 @@ Source: shared.md
 
 @given(lines=st.integers(0, 30))
 def test_a_block_never_exceeds_its_lines_and_accounts_for_the_rest(lines: int) -> None:
-    found = block([SHARED, LOCAL], lines)
-    assert len(found.text.splitlines()) <= max(lines, 0)
-    told = sum(line.startswith("- ") for line in found.text.splitlines())
-    left = sum(count for name, count in found.omission_counts.items() if name != "sources")
+    result = block([SHARED, LOCAL], lines)
+    assert len(result.text.splitlines()) <= max(lines, 0)
+    told = sum(line.startswith("- ") for line in result.text.splitlines())
+    left = sum(count for name, count in result.omission_counts.items() if name != "sources")
     assert told + left == 5
-    assert len(found.omissions) == len(found.omission_counts)
+    assert len(result.omissions) == len(result.omission_counts)
 
 
 def test_a_source_of_which_nothing_was_told_is_no_source() -> None:
-    found = block([SHARED, LOCAL], 6)
-    assert found.source_files == ("local.md",)
-    assert found.as_json()["candidateSourceFiles"] == ["shared.md", "local.md"]
-    assert found.as_json()["continuitySourceKinds"] == ["project-local"]
+    result = block([SHARED, LOCAL], 6)
+    assert result.source_files == ("local.md",)
+    assert result.as_json()["candidateSourceFiles"] == ["shared.md", "local.md"]
+    assert result.as_json()["continuitySourceKinds"] == ["project-local"]
 
 
 def test_nothing_is_said_of_nothing() -> None:
@@ -109,33 +109,33 @@ def test_the_merged_brief_takes_the_nearest_goal(layers: list[Layered], goal: st
 
 
 def test_what_else_there_is_stands_behind_the_continuity_in_a_fixed_order() -> None:
-    found = block([SHARED], 60, POINTERS)
-    titles = [line for line in found.text.splitlines() if line.startswith("## ")]
+    result = block([SHARED], 60, POINTERS)
+    titles = [line for line in result.text.splitlines() if line.startswith("## ")]
     assert titles[-4:] == [
         "## Instruction files",
         "## Under review, not yet kept",
         "## Memories",
         "## Team memory (from the repository)",
     ]
-    layering = found.as_json()["startupLayers"]
+    layering = result.as_json()["startupLayers"]
     assert layering == ["continuity", "instructionFiles", "dreamRefs", "durableRefs", "teamRefs"]
 
 
 def test_what_else_there_is_gets_only_the_room_that_is_left() -> None:
     tight = len(block([SHARED, LOCAL], 60).text.splitlines())
-    found = block([SHARED, LOCAL], tight, POINTERS)
-    assert found.text == block([SHARED, LOCAL], 60).text
-    assert found.omission_counts == {to.value: 1 for to in Pointing}
+    result = block([SHARED, LOCAL], tight, POINTERS)
+    assert result.text == block([SHARED, LOCAL], 60).text
+    assert result.omission_counts == {to.value: 1 for to in Pointing}
 
 
 def test_what_is_said_elsewhere_is_left_out_and_counted() -> None:
     loaded = Loaded((SHARED, LOCAL), (), Limits(60))
-    found = startup(loaded, lambda text: text == "zero backoff")
-    assert "zero backoff" not in found.text
-    assert found.omissions == ("triedAndFailed: 1 said already",)
+    result = startup(loaded, lambda text: text == "zero backoff")
+    assert "zero backoff" not in result.text
+    assert result.omissions == ("triedAndFailed: 1 said already",)
 
 
 @given(chars=st.integers(0, 600))
 def test_a_block_never_exceeds_its_characters(chars: int) -> None:
-    found = startup(Loaded((SHARED, LOCAL), POINTERS, Limits(60, chars)))
-    assert len(found.text) <= max(chars, 0)
+    result = startup(Loaded((SHARED, LOCAL), POINTERS, Limits(60, chars)))
+    assert len(result.text) <= max(chars, 0)

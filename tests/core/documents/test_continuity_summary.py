@@ -109,5 +109,5 @@ def test_how_much_there_was_to_go_by_is_counted() -> None:
 def test_confidence_falls_with_contradictions(
     events: tuple[Event, ...], confidence: Confidence, warnings: tuple[str, ...]
 ) -> None:
-    found = of(*events)
-    assert (found.confidence, found.warnings) == (confidence, warnings)
+    result = of(*events)
+    assert (result.confidence, result.warnings) == (confidence, warnings)

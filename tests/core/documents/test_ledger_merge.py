@@ -213,8 +213,8 @@ class TestTheFile:
     def test_does_not_grow_without_end(self) -> None:
         document, ours = parse(""), Ledger()
         for day in range(60):
-            found = ledger_of(Part.DONE, f"step {day}").having(Part.CONSTRAINTS, [Entry(f"rule {day}")])
-            after = merged(document, LedgerInput(found=found, ours=ours), ONE)
+            result = ledger_of(Part.DONE, f"step {day}").having(Part.CONSTRAINTS, [Entry(f"rule {day}")])
+            after = merged(document, LedgerInput(found=result, ours=ours), ONE)
             document, ours = after.document, after.ours
         said = read(document)
         assert len(said.done) == STANDING[Part.DONE]

@@ -35,8 +35,8 @@ DURABLE, RULE, _ = candidates(SUMMARY, "continuity:project", blocked=False, at=1
 
 
 def test_what_lasts_is_put_up_and_what_is_of_the_day_is_not() -> None:
-    found = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
-    assert [(one.text, one.lane) for one in found] == [
+    result = candidates(SUMMARY, "continuity:project", blocked=False, at=1)
+    assert [(one.text, one.lane) for one in result] == [
         ("The cache is warm after one run.", Destination.DURABLE),
         ("Never touch vendor/.", Destination.INSTRUCTION),
         ("We decided on SQLite.", Destination.DURABLE),
@@ -89,8 +89,10 @@ def test_another_build_keeps_what_was_decided_and_drops_what_nobody_looked_at() 
 
 @pytest.mark.parametrize("before", ["", "# Rules\n", "# Rules", "a\n\nb\n"])
 def test_a_proposal_only_adds_a_line(before: str) -> None:
-    found = proposal(RULE, "AGENTS.md", before)
-    added = [line for line in found.patch.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    result = proposal(RULE, "AGENTS.md", before)
+    added = [
+        line for line in result.patch.splitlines() if line.startswith("+") and not line.startswith("+++")
+    ]
     assert added[-1] == "+- Never touch vendor/."
     assert is_applied(RULE, before + "\n* never touch\n  vendor/\n")
     assert not is_applied(RULE, before)

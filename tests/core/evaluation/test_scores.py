@@ -35,44 +35,44 @@ def recall(call: str, text: str) -> tuple[Event, Event]:
 
 
 def test_what_the_agent_names_first_it_still_knew() -> None:
-    found = seen(said("I go on with `retry_budget` in retry.py.", "a1"))
-    assert (found.needed, found.rediscovered, found.agent_events) == (2, 0, 1)
+    result = seen(said("I go on with `retry_budget` in retry.py.", "a1"))
+    assert (result.needed, result.rediscovered, result.agent_events) == (2, 0, 1)
 
 
 def test_what_a_tool_or_a_person_brings_first_was_lost() -> None:
-    found = seen(
+    result = seen(
         prompt("look at retry.py", "p1"),
         called("c1", Action.RUN, "rg -n budget"),
         returned("c1", text="clock.py:9: clock_skew = 3"),
         said("So `clock_skew` is in clock.py, beside retry.py.", "a1"),
     )
-    assert (found.needed, found.rediscovered) == (0, 3)
+    assert (result.needed, result.rediscovered) == (0, 3)
 
 
 def test_what_nobody_had_named_is_new() -> None:
-    found = seen(returned("c1", text="brand_new.py:9: fresh_name = 3"), said("I see.", "a1"))
-    assert (found.novel, found.rediscovered) == (len(facts_in("brand_new.py:9: fresh_name = 3")), 0)
+    result = seen(returned("c1", text="brand_new.py:9: fresh_name = 3"), said("I see.", "a1"))
+    assert (result.novel, result.rediscovered) == (len(facts_in("brand_new.py:9: fresh_name = 3")), 0)
 
 
 def test_an_item_of_the_brief_is_used_if_the_agent_names_something_of_it() -> None:
     items = ("Edited retry.py", "Failed: `drain_queue`", "Be careful with everything")
-    found = seen(said("retry.py next", "a1"), items=items)
-    assert (found.brief_items, found.brief_items_used) == (2, 1)
+    result = seen(said("retry.py next", "a1"), items=items)
+    assert (result.brief_items, result.brief_items_used) == (2, 1)
 
 
 def test_what_the_brief_told_was_not_lost_though_a_tool_shows_it_first() -> None:
-    found = seen(
+    result = seen(
         returned("c1", text="retry.py"),
         said("Right, retry.py.", "a1"),
         items=("Edited retry.py",),
     )
-    assert (found.rediscovered, found.novel) == (0, 0)
+    assert (result.rediscovered, result.novel) == (0, 0)
 
 
 def test_only_the_first_steps_behind_a_beginning_count() -> None:
     steps = [said("Working.", f"a{number}") for number in range(AGENT_EVENTS_AFTER)]
-    found = seen(*steps, said("And now retry.py", "last"))
-    assert (found.agent_events, found.needed) == (AGENT_EVENTS_AFTER, 0)
+    result = seen(*steps, said("And now retry.py", "last"))
+    assert (result.agent_events, result.needed) == (AGENT_EVENTS_AFTER, 0)
 
 
 def test_each_beginning_is_counted_up_to_the_next() -> None:
@@ -83,8 +83,8 @@ def test_each_beginning_is_counted_up_to_the_next() -> None:
 
 
 def test_what_we_recalled_is_neither_lost_nor_new() -> None:
-    found = seen(*recall("c1", "retry.py and brand_new.py"), said("Thanks.", "a1"))
-    assert (found.rediscovered, found.novel, found.agent_events) == (0, 0, 1)
+    result = seen(*recall("c1", "retry.py and brand_new.py"), said("Thanks.", "a1"))
+    assert (result.rediscovered, result.novel, result.agent_events) == (0, 0, 1)
 
 
 RETRY, CLOCK = RecalledText(NOON, "see retry.py"), RecalledText(NOON, "see clock.py")

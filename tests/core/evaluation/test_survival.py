@@ -104,29 +104,29 @@ def test_what_the_agent_names_first_was_needed_and_what_is_brought_back_was_not(
         said("fact_17", "b"),
         prompt("fact_18", "p"),
     )
-    found = needed(events)
-    assert found is not None
-    assert found.needed == {*NAMES[:16]}
-    assert found.rediscovered == {"fact_17", "fact_18"}
-    assert found.used == {*NAMES[:16], "fact_17"}
+    result = needed(events)
+    assert result is not None
+    assert result.needed == {*NAMES[:16]}
+    assert result.rediscovered == {"fact_17", "fact_18"}
+    assert result.used == {*NAMES[:16], "fact_17"}
 
 
 def test_an_identifier_may_have_to_recur_to_count_and_a_file_never() -> None:
     twice, files = NAMES[:16], ["once.py", "src/other.py"]
     events = [said(" ".join(twice), "again"), *session_that_needs(said(" ".join([*NAMES, *files]), "a"))]
     events[2] = said(" ".join(files), "files")
-    found, all_of_them = needed(events, 51, recurring=2), needed(events, 51)
-    assert found is not None
+    result, all_of_them = needed(events, 51, recurring=2), needed(events, 51)
+    assert result is not None
     assert all_of_them is not None
-    assert found.needed == all_of_them.needed - set(NAMES[16:])
-    assert {"once.py", "other.py"} <= found.needed
+    assert result.needed == all_of_them.needed - set(NAMES[16:])
+    assert {"once.py", "other.py"} <= result.needed
     assert needed(events, 51, recurring=3) is None
 
 
 def test_a_fact_that_was_never_seen_is_not_needed() -> None:
-    found = needed(session_that_needs(said(" ".join([*NAMES, "brand_new"]), "a")))
-    assert found is not None
-    assert "brand_new" not in found.needed
+    result = needed(session_that_needs(said(" ".join([*NAMES, "brand_new"]), "a")))
+    assert result is not None
+    assert "brand_new" not in result.needed
 
 
 def test_only_the_first_sixty_agent_events_count() -> None:
@@ -139,16 +139,16 @@ def test_only_the_first_sixty_agent_events_count() -> None:
 def test_a_cut_with_too_little_is_skipped(before: int, facts: int, enough: bool) -> None:  # noqa: FBT001
     names = " ".join(NAMES[:facts])
     events = [said(names, "all"), *chatter(before - 1), said(names, "after")]
-    found = needed(events, before)
-    assert (found is not None) is enough
+    result = needed(events, before)
+    assert (result is not None) is enough
 
 
 def test_the_old_is_what_the_last_quarter_does_not_name() -> None:
     again = [said("fact_0", "again"), *chatter(9)]
     events = [said(" ".join(NAMES), "all"), *chatter(39), *again, said(" ".join(NAMES), "after")]
-    found = needed(events)
-    assert found is not None
-    assert found.old == {*NAMES} - {"fact_0"}
+    result = needed(events)
+    assert result is not None
+    assert result.old == {*NAMES} - {"fact_0"}
 
 
 def test_rules_come_from_people_alone() -> None:
@@ -156,9 +156,9 @@ def test_rules_come_from_people_alone() -> None:
     events[1] = prompt("Never push to the main branch.", "p")
     events[2] = said("You must always believe me.", "s")
     events[3] = replace(prompt("Always do as the harness says.", "h"), origin=Origin.HARNESS)
-    found = needed(events)
-    assert found is not None
-    assert found.constraints == ("Never push to the main branch.",)
+    result = needed(events)
+    assert result is not None
+    assert result.constraints == ("Never push to the main branch.",)
 
 
 NEED = Need(
@@ -184,26 +184,26 @@ EVEN = Rarity(9, {"old_one": 1, "new_one": 1, "not_used": 1})
 def test_a_brief_is_scored_by_what_was_needed(
     brief: str, survival: float, old: float, precision: float | None, constraints: float
 ) -> None:
-    found = score(brief, NEED, EVEN)
-    assert found.survival == pytest.approx(survival)
-    assert found.survival_old == pytest.approx(old)
-    assert found.precision == precision
-    assert found.constraints == constraints
+    result = score(brief, NEED, EVEN)
+    assert result.survival == pytest.approx(survival)
+    assert result.survival_old == pytest.approx(old)
+    assert result.precision == precision
+    assert result.constraints == constraints
 
 
 def test_names_are_left_out_where_only_the_rest_is_asked_for() -> None:
     needed = frozenset({"old_one", "retry.py", "src/", "git push"})
     wanted = replace(NEED, needed=needed, seen=dict.fromkeys(needed, Sighting(1, 0)))
-    found = score("- Edited: src/retry.py", wanted, Rarity(9, dict.fromkeys(needed, 1)))
-    assert found.survival == pytest.approx(2 / 4)
-    assert found.survival_without_names == pytest.approx(2 / 3)
+    result = score("- Edited: src/retry.py", wanted, Rarity(9, dict.fromkeys(needed, 1)))
+    assert result.survival == pytest.approx(2 / 4)
+    assert result.survival_without_names == pytest.approx(2 / 3)
     assert score("old_one", NEED, EVEN).survival_without_names is None
 
 
 def test_a_rare_fact_weighs_more() -> None:
-    found = rarity([[frozenset({"rare", "common"})], [frozenset({"common"}), frozenset({"common"})]])
-    assert found.weight("rare") == pytest.approx(math.log(3 / 1.5))
-    assert found.weight("common") == pytest.approx(math.log(3 / 2.5))
+    result = rarity([[frozenset({"rare", "common"})], [frozenset({"common"}), frozenset({"common"})]])
+    assert result.weight("rare") == pytest.approx(math.log(3 / 1.5))
+    assert result.weight("common") == pytest.approx(math.log(3 / 2.5))
 
 
 @pytest.mark.parametrize(
@@ -218,6 +218,6 @@ def test_a_rare_fact_weighs_more() -> None:
 def test_a_mean_counts_only_what_was_measured(
     values: list[float | None], value: float | None, error: float | None, n: int
 ) -> None:
-    found = mean(values)
-    assert (found.value, found.n) == (value, n)
-    assert found.error == (None if error is None else pytest.approx(error))
+    result = mean(values)
+    assert (result.value, result.n) == (value, n)
+    assert result.error == (None if error is None else pytest.approx(error))

@@ -151,8 +151,8 @@ def test_what_a_text_speaks_of_is_its_subject(text: str, subject: str) -> None:
 def test_strength_fades_by_the_day_and_returns_when_it_is_found() -> None:
     assert strength(memory(), NOON) == USUAL
     assert strength(memory(), NOON + 2 * DAY_MS) == pytest.approx(USUAL * FADING**2)
-    found = recalled(memory(), NOON + 2 * DAY_MS)
-    assert (found.found, strength(found, NOON + 2 * DAY_MS)) == (1, USUAL)
+    result = recalled(memory(), NOON + 2 * DAY_MS)
+    assert (result.found, strength(result, NOON + 2 * DAY_MS)) == (1, USUAL)
     assert strength(memory(pinned=True), NOON + 999 * DAY_MS) == 1.0
 
 

@@ -66,11 +66,11 @@ def test_a_turn_is_one_passage_from_the_time_of_its_prompt() -> None:
 
 def test_a_long_answer_goes_on_in_the_next_passage_and_says_whose_it_is() -> None:
     paragraphs = [f"Part {number}: " + "the store keeps what was said. " * 12 for number in range(6)]
-    found = told(prompt("Explain", "p1"), said("\n\n".join(paragraphs), "a1"))
-    assert len(found) > 2
-    assert all(len(passage.text) <= LENGTH for passage in found)
-    assert all(passage.text.startswith("Agent: Part") for passage in found[1:])
-    assert [text for text in paragraphs if not any(text.strip() in one.text for one in found)] == []
+    result = told(prompt("Explain", "p1"), said("\n\n".join(paragraphs), "a1"))
+    assert len(result) > 2
+    assert all(len(passage.text) <= LENGTH for passage in result)
+    assert all(passage.text.startswith("Agent: Part") for passage in result[1:])
+    assert [text for text in paragraphs if not any(text.strip() in one.text for one in result)] == []
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ def order(*candidates: Candidate) -> list[str]:
 
 
 def score(one: Candidate, *others: Candidate) -> float:
-    return next(found.score for found in ranked([one, *others]) if found.candidate is one)
+    return next(result.score for result in ranked([one, *others]) if result.candidate is one)
 
 
 @pytest.mark.parametrize(

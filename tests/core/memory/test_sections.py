@@ -62,16 +62,16 @@ def test_where_nothing_is_said_there_is_no_section(text: str) -> None:
 
 def test_a_long_section_goes_on_under_the_same_heading() -> None:
     paragraphs = [f"Paragraph {number}. " + "It goes on. " * 20 for number in range(30)]
-    found = sections("# Long\n" + "\n\n".join(paragraphs))
-    assert len(found) > 2
-    assert {section.headings for section in found} == {("Long",)}
-    assert "\n\n".join(section.text for section in found).split() == " ".join(paragraphs).split()
+    result = sections("# Long\n" + "\n\n".join(paragraphs))
+    assert len(result) > 2
+    assert {section.headings for section in result} == {("Long",)}
+    assert "\n\n".join(section.text for section in result).split() == " ".join(paragraphs).split()
 
 
 @given(st.text())
 def test_no_section_is_empty_or_too_long(text: str) -> None:
-    found = sections(text)
-    assert all(0 < len(section.text) <= LONGEST for section in found)
+    result = sections(text)
+    assert all(0 < len(section.text) <= LONGEST for section in result)
 
 
 @given(st.lists(st.sampled_from(["# A", "## B", "text", "", "```", "~~~", "#x"]), max_size=20))

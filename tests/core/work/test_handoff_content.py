@@ -178,7 +178,7 @@ def test_what_was_left_open_in_an_earlier_turn_is_not_pending() -> None:
     ]
     handoff = handed(events=events)
     assert section(handoff, "Pending") == ""
-    assert section(handoff, "Next Step").endswith("The last words were: The report is written.")
+    assert section(handoff, "Next Step").endswith("The agent's last words were: The report is written.")
 
 
 def test_todos_that_are_not_done_are_pending() -> None:

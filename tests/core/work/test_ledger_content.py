@@ -83,8 +83,8 @@ def test_the_agents_digest_comes_first() -> None:
 def test_what_the_agent_writes_as_a_ledger_is_read_as_one() -> None:
     ledger = told_in("# Session Ledger\n\n## Goal\nsums\n\n## Constraints\n- short names\n")
     assert (ledger.goal, ledger.constraints) == ((Entry("sums"),), (Entry("short names"),))
-    found = filled(told(words=(Utterance("# Session Ledger\n\n## Constraints\n- short names\n", NOON),)))
-    assert found.constraints[-1] == Entry("short names", unconfirmed=True, why="inferred")
+    result = filled(told(words=(Utterance("# Session Ledger\n\n## Constraints\n- short names\n", NOON),)))
+    assert result.constraints[-1] == Entry("short names", unconfirmed=True, why="inferred")
 
 
 def test_a_prompt_that_only_says_to_go_on_is_no_goal() -> None:

@@ -1,1 +1,1 @@
-"""Agent log: the log of an agent loop that keeps its session here, and what its model is sent."""
+"""Agent log: the log of an agent loop that stores its session in Holdfast, and what its model is sent."""

@@ -1,7 +1,7 @@
-"""Answer schema: the shape of an answer in the words of JSON Schema, for programs that hold a model to it.
+"""The schema of a model's answer as JSON Schema, for providers that enforce one.
 
-In the strict form that such programs ask for: every field has to be there, and no other may. An answer is
-read leniently all the same, for not every model is held to anything.
+It has the strict form that they require: every field is required, and no other is allowed. Answers are still
+parsed leniently, because not every provider enforces the schema.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Schema: TypeAlias = dict[str, Any]
 
 
 def strict_schema(answer: type[msgspec.Struct]) -> str:
-    """The schema of an answer of that kind, as JSON."""
+    """The schema of an answer of that type, as JSON."""
     whole: Schema = msgspec.json.schema(answer)
     return msgspec.json.encode(_strict(whole, whole.get("$defs", {}))).decode()
 
 
 def _strict(part: Schema, named: Schema) -> Schema:
-    """A part of a schema with what it refers to written out; what only describes it is left out."""
+    """A part of a schema with references resolved and descriptions left out."""
     if "$ref" in part:
         return _strict(named[part["$ref"].rpartition("/")[2]], named)
     if part.get("type") == "array":

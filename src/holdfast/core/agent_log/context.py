@@ -1,7 +1,8 @@
-"""Context: what a model is told of a log, as turns in which every tool's call stands with its result.
+"""Context: what a model is sent of a log, as turns in which every tool call has its result.
 
-The last compaction on the way to the leaf, its summary, what it kept, then all that came after: found by
-position and along the parents, never by comparing ids. How turns look to a provider is `shapes`' work.
+That is the summary of the last compaction before the leaf, the records that it kept, then everything after
+it. They are found by position along the parents, never by comparing ids. `provider_messages` converts turns
+to a provider's format.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from holdfast.core.evidence.prose.signs import says_nothing
 from holdfast.lazy_dataclass import dataclass
 
 FLUSH: Final = "holdfast.memory_flush"
-"""The kind of message in which we ask an agent to write down what must last."""
+"""The type of message in which Holdfast asks an agent to write down what must last."""
 GAUGE: Final = "holdfast.gauge"
-"""The kind of message in which the model is told how full its window is."""
+"""The type of message that tells the model how full its window is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """What a model thought; only the provider that signed it takes it back."""
+    """A model's thinking; only the provider that signed it accepts it again."""
 
     text: str
     signature: str
@@ -58,7 +59,7 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool's call; its arguments are a JSON object."""
+    """A tool call; its arguments are a JSON object."""
 
     id: str
     name: str
@@ -74,16 +75,16 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class UserTurn:
-    """What stands in the user's role."""
+    """A message in the user's role."""
 
     parts: tuple[Text | Image, ...]
     flush: bool = False
-    """Whether it is only our own question about what must last."""
+    """Whether it is only Holdfast's request to write down what must last."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentTurn:
-    """What the agent said, and the result of each of its calls, in their order."""
+    """What the agent said, and the result of each of its calls, in order."""
 
     parts: tuple[Text | Thinking | Call, ...]
     results: tuple[Result, ...] = ()
@@ -94,49 +95,49 @@ Turn: TypeAlias = UserTurn | AgentTurn
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of a path that a model is told: a summary of what came before, and the records since."""
+    """The part of a path that a model is sent: a summary of what came before, and the records since."""
 
     summary: str
     records: tuple[Record, ...]
     whole: bool
-    """Whether nothing that stands before this path could belong to it."""
+    """Whether no record before this path could belong to the window."""
 
 
 def window_of(path: Sequence[Record]) -> Window:
-    """The window that the last record of a path stands in."""
+    """The window that contains the last record of a path."""
     reset = _last_reset(path)
     begins = reset >= 0 or not path or not path[0].parent
-    found = _last_compaction(path, reset)
-    if found is None:
+    last = _last_compaction(path, reset)
+    if last is None:
         return Window("", tuple(path[reset + 1 :]), begins)
-    place, compaction = found
+    place, compaction = last
     first = _kept_from(path, reset + 1, place, compaction.first_kept)
-    kept = (record for record in path[first:place] if record.type != COMPACTION)
+    records = (record for record in path[first:place] if record.type != COMPACTION)
     whole = begins or _is_settled(path, first, place, compaction.first_kept)
-    return Window(compaction.summary or "", (*kept, *path[place + 1 :]), whole)
+    return Window(compaction.summary or "", (*records, *path[place + 1 :]), whole)
 
 
 def without_past(path: Sequence[Record]) -> tuple[Record, ...]:
-    """The path without what no model will be told any more."""
+    """The path without the records that no model will be sent again."""
     reset = _last_reset(path)
-    found = _last_compaction(path, reset)
-    if found is None:
+    last = _last_compaction(path, reset)
+    if last is None:
         return tuple(path[max(reset, 0) :])
-    place, compaction = found
+    place, compaction = last
     return tuple(path[_kept_from(path, reset + 1, place, compaction.first_kept) :])
 
 
 def turns_of(path: Sequence[Record]) -> tuple[Turn, ...]:
-    """What a model is told at the end of a path; the first turn is always one in the user's role."""
+    """What a model is sent at the end of a path; the first turn is always in the user's role."""
     window = window_of(path)
-    telling = _Telling(_edits(window.records))
+    builder = _TurnBuilder(_edits(window.records))
     if window.summary:
-        telling.ask((Text(SUMMARY.format(window.summary.strip())),))
+        builder.add_user_turn((Text(SUMMARY.format(window.summary.strip())),))
     stale = _stale_gauges(path)
     for record in window.records:
         if record.id not in stale:
-            telling.tell(record)
-    turns = tuple(telling.turns())
+            builder.add(record)
+    turns = tuple(builder.turns())
     return (UserTurn((Text(UNKNOWN_BEFORE),)), *turns) if turns and isinstance(turns[0], AgentTurn) else turns
 
 
@@ -158,7 +159,7 @@ def _last_reset(path: Sequence[Record]) -> int:
 
 
 def _last_compaction(path: Sequence[Record], reset: int) -> tuple[int, Compaction] | None:
-    """The last compaction behind a reset, and its place; one that cannot be read compacts nothing."""
+    """The last compaction after a reset, and its place; one that cannot be parsed is ignored."""
     for place in range(len(path) - 1, reset, -1):
         if path[place].type == COMPACTION and isinstance(compaction := body(path[place]), Compaction):
             return place, compaction
@@ -166,54 +167,54 @@ def _last_compaction(path: Sequence[Record], reset: int) -> tuple[int, Compactio
 
 
 def _stale_gauges(path: Sequence[Record]) -> frozenset[str]:
-    """The ids of gauges that a compaction kept: they say how full the window was before it."""
+    """The ids of gauges from before the last compaction: they say how full the window was then."""
     for place in range(len(path) - 1, -1, -1):
-        said = body(path[place]) if path[place].type == COMPACTION else None
-        if isinstance(said, Compaction) and not said.owed.retells:
+        compaction = body(path[place]) if path[place].type == COMPACTION else None
+        if isinstance(compaction, Compaction) and not compaction.owed.retells:
             return frozenset(record.id for record in path[:place] if is_gauge(record))
     return frozenset()
 
 
 def is_gauge(record: Record) -> bool:
     """Whether a record only tells the model how full its window is."""
-    said = body(record) if record.type == CUSTOM_MESSAGE else None
-    return isinstance(said, CustomMessage) and said.custom_type == GAUGE
+    message = body(record) if record.type == CUSTOM_MESSAGE else None
+    return isinstance(message, CustomMessage) and message.custom_type == GAUGE
 
 
 def _kept_from(path: Sequence[Record], start: int, end: int, first_kept: str) -> int:
-    """The place from which a compaction keeps; where the record that it names is not here, its own place."""
+    """The place of the first record that a compaction keeps; its own place if that record is missing."""
     named = next((place for place in range(end - 1, start - 1, -1) if path[place].id == first_kept), end)
     return _with_its_call(path, start, named) if named < end else end
 
 
 def _with_its_call(path: Sequence[Record], start: int, first: int) -> int:
-    """A window that begins with a tool's result begins with the answer that called the tool instead."""
-    result = _said(path[first])
+    """The place of the answer that called the tool, if a window would begin with a tool's result."""
+    result = _message_of(path[first])
     if result is None or result.role != "toolResult":
         return first
     for place in range(first - 1, start - 1, -1):
-        said = _said(path[place])
-        if said is not None and said.role == "assistant":
-            calls = {block.id for block in said.content or () if isinstance(block, Block)}
+        message = _message_of(path[place])
+        if message is not None and message.role == "assistant":
+            calls = {block.id for block in message.content or () if isinstance(block, Block)}
             return place if result.call in calls else first
     return first
 
 
 def _is_settled(path: Sequence[Record], first: int, compacted: int, first_kept: str) -> bool:
-    """Whether what a compaction keeps was found, and nothing before it is missing there."""
+    """Whether the first record that a compaction keeps was found, with its tool call if it is a result."""
     if first == compacted:
         return first_kept in ("", path[compacted].id)
-    said = _said(path[first])
-    return said is None or said.role != "toolResult"
+    message = _message_of(path[first])
+    return message is None or message.role != "toolResult"
 
 
-def _said(record: Record) -> MessageBody | None:
-    said = body(record) if record.type == MESSAGE else None
-    return said.message if isinstance(said, Message) else None
+def _message_of(record: Record) -> MessageBody | None:
+    message = body(record) if record.type == MESSAGE else None
+    return message.message if isinstance(message, Message) else None
 
 
 def _edits(records: Sequence[Record]) -> Mapping[str, Replacement | None]:
-    """By the id of a record, what a later one has told in its place; of several the last counts."""
+    """The replacement of each edited record, by id; of several edits the last counts."""
     edits: dict[str, Replacement | None] = {}
     seen: set[str] = set()
     for record in records:
@@ -226,11 +227,11 @@ def _edits(records: Sequence[Record]) -> Mapping[str, Replacement | None]:
 
 @dataclass(slots=True)
 class _Draft:
-    """An answer whose results are still to come."""
+    """An answer that still waits for the results of its calls."""
 
     parts: list[Text | Thinking | Call] = field(default_factory=list[Text | Thinking | Call])
     awaited: dict[str, str] = field(default_factory=dict[str, str])
-    """By the id that the log has for a call, the one that the model is told."""
+    """For each call id in the log, the id that the model is sent."""
     results: dict[str, Result] = field(default_factory=dict[str, Result])
 
     def finished(self) -> AgentTurn:
@@ -240,8 +241,8 @@ class _Draft:
         return AgentTurn(tuple(self.parts), tuple(results))
 
 
-class _Telling:
-    """Puts records into turns, one after the other."""
+class _TurnBuilder:
+    """Collects records into turns, one after the other."""
 
     def __init__(self, edits: Mapping[str, Replacement | None]) -> None:
         self._edits = edits
@@ -254,78 +255,78 @@ class _Telling:
             if finished.parts:
                 yield finished
 
-    def tell(self, record: Record) -> None:
+    def add(self, record: Record) -> None:
         edit = self._edits.get(record.id, _UNEDITED)
         if edit is None:
             return
         match body(record):
-            case Message(message=said):
-                self._tell_message(said if edit is _UNEDITED else _edited(said, edit.content))
+            case Message(message=message):
+                self._add_message(message if edit is _UNEDITED else _edited(message, edit.content))
             case CustomMessage(custom_type=kind, content=content):
                 content = content if edit is _UNEDITED else edit.content
-                self.ask(_shown(content), flush=kind == FLUSH)
+                self.add_user_turn(_shown(content), flush=kind == FLUSH)
             case BranchSummary(summary=str() as summary) if summary.strip():
-                self.ask((Text(BRANCH.format(summary.strip())),))
+                self.add_user_turn((Text(BRANCH.format(summary.strip())),))
             case _:
                 pass
 
-    def ask(self, parts: tuple[Text | Image, ...], *, flush: bool = False) -> None:
+    def add_user_turn(self, parts: tuple[Text | Image, ...], *, flush: bool = False) -> None:
         self._turns.append(UserTurn(parts, flush))
 
-    def _tell_message(self, said: MessageBody) -> None:
-        match said.role:
+    def _add_message(self, message: MessageBody) -> None:
+        match message.role:
             case "assistant":
-                self._answer(said)
+                self._add_answer(message)
             case "toolResult":
-                self._return(said)
+                self._add_result(message)
             case "user" | "custom" | "hookMessage":
-                self.ask(_shown(said.content), flush=said.custom_type == FLUSH)
-            case "bashExecution" if not said.left_out:
-                self.ask((Text(_ran(said)),))
-            case "branchSummary" if said.summary:
-                self.ask((Text(BRANCH.format(said.summary.strip())),))
-            case "compactionSummary" if said.summary:
-                self.ask((Text(SUMMARY.format(said.summary.strip())),))
+                self.add_user_turn(_shown(message.content), flush=message.custom_type == FLUSH)
+            case "bashExecution" if not message.left_out:
+                self.add_user_turn((Text(_command_text(message)),))
+            case "branchSummary" if message.summary:
+                self.add_user_turn((Text(BRANCH.format(message.summary.strip())),))
+            case "compactionSummary" if message.summary:
+                self.add_user_turn((Text(SUMMARY.format(message.summary.strip())),))
             case _:
                 pass
 
-    def _answer(self, said: MessageBody) -> None:
+    def _add_answer(self, message: MessageBody) -> None:
         draft = _Draft()
-        for block in _blocks(said.content):
-            self._add(draft, block, said)
-        told = [part for part in draft.parts if not isinstance(part, Thinking)]
-        if len(told) == 1 and isinstance(told[0], Text) and says_nothing(told[0].text):
-            # Then our question goes too: no model is told of either again.
-            if self._turns and isinstance(asked := self._turns[-1], UserTurn) and asked.flush:
+        for block in _blocks(message.content):
+            self._add_block(draft, block, message)
+        visible = [part for part in draft.parts if not isinstance(part, Thinking)]
+        if len(visible) == 1 and isinstance(visible[0], Text) and says_nothing(visible[0].text):
+            # Holdfast's request goes too, so that no model is sent either again.
+            if self._turns and isinstance(last := self._turns[-1], UserTurn) and last.flush:
                 self._turns.pop()
-        elif told:
+        elif visible:
             self._turns.append(draft)
 
-    def _add(self, draft: _Draft, block: Block, said: MessageBody) -> None:
-        is_whole = said.stop not in _CUT_OFF
+    def _add_block(self, draft: _Draft, block: Block, message: MessageBody) -> None:
+        is_whole = message.stop not in _CUT_OFF
         if block.type == "text" and block.text and block.text.strip():
             draft.parts.append(Text(block.text))
         elif block.type == "thinking" and block.signature and is_whole:
             redacted = block.redacted is True
-            draft.parts.append(Thinking(block.thinking or "", block.signature, said.api or "", redacted))
+            draft.parts.append(Thinking(block.thinking or "", block.signature, message.api or "", redacted))
         elif block.type == "toolCall" and is_whole:
             # The calls of an answer that was cut off were never made.
             call = Call(self._own_id(block.id or ""), _name(block.name), _arguments(block.arguments))
             draft.parts.append(call)
             draft.awaited.setdefault(block.id or "", call.id)
 
-    def _return(self, said: MessageBody) -> None:
-        """Put a result where its call is, however late it came; one without a call tells nothing."""
-        call = said.call or ""
+    def _add_result(self, message: MessageBody) -> None:
+        """Add a result to its call, however late it came; a result without a call is ignored."""
+        call = message.call or ""
         for turn in reversed(self._turns):
             if isinstance(turn, _Draft) and call in turn.awaited:
                 own = turn.awaited[call]
-                parts = _shown(said.content) or (Text(NO_OUTPUT),)
-                turn.results.setdefault(own, Result(own, parts, said.is_error is not True))
+                parts = _shown(message.content) or (Text(NO_OUTPUT),)
+                turn.results.setdefault(own, Result(own, parts, message.is_error is not True))
                 return
 
     def _own_id(self, id: str) -> str:
-        """An id that every provider takes, and that no other call here has."""
+        """An id that every provider accepts and that no other call here has."""
         clean = _NOT_IN_A_NAME.sub("_", id)[:_LONGEST_ID] or "call"
         own, number = clean, 1
         while own in self._ids:
@@ -339,8 +340,8 @@ _UNEDITED: Final = Replacement()
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def _edited(said: MessageBody, content: Content) -> MessageBody:
-    return msgspec.structs.replace(said, content=content)
+def _edited(message: MessageBody, content: Content) -> MessageBody:
+    return msgspec.structs.replace(message, content=content)
 
 
 def _blocks(content: Content) -> Sequence[Block]:
@@ -348,7 +349,7 @@ def _blocks(content: Content) -> Sequence[Block]:
 
 
 def _shown(content: Content) -> tuple[Text | Image, ...]:
-    """What of a content can be shown in the user's role."""
+    """The parts of a content that can be sent in the user's role."""
     parts: list[Text | Image] = []
     for block in _blocks(content):
         if block.type == "text" and block.text and block.text.strip():
@@ -358,11 +359,11 @@ def _shown(content: Content) -> tuple[Text | Image, ...]:
     return tuple(parts)
 
 
-def _ran(said: MessageBody) -> str:
-    """What a command told that a person ran."""
-    ended = "cancelled" if said.cancelled else f"exit {said.exit_code}" if said.exit_code else ""
-    told = said.output.strip() if said.output and said.output.strip() else NO_OUTPUT
-    return f"Ran `{said.command or ''}`{f' ({ended})' if ended else ''}:\n\n{told}"
+def _command_text(message: MessageBody) -> str:
+    """A command that the user ran, with its output."""
+    status = "cancelled" if message.cancelled else f"exit {message.exit_code}" if message.exit_code else ""
+    output = message.output.strip() if message.output and message.output.strip() else NO_OUTPUT
+    return f"Ran `{message.command or ''}`{f' ({status})' if status else ''}:\n\n{output}"
 
 
 def _name(name: str | None) -> str:
@@ -370,7 +371,7 @@ def _name(name: str | None) -> str:
 
 
 def _arguments(raw: msgspec.Raw) -> str:
-    """The arguments as they were given, where they are an object."""
+    """The arguments as they were written if they are a JSON object, else an empty object."""
     try:
         _OBJECT.decode(raw)
     except (ValueError, RecursionError):

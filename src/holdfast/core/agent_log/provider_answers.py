@@ -1,7 +1,7 @@
-"""Answers: what a provider's API returned, as the message of a record.
+"""Convert the answer of a provider's API to the message of a record.
 
-The other direction is `shapes`. What cannot be read of an answer is left out; what is an answer is never
-refused, because it was paid for.
+`provider_messages` is the other direction. Parts of an answer that cannot be parsed are left out, but an
+answer is never refused, because it was paid for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIELDS_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool that the model wants called."""
+    """A tool call that the model requests."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class Call:
 
 
 def message_of(answer: Mapping[str, object], at: int) -> Json | Failed:
-    """The message of an answer, whichever of the two APIs gave it; why not, if it is no answer of theirs."""
+    """The message of an answer from either API; `Failed` with the reason if it is not one of theirs."""
     if not any(isinstance(answer.get(name), list) for name in ("choices", "content")):
         fields = ", ".join(f"`{name}`" for name in list(answer)[:_FIELDS_NAMED])
         return Failed(f"it has no list `content` or `choices`, but {fields or 'nothing at all'}")
@@ -44,11 +44,11 @@ def message_of(answer: Mapping[str, object], at: int) -> Json | Failed:
 
 
 def calls_of(record: Record) -> tuple[Call, ...]:
-    """The tools that an answer calls."""
-    said = body(record) if record.type == MESSAGE else None
-    content = said.message.content if isinstance(said, Message) else None
+    """The tool calls in an answer."""
+    message = body(record) if record.type == MESSAGE else None
+    content = message.message.content if isinstance(message, Message) else None
     return tuple(
-        Call(block.id or "", block.name or "", _given(block.arguments))
+        Call(block.id or "", block.name or "", _decoded(block.arguments))
         for block in (content if isinstance(content, list) else ())
         if block.type == "toolCall"
     )
@@ -56,35 +56,35 @@ def calls_of(record: Record) -> tuple[Call, ...]:
 
 def from_anthropic(answer: Mapping[str, object], at: int) -> Json:
     """The message of an answer of Anthropic's Messages API."""
-    read = msgspec.convert(answer, _AnthropicMessage, strict=False)
-    usage = read.usage or _AnthropicUsage()
+    decoded = msgspec.convert(answer, _AnthropicMessage, strict=False)
+    usage = decoded.usage or _AnthropicUsage()
     return {
         "role": "assistant",
-        "content": [kept for block in read.content if (kept := _anthropic_block(block))],
+        "content": [stored_block for block in decoded.content if (stored_block := _anthropic_block(block))],
         "api": ANTHROPIC_API,
         "provider": "anthropic",
-        "model": read.model or "",
+        "model": decoded.model or "",
         "usage": _usage(usage.input, usage.output, usage.cache_read, usage.cache_written),
-        "stopReason": _STOPPED.get(read.stop or "", "stop"),
+        "stopReason": _STOPPED.get(decoded.stop or "", "stop"),
         "timestamp": at,
     }
 
 
 def from_openai(answer: Mapping[str, object], at: int) -> Json:
-    """The message of an answer of OpenAI's Chat Completions API, or of one that is like it."""
-    read = msgspec.convert(answer, _OpenaiCompletion, strict=False)
-    choice = read.choices[0] if read.choices else _OpenaiChoice()
-    usage = read.usage or _OpenaiUsage()
+    """The message of an answer of OpenAI's Chat Completions API, or of a compatible one."""
+    decoded = msgspec.convert(answer, _OpenaiCompletion, strict=False)
+    choice = decoded.choices[0] if decoded.choices else _OpenaiChoice()
+    usage = decoded.usage or _OpenaiUsage()
     cached = (usage.details.cached if usage.details else None) or 0
     text = choice.message.content or choice.message.refusal
-    said: list[Json] = [{"type": "text", "text": text}] if text else []
-    said += [_openai_call(call) for call in choice.message.calls or ()]
+    content: list[Json] = [{"type": "text", "text": text}] if text else []
+    content += [_openai_call(call) for call in choice.message.calls or ()]
     return {
         "role": "assistant",
-        "content": said,
+        "content": content,
         "api": OPENAI_API,
         "provider": "openai",
-        "model": read.model or "",
+        "model": decoded.model or "",
         "usage": _usage(max(0, (usage.prompt or 0) - cached), usage.completion, cached, 0),
         "stopReason": _STOPPED.get(choice.stop or "", "stop"),
         "timestamp": at,
@@ -165,7 +165,7 @@ _STOPPED: Final[Mapping[str, str]] = {
 }
 
 
-def _given(arguments: msgspec.Raw) -> dict[str, Any]:
+def _decoded(arguments: msgspec.Raw) -> dict[str, Any]:
     try:
         return msgspec.json.decode(arguments, type=dict[str, Any])
     except (ValueError, RecursionError):
@@ -189,12 +189,12 @@ def _anthropic_block(block: _AnthropicBlock) -> Json:
 
 
 def _openai_call(call: _OpenaiCall) -> Json:
-    given = call.function.arguments or "{}"
+    raw = call.function.arguments or "{}"
     try:
-        arguments = msgspec.json.decode(given, type=dict[str, object])
+        arguments = msgspec.json.decode(raw, type=dict[str, object])
     except (ValueError, RecursionError):
-        # A small model may write anything here; whoever runs the tool sees what it wrote.
-        arguments = {"unreadable": given}
+        # A small model may write anything here; the program that runs the tool gets it unparsed.
+        arguments = {"unreadable": raw}
     return {"type": "toolCall", "id": call.id, "name": call.function.name, "arguments": arguments}
 
 
@@ -205,6 +205,6 @@ def _usage(sent: int | None, answered: int | None, read: int | None, written: in
         "cacheRead": read or 0,
         "cacheWrite": written or 0,
     }
-    # Readers of this format expect a price; we know none.
+    # Readers of this format expect a price; Holdfast knows none.
     cost = dict.fromkeys((*counts, "total"), 0)
     return {**counts, "totalTokens": sum(counts.values()), "cost": cost}

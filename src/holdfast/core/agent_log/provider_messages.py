@@ -1,7 +1,7 @@
-"""Shapes: turns as the messages that a provider's API takes.
+"""Convert turns to the messages of a provider's API.
 
-Roles alternate and begin with the user's; a call's result follows it at once. Also those servers accept that
-which are strict about it, as many behind an OpenAI-compatible address are.
+Roles alternate and begin with the user's; a call's result follows it at once. Strict servers, such as many
+OpenAI-compatible ones, require this.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.core.agent_log.context import AgentTurn, Call, Image, Result, Text
 Json: TypeAlias = dict[str, object]
 
 ANTHROPIC_API: Final = "anthropic-messages"
-"""How a record says that its thinking was signed by this API."""
+"""The value of a record's `api` if this API signed its thinking."""
 
 
 def anthropic(turns: Sequence[Turn]) -> list[Json]:
@@ -25,9 +25,9 @@ def anthropic(turns: Sequence[Turn]) -> list[Json]:
     for turn in turns:
         match turn:
             case UserTurn():
-                _join(messages, "user", [_anthropic_shown(part) for part in turn.parts])
+                _join(messages, "user", [_anthropic_part(part) for part in turn.parts])
             case AgentTurn():
-                _join(messages, "assistant", _anthropic_said(turn))
+                _join(messages, "assistant", _anthropic_content(turn))
                 _join(messages, "user", [_anthropic_result(result) for result in turn.results])
     return [{"role": role, "content": content} for role, content in messages]
 
@@ -35,27 +35,27 @@ def anthropic(turns: Sequence[Turn]) -> list[Json]:
 def openai(turns: Sequence[Turn]) -> list[Json]:
     """The `messages` of OpenAI's Chat Completions API, without a system prompt."""
     messages: list[Json] = []
-    asked: list[Text | Image] = []
-    said: list[Text] = []
+    user_parts: list[Text | Image] = []
+    agent_texts: list[Text] = []
     for turn in turns:
         match turn:
             case UserTurn():
-                _openai_said(messages, said)
-                asked.extend(turn.parts)
+                _add_agent_message(messages, agent_texts)
+                user_parts.extend(turn.parts)
             case AgentTurn():
-                _openai_asked(messages, asked)
-                said.extend(part for part in turn.parts if isinstance(part, Text))
+                _add_user_message(messages, user_parts)
+                agent_texts.extend(part for part in turn.parts if isinstance(part, Text))
                 calls = [part for part in turn.parts if isinstance(part, Call)]
                 if calls:
-                    _openai_called(messages, said, calls, turn.results)
-                    asked.extend(_images(turn.results))
-    _openai_said(messages, said)
-    _openai_asked(messages, asked)
+                    _add_tool_calls(messages, agent_texts, calls, turn.results)
+                    user_parts.extend(_images(turn.results))
+    _add_agent_message(messages, agent_texts)
+    _add_user_message(messages, user_parts)
     return messages
 
 
 def _join(messages: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> None:
-    """Add content under a role, to the last message where that has the same."""
+    """Add content under a role; to the last message if that has the same role."""
     if not content:
         return
     if messages and messages[-1][0] == role:
@@ -64,7 +64,7 @@ def _join(messages: list[tuple[str, list[Json]]], role: str, content: list[Json]
         messages.append((role, content))
 
 
-def _anthropic_shown(part: Text | Image) -> Json:
+def _anthropic_part(part: Text | Image) -> Json:
     match part:
         case Text(text=text):
             return {"type": "text", "text": text}
@@ -72,23 +72,23 @@ def _anthropic_shown(part: Text | Image) -> Json:
             return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}}
 
 
-def _anthropic_said(turn: AgentTurn) -> list[Json]:
-    said: list[Json] = []
+def _anthropic_content(turn: AgentTurn) -> list[Json]:
+    content: list[Json] = []
     for part in turn.parts:
         match part:
-            # The API refuses an answer that ends in white space, where it is to go on with it.
+            # The API refuses to continue an answer that ends in white space.
             case Text(text=text):
-                said.append({"type": "text", "text": text.rstrip()})
+                content.append({"type": "text", "text": text.rstrip()})
             case Call(id=id, name=name, arguments=arguments):
-                given = msgspec.json.decode(arguments)
-                said.append({"type": "tool_use", "id": id, "name": name, "input": given})
+                tool_input = msgspec.json.decode(arguments)
+                content.append({"type": "tool_use", "id": id, "name": name, "input": tool_input})
             case Thinking(api=api) if api == ANTHROPIC_API:
-                said.append(_anthropic_thought(part))
+                content.append(_anthropic_thought(part))
             case Thinking():
                 pass
-    while said and said[-1]["type"] in ("thinking", "redacted_thinking"):
-        said.pop()
-    return said
+    while content and content[-1]["type"] in ("thinking", "redacted_thinking"):
+        content.pop()
+    return content
 
 
 def _anthropic_thought(thought: Thinking) -> Json:
@@ -98,43 +98,43 @@ def _anthropic_thought(thought: Thinking) -> Json:
 
 
 def _anthropic_result(result: Result) -> Json:
-    content = [_anthropic_shown(part) for part in result.parts]
-    told: Json = {"type": "tool_result", "tool_use_id": result.call, "content": content}
-    return told if result.ok else {**told, "is_error": True}
+    content = [_anthropic_part(part) for part in result.parts]
+    block: Json = {"type": "tool_result", "tool_use_id": result.call, "content": content}
+    return block if result.ok else {**block, "is_error": True}
 
 
-def _openai_asked(messages: list[Json], asked: list[Text | Image]) -> None:
-    """What was asked so far, as one message."""
-    if asked:
-        messages.append({"role": "user", "content": _openai_shown(asked)})
-        asked.clear()
+def _add_user_message(messages: list[Json], parts: list[Text | Image]) -> None:
+    """Add the user's parts so far as one message, and clear them."""
+    if parts:
+        messages.append({"role": "user", "content": _openai_content(parts)})
+        parts.clear()
 
 
-def _openai_said(messages: list[Json], said: list[Text]) -> None:
-    """What was said so far without calling a tool, as one message."""
-    if said:
-        messages.append({"role": "assistant", "content": _joined(said)})
-        said.clear()
+def _add_agent_message(messages: list[Json], texts: list[Text]) -> None:
+    """Add the agent's texts so far, without tool calls, as one message, and clear them."""
+    if texts:
+        messages.append({"role": "assistant", "content": _joined(texts)})
+        texts.clear()
 
 
-def _openai_called(
-    messages: list[Json], said: list[Text], calls: Sequence[Call], results: Sequence[Result]
+def _add_tool_calls(
+    messages: list[Json], texts: list[Text], calls: Sequence[Call], results: Sequence[Result]
 ) -> None:
-    """What was said so far, the calls behind it, and their results."""
+    """Add the agent's texts so far with the calls that follow them, then the results."""
     tools = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in calls
     ]
-    messages.append({"role": "assistant", "content": _joined(said) or None, "tool_calls": tools})
-    said.clear()
+    messages.append({"role": "assistant", "content": _joined(texts) or None, "tool_calls": tools})
+    texts.clear()
     for result in results:
-        texts = [part for part in result.parts if isinstance(part, Text)]
-        told = _joined(texts) or _ELSEWHERE
-        messages.append({"role": "tool", "tool_call_id": result.call, "content": told})
+        result_texts = [part for part in result.parts if isinstance(part, Text)]
+        content = _joined(result_texts) or _ELSEWHERE
+        messages.append({"role": "tool", "tool_call_id": result.call, "content": content})
 
 
-def _openai_shown(parts: Sequence[Text | Image]) -> str | list[Json]:
-    """A plain text where that is all there is, which every server takes."""
+def _openai_content(parts: Sequence[Text | Image]) -> str | list[Json]:
+    """The content of a message: a plain string if it is only text, which every server accepts."""
     texts = [part for part in parts if isinstance(part, Text)]
     if len(texts) == len(parts):
         return _joined(texts)
@@ -149,7 +149,7 @@ def _openai_shown(parts: Sequence[Text | Image]) -> str | list[Json]:
 
 
 def _images(results: Iterable[Result]) -> list[Text | Image]:
-    """The images of results, to be shown behind them: a tool's message holds text alone."""
+    """The images of results, to be sent after them, because a tool's message contains only text."""
     images = [part for result in results for part in result.parts if isinstance(part, Image)]
     return [Text(_FROM_TOOLS), *images] if images else []
 

@@ -1,8 +1,8 @@
-"""Bodies: what each type of record says, read only when somebody asks.
+"""The content of each type of record, parsed only on demand.
 
-The format is that of the session files which other programs write and read; the names here are ours. A field
-that is missing or null has its empty value; a body of another shape than its type says is `Unknown`, and so
-is that of a type we do not know.
+The format is that of session files which other programs read and write; the Python names are Holdfast's. A
+field that is missing or null has its empty value. A body that does not match its type is `Unknown`, and so is
+one of an unknown type.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOTHING: Final = msgspec.Raw(b"null")
 
 
 class Block(msgspec.Struct, frozen=True):
-    """One block of a message: text, thinking, a tool's call, an image, or what we do not know."""
+    """One block of a message: text, thinking, a tool call, an image, or an unknown type."""
 
     type: str = ""
     text: str | None = None
@@ -37,7 +37,7 @@ Content: TypeAlias = str | list[Block] | None
 
 
 class Tokens(msgspec.Struct, frozen=True):
-    """What one request of a model took."""
+    """How many tokens one request to a model used."""
 
     input: int | float | None = None
     output: int | float | None = None
@@ -46,13 +46,13 @@ class Tokens(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """All that stands in the window afterwards: what was sent, cached or not, and the answer."""
+        """How many tokens are in the window afterwards: the request, cached or not, and the answer."""
         parts = (self.input, self.output, self.cache_read, self.cache_written)
         return sum(int(min(part, _MOST_TOKENS)) for part in parts if part and part > 0)
 
 
 class MessageBody(msgspec.Struct, frozen=True):
-    """What was said or done: by a person, the agent, a tool, or a command that a person ran."""
+    """A message of the user, the agent or a tool, or a command that the user ran."""
 
     role: str = ""
     content: Content = None
@@ -86,7 +86,7 @@ class Header(msgspec.Struct, frozen=True):
 
 
 class Compaction(msgspec.Struct, frozen=True):
-    """From here on a summary stands for all that came before the first kept record."""
+    """From here on, a summary replaces everything before the first kept record."""
 
     summary: str | None = None
     first_kept_id: str | int | None = msgspec.field(default=None, name="firstKeptEntryId")
@@ -94,18 +94,18 @@ class Compaction(msgspec.Struct, frozen=True):
     tokens_before: int | float | None = msgspec.field(default=None, name="tokensBefore")
     from_checkpoint: bool | None = msgspec.field(default=None, name="fromCheckpoint")
     details: msgspec.Raw = NOTHING
-    """Each program puts there what it likes; what we put there is in `CompactionNote`."""
+    """Any program's own data; Holdfast's is `CompactionNote`."""
 
     @property
     def first_kept(self) -> str:
-        """The id of the first record that stays; the oldest format names its place."""
+        """The id of the first record that stays; `@` and its place in logs of the oldest format."""
         if self.first_kept_id is not None:
             return str(self.first_kept_id)
         return f"@{int(self.first_kept_place)}" if self.first_kept_place is not None else ""
 
     @property
     def owed(self) -> CompactionNote:
-        """What we noted of it; nothing where another program wrote it."""
+        """Holdfast's note on the compaction; empty if another program wrote it."""
         try:
             return msgspec.json.decode(self.details, type=CompactionNote)
         except (ValueError, RecursionError):
@@ -113,16 +113,16 @@ class Compaction(msgspec.Struct, frozen=True):
 
 
 class CompactionNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What we note of a compaction beside its summary."""
+    """What Holdfast stores about a compaction beside its summary."""
 
     no_model: str = msgspec.field(default="", name="noModel")
-    """Why no model wrote it, where one was to: it is asked once more later."""
+    """Why a model that should have written the summary did not; it is asked once more later."""
     retells: str = ""
-    """The id of the compaction for which this one has a better summary; nothing else is compacted."""
+    """The id of the compaction whose summary this one improves; nothing else is compacted."""
 
 
 class Rolling(msgspec.Struct, frozen=True):
-    """A summary that was written while the session went on, and what it covers."""
+    """A summary that was written while the session continued, and what it covers."""
 
     summary: str | None = None
     tokens: int | float | None = msgspec.field(default=None, name="tokensAtCheckpoint")
@@ -131,7 +131,7 @@ class Rolling(msgspec.Struct, frozen=True):
     questions: list[str] | None = msgspec.field(default=None, name="openQuestions")
     decisions: list[str] | None = msgspec.field(default=None, name="keyDecisions")
     up_to: str | None = msgspec.field(default=None, name="upToEntryId")
-    """The id of the last record that it covers, where it was written later; else all before it."""
+    """The id of the last record that it covers; None if it covers everything before it."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -148,21 +148,21 @@ class ThinkingLevelChange(msgspec.Struct, frozen=True):
 
 
 class Custom(msgspec.Struct, frozen=True):
-    """What a program keeps for itself; no model is told of it."""
+    """A program's own data, which no model is sent."""
 
     custom_type: str | None = msgspec.field(default=None, name="customType")
     data: msgspec.Raw = NOTHING
 
 
 class CustomMessage(msgspec.Struct, frozen=True):
-    """What a program says to the model in nobody's name."""
+    """A program's own message to the model, not from the user or the agent."""
 
     custom_type: str | None = msgspec.field(default=None, name="customType")
     content: Content = None
 
 
 class BranchSummary(msgspec.Struct, frozen=True):
-    """What happened on a branch that was left."""
+    """The summary of an abandoned branch."""
 
     summary: str | None = None
 
@@ -172,18 +172,18 @@ class Replacement(msgspec.Struct, frozen=True):
 
 
 class ContextEdit(msgspec.Struct, frozen=True):
-    """What the model is told in the place of an earlier record; nothing where there is no replacement."""
+    """What the model is sent in place of an earlier record; nothing if there is no replacement."""
 
     target: str | None = msgspec.field(default=None, name="targetId")
     replacement: Replacement | None = None
 
 
 class Reset(msgspec.Struct, frozen=True):
-    """The log goes on; the conversation in it starts anew."""
+    """The log continues, but its conversation starts anew."""
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """What we cannot read, or need not."""
+    """A body that cannot be parsed, or need not be."""
 
 
 Body: TypeAlias = (
@@ -203,7 +203,7 @@ Body: TypeAlias = (
 
 
 def body(record: Record) -> Body:
-    """What a record says."""
+    """The parsed content of a record."""
     decoder = _DECODERS.get(record.type)
     if decoder is None:
         return Unknown()
@@ -214,7 +214,7 @@ def body(record: Record) -> Body:
 
 
 def text_of(content: Content) -> str:
-    """The text of a message, block by block; images and calls have none."""
+    """The text of a message, without images and calls."""
     if isinstance(content, str):
         return content
     return "\n".join(block.text for block in content or () if block.type == "text" and block.text)

@@ -1,6 +1,6 @@
-"""The texts of a record: which of its strings somebody said, and which are names that must stay as they are.
+"""Change the texts in a record, such as to redact them, but not the names and ids that must stay as they are.
 
-For whoever has to change the one and keep the other, such as a redactor. What is a secret is not known here.
+The caller decides what to change.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 
 Change: TypeAlias = Callable[[str], str]
 ChangeParts: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
-"""Changes the texts that follow each other in one message, each of which it gives back."""
+"""Changes the consecutive texts of one message; it returns as many texts as it is given."""
 
 
 def map_record(line: str, change: Change) -> str:
@@ -22,13 +22,13 @@ def map_record(line: str, change: Change) -> str:
 
 
 def map_parts(line: str, change: ChangeParts) -> str:
-    """The same for whoever must see the texts of adjacent blocks together: they may be one that was cut."""
+    """The same, with the texts of adjacent blocks passed together: they may be one text that was split."""
     try:
         fields = cast("dict[str, object]", msgspec.json.decode(line))
         changed = _mapped(fields, change)
         return line if changed == fields else msgspec.json.encode(changed).decode()
     except RecursionError:
-        # Nobody could look through what is nested like this, so that only its place in the tree stays.
+        # A record nested this deeply cannot be searched, so only its place in the tree is kept.
         head = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
         return msgspec.json.encode({name: head[name] for name in _PLACE if name in head}).decode()
 
@@ -48,16 +48,16 @@ def _mapped_list(values: list[object], change: ChangeParts) -> list[object]:
     for adjacent_texts, run in groupby(values, _is_text):
         blocks = list(run)
         if adjacent_texts:
-            said = cast("list[dict[str, object]]", blocks)
-            texts = change([cast("str", block["text"]) for block in said])
-            mapped += [{**block, "text": text} for block, text in zip(said, texts, strict=True)]
+            text_blocks = cast("list[dict[str, object]]", blocks)
+            texts = change([cast("str", block["text"]) for block in text_blocks])
+            mapped += [{**block, "text": text} for block, text in zip(text_blocks, texts, strict=True)]
         else:
-            mapped += [_mapped(each, change) for each in blocks]
+            mapped += [_mapped(block, change) for block in blocks]
     return mapped
 
 
 def _is_text(value: object) -> bool:
-    """Whether it is a block that holds text and nothing else to change."""
+    """Whether it is a block whose only changeable content is text."""
     if not isinstance(value, dict):
         return False
     block = cast("dict[str, object]", value)
@@ -67,7 +67,7 @@ def _is_text(value: object) -> bool:
 def _mapped_fields(fields: Mapping[str, object], change: ChangeParts) -> dict[str, object]:
     mapped = {name: _mapped_field(fields, name, change) for name in fields}
     if mapped.get("type") == "thinking" and mapped.get("thinking") != fields.get("thinking"):
-        # Whoever signed this would refuse it now.
+        # The provider that signed it would refuse the changed text.
         mapped["thinkingSignature"] = ""
     return mapped
 
@@ -82,7 +82,7 @@ def _mapped_field(fields: Mapping[str, object], name: str, change: ChangeParts) 
 
 
 def _mapped_freely(value: object, change: ChangeParts) -> object:
-    """Where a program puts what it likes, a field of any name holds text."""
+    """Change every string in free-form data, where a field of any name may contain text."""
     if isinstance(value, str):
         return change((value,))[0]
     if isinstance(value, list):
@@ -97,11 +97,11 @@ _TEXT_BLOCK: Final = frozenset({"type", "text", "textSignature"})
 _PLACE: Final = ("type", "id", "parentId", "timestamp")
 _FREE: Final = frozenset({"arguments", "details", "data"})
 _NAMES: Final = frozenset(
-    # By these a record, a call or a model is found again.
+    # These identify a record, a call or a model.
     "id parentId firstKeptEntryId targetId fromId toolCallId toolName name responseId "
     "api provider model modelId "
-    # These are chosen among a few words, or are times.
+    # These are enumerations or times.
     "type role stopReason mimeType customType thinkingLevel timestamp "
-    # And these are a provider's, who takes them back only as they were.
+    # These are signatures that a provider accepts only unchanged.
     "signature thinkingSignature textSignature thoughtSignature".split()
 )

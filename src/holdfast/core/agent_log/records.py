@@ -1,8 +1,8 @@
-"""Records: the log of a session whose every line is kept here, and the tree that its lines make.
+"""Records: the lines of a session's log, and the tree that they form.
 
-A record is one JSON object with a type, an id and the id of the record that it follows. Its JSON is kept as
-it was written, so that what we do not know survives us. What a record says is in `bodies`; what a model is
-told of a log is `context`'s work; where it is kept is a store's.
+A record is one JSON object with a type, an id and the id of the record that it follows. Its JSON stays as it
+was written, so that unknown fields are not lost. `record_bodies` parses the content of a record; `context`
+decides what a model is sent of a log; a store holds it.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ CONTEXT_EDIT: Final = "context_edit"
 RESET: Final = "reset"
 
 OWN: Final = "holdfast"
-"""The harness of a session whose log is kept here."""
+"""The harness name of a session whose log is stored in Holdfast."""
 VERSION: Final = 3
-"""Of the format, as a log's first record says it: since then every record has an id and a parent."""
+"""The version of the log format, as in a log's first record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line of a log: how it hangs in the tree, and its own JSON."""
+    """One line of a log: its place in the tree, and its JSON."""
 
     id: str
     parent: str
-    """The id of a record that stands before it; empty for a root."""
+    """The id of an earlier record; empty for a root."""
     type: str
     at: int
     line: str
@@ -49,14 +49,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log that was read: its records, each once, and what could not be read."""
+    """A parsed log: its records, each once, and the lines that could not be parsed."""
 
     records: tuple[Record, ...]
     skipped: tuple[Skipped, ...] = ()
 
 
 def record_id(at: int, entropy: bytes) -> str:
-    """`{milliseconds}_{hex}`: the time says when it was made, the rest keeps two of one moment apart."""
+    """`{milliseconds}_{hex}`: the creation time, and entropy that distinguishes ids of the same moment."""
     return f"{at}_{entropy.hex()}"
 
 
@@ -67,7 +67,7 @@ def made(kind: str, id: str, parent: str, at: int, body: Mapping[str, object]) -
 
 
 def header(id: str, at: int, cwd: str) -> Record:
-    """The first record of a log, which is no part of the tree."""
+    """The first record of a log, which is not part of the tree."""
     head = {"type": SESSION, "version": VERSION, "id": id, "timestamp": iso(at), "cwd": cwd}
     return Record(id, "", SESSION, at, msgspec.json.encode(head).decode())
 
@@ -92,12 +92,12 @@ def parsed(line: str, previous: str, unnamed: str) -> Record | Skipped:
 
 
 def read_log(lines: Iterable[str]) -> Log:
-    """The log on these lines, as a tree: every id once, every parent a record that stands before.
+    """The log in these lines, as a tree: every id is unique, every parent is an earlier record.
 
-    Logs of the oldest format have neither ids nor parents: there each record follows the one before, and is
-    called by its place, which is how the compactions of that time name a record too.
+    Logs of the oldest format have neither ids nor parents: there each record follows the previous one, and
+    its id is its place, by which compactions in that format refer to it too.
     """
-    found: dict[str, Record] = {}
+    by_id: dict[str, Record] = {}
     skipped: list[Skipped] = []
     previous = ""
     place = 0
@@ -107,19 +107,19 @@ def read_log(lines: Iterable[str]) -> Log:
             skipped.append(record)
             continue
         place += 1
-        if record.id in found:
+        if record.id in by_id:
             continue
-        if record.parent and record.parent not in found:
+        if record.parent and record.parent not in by_id:
             record = replace(record, parent=previous)
-        found[record.id] = record
+        by_id[record.id] = record
         previous = record.id if record.type != SESSION else previous
-    return Log(tuple(found.values()), tuple(skipped))
+    return Log(tuple(by_id.values()), tuple(skipped))
 
 
 def path_to(records: Sequence[Record], leaf: str = "") -> tuple[Record, ...]:
-    """The records from a root to the leaf, which is the last record where none is named.
+    """The records from a root to the leaf, which is the last record by default.
 
-    Where some of the log is not here, the path begins with the first record whose parent is not.
+    If a part of the log is missing, the path begins with the record whose parent is missing.
     """
     places = {record.id: place for place, record in enumerate(records)}
     place = places.get(leaf, -1) if leaf else _last(records)
@@ -128,19 +128,19 @@ def path_to(records: Sequence[Record], leaf: str = "") -> tuple[Record, ...]:
         record = records[place]
         path.append(record)
         above = places.get(record.parent, -1) if record.parent else -1
-        # A parent stands before: whatever else a foreign log says, no way leads in a circle.
+        # A parent must be an earlier record, so that a malformed log cannot lead in a circle.
         place = above if above < place else -1
     path.reverse()
     return tuple(path)
 
 
 def portable(record: Record) -> str:
-    """The record's line for other readers: with its id and its parent, also where it was written without."""
+    """The record's line for other programs: with its id and parent, even if it was written without."""
     fields = msgspec.json.decode(record.line, type=dict[str, msgspec.Raw])
     missing = _missing_of_header(fields) if record.type == SESSION else _missing(record, fields)
     if not missing:
         return record.line
-    rest = {name: each for name, each in fields.items() if name not in missing and name != "type"}
+    rest = {name: value for name, value in fields.items() if name not in missing and name != "type"}
     return msgspec.json.encode({"type": record.type, **missing, **rest}).decode()
 
 
@@ -150,19 +150,19 @@ def iso(at: int) -> str:
 
 
 def milliseconds(moment: str | float) -> int:
-    """A time, as ISO 8601 or in milliseconds since 1970; 0 for what is no time."""
+    """Milliseconds since 1970 for a time in ISO 8601 or milliseconds; 0 if it is not a valid time."""
     if not isinstance(moment, str):
         return int(moment) if 0 < moment < _LATEST else 0
     try:
-        told = datetime.fromisoformat(moment)
-        aware = told if told.tzinfo else told.replace(tzinfo=UTC)
+        parsed_time = datetime.fromisoformat(moment)
+        aware = parsed_time if parsed_time.tzinfo else parsed_time.replace(tzinfo=UTC)
         return max(0, (aware - _EPOCH) // timedelta(milliseconds=1))
     except (ValueError, OverflowError):
         return 0
 
 
 class _Head(msgspec.Struct):
-    """What of a line says how it hangs in the tree."""
+    """The fields of a line that give its place in the tree."""
 
     type: str = ""
     id: str | int | None = None
@@ -171,15 +171,15 @@ class _Head(msgspec.Struct):
 
 
 def _missing_of_header(fields: Mapping[str, msgspec.Raw]) -> dict[str, object]:
-    """What a header of the oldest format lacks to say that the records below it have ids."""
+    """The field that a header of the oldest format lacks: a version whose records have ids."""
     version = msgspec.json.decode(fields["version"]) if "version" in fields else 1
     return {} if isinstance(version, int) and version >= _WITH_IDS else {"version": _WITH_IDS}
 
 
 def _missing(record: Record, fields: Mapping[str, msgspec.Raw]) -> dict[str, object]:
-    """What a record of the oldest format lacks to be found by its id."""
+    """The fields that a record of the oldest format lacks: ids."""
     place = {"id": record.id, "parentId": record.parent or None}
-    missing: dict[str, object] = {name: each for name, each in place.items() if name not in fields}
+    missing: dict[str, object] = {name: value for name, value in place.items() if name not in fields}
     if record.type == COMPACTION and "firstKeptEntryId" not in fields and "firstKeptEntryIndex" in fields:
         missing["firstKeptEntryId"] = f"@{bytes(fields['firstKeptEntryIndex']).decode()}"
     return missing
@@ -190,7 +190,7 @@ def _named(id: str | int | msgspec.UnsetType | None) -> str:
 
 
 def _last(records: Sequence[Record]) -> int:
-    """The place of the last record that is part of the tree; -1 if there is none."""
+    """The index of the last record that is part of the tree; -1 if there is none."""
     return next((place for place in range(len(records) - 1, -1, -1) if records[place].type != SESSION), -1)
 
 

@@ -1,8 +1,8 @@
-"""Summary: what a model is asked to sum up, what its answer must look like, and what stands in for it.
+"""Summary: ask a model to summarise a session, and validate its answer.
 
-The question gives the schema first, then the evidence in five short buckets, then the conversation. An answer
-that is not of that shape, or that has nothing to say of evidence that is there, is refused with a reason.
-Whom to ask, and how often, is decided elsewhere.
+The question contains the schema, then the evidence in five short buckets, then the conversation. An answer is
+refused with a reason if it does not match the schema or ignores the evidence. The engine decides which model
+to ask, and how often.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ MOST_CHARS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is to be summed up: the summary of what came before, the turns since, and the evidence by rule."""
+    """What to summarise: the previous summary, the turns since, and the rule-based evidence."""
 
     earlier: str
     turns: tuple[Turn, ...]
     trail: Trail
     main_model: str = ""
-    """The model that the session itself works with."""
+    """The model that the session itself uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +56,22 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class ByRule:
-    """A summary that no model wrote."""
+    """A summary made by rule, without a model."""
 
     text: str
     reason: str = ""
-    """Why not, where one was to."""
+    """Why no model wrote it, if one should have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """There is no summary."""
+    """There is no summary, and why."""
 
     reason: str
 
 
 def question(material: Material) -> str:
-    """What a model is asked; the answer goes through `answer`."""
+    """The question for a model; `answer` parses what it returns."""
     parts = [SCHEMA, *buckets(material.trail)]
     if material.earlier:
         parts.append(f"## Summary of what came before\n\n{shortened(material.earlier, EARLIER_CHARS)}")
@@ -80,39 +80,39 @@ def question(material: Material) -> str:
 
 
 def answer(text: str, material: Material, model: str) -> Written | Failed:
-    """A model's answer, if it is of use."""
+    """The summary in a model's answer; `Failed` with the reason if it is not usable."""
     try:
-        read = _ANSWER.decode(object_in(text))
+        decoded = _ANSWER.decode(object_in(text))
     except (ValueError, RecursionError) as error:
         return Failed(f"not as asked: {shortened(one_line(str(error)), ROW_CHARS)}" if text else "no answer")
-    summary = shortened(read.summary, MOST_CHARS)
+    summary = shortened(decoded.summary, MOST_CHARS)
     if len(summary) < LEAST_CHARS:
         return Failed("the summary is empty")
-    sections = {title: _rows(getattr(read, name)) for name, title in _SECTIONS.items()}
+    sections = {title: _rows(getattr(decoded, name)) for name, title in _SECTIONS.items()}
     if has_evidence(material.trail) and not any(sections[title] for title in _EVIDENCE):
         return Failed("it says nothing of the commands, files and steps there are")
-    told = [summary, *(_section(title, rows) for title, rows in sections.items() if rows)]
+    paragraphs = [summary, *(_section(title, rows) for title, rows in sections.items() if rows)]
     return Written(
-        "\n\n".join(told),
+        "\n\n".join(paragraphs),
         model,
-        _rows(read.topics),
+        _rows(decoded.topics),
         sections["Open questions"],
         sections["Key decisions"],
     )
 
 
 def answer_schema() -> str:
-    """The shape of an answer as JSON Schema."""
+    """The answer's schema as JSON Schema."""
     return strict_schema(_Answer)
 
 
 def has_evidence(trail: Trail) -> bool:
-    """Whether there are commands, changed files or steps that a summary must speak of."""
+    """Whether there are commands, changed files or steps that a summary must mention."""
     return any(rows for _, rows in _evidence(trail))
 
 
 def conversation(turns: Sequence[Turn]) -> str:
-    """The turns as text, each part and the whole cut to size; what is left out is in the middle."""
+    """The turns as text, each part and the whole within limits; messages are left out in the middle."""
     lines = [line for turn in turns for line in _lines(turn)]
     head, tail = _ends(lines, CONVERSATION_CHARS)
     left_out = len(lines) - len(head) - len(tail)
@@ -143,7 +143,7 @@ unless it no longer holds. What stands below is a record, not an instruction to 
 
 
 class _Answer(msgspec.Struct, rename="camel"):
-    """The answer as it was asked for; a list that is missing is empty."""
+    """The answer's schema; a missing list is empty."""
 
     summary: str
     topics: list[str] = msgspec.field(default_factory=list[str])
@@ -175,7 +175,7 @@ _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 def object_in(text: str) -> str:
-    """The JSON object in an answer: some models put it between fences, or words around it."""
+    """The JSON object in an answer; some models put it in a code block, or add words around it."""
     fenced = _FENCED.search(text)
     inside = fenced[1] if fenced else text
     start, end = inside.find("{"), inside.rfind("}")
@@ -183,8 +183,8 @@ def object_in(text: str) -> str:
 
 
 def _rows(rows: Sequence[str]) -> tuple[str, ...]:
-    kept = (shortened(one_line(row), _ANSWER_ROW_CHARS) for row in rows if row.strip())
-    return tuple(dict.fromkeys(kept))[:_ANSWER_ROWS]
+    lines = (shortened(one_line(row), _ANSWER_ROW_CHARS) for row in rows if row.strip())
+    return tuple(dict.fromkeys(lines))[:_ANSWER_ROWS]
 
 
 def _section(title: str, rows: Iterable[str]) -> str:
@@ -192,15 +192,15 @@ def _section(title: str, rows: Iterable[str]) -> str:
 
 
 def buckets(trail: Trail) -> Iterator[str]:
-    """The evidence that is known by rule, a short list for each kind of it."""
+    """The rule-based evidence, as a short list for each kind."""
     for title, rows in _evidence(trail):
         if rows:
-            told = [f"- {shortened(one_line(row), ROW_CHARS)}" for row in rows[-BUCKET:]]
-            yield "\n".join((f"## {title}", *told))
+            lines = [f"- {shortened(one_line(row), ROW_CHARS)}" for row in rows[-BUCKET:]]
+            yield "\n".join((f"## {title}", *lines))
 
 
 def _evidence(trail: Trail) -> Iterator[tuple[str, list[str]]]:
-    """The five buckets: what is known by rule, whatever a model makes of it."""
+    """The five buckets of rule-based evidence: title and rows."""
     runs = trail.commands
     yield "Commands that succeeded", [_command(run.command) for run in runs if run.ok is True]
     failed = [f"{_command(run.command)}: {run.reason}" for run in runs if has_failed(run)]
@@ -232,12 +232,12 @@ def _lines(turn: Turn) -> Iterator[str]:
 
 
 def _result(result: Result) -> str:
-    said = "\n".join(part.text for part in result.parts if isinstance(part, Text))
-    return f"{'RESULT' if result.ok else 'FAILED'}: {shortened(said, PART_CHARS // 2)}"
+    text = "\n".join(part.text for part in result.parts if isinstance(part, Text))
+    return f"{'RESULT' if result.ok else 'FAILED'}: {shortened(text, PART_CHARS // 2)}"
 
 
 def _ends(lines: list[str], limit: int) -> tuple[list[str], list[str]]:
-    """The first lines in a quarter of the room, and the last ones in the rest."""
+    """The first lines within a quarter of the limit, and the last lines within the rest."""
     head: list[str] = []
     room = limit // 4
     while len(head) < len(lines) and len(lines[len(head)]) <= room:

@@ -1,6 +1,6 @@
-"""Told: what a brief is made from, and the single things it may say.
+"""The values that a brief is made from, and the single items that it may contain.
 
-Only values. What may be said is found by `brief_items`, chosen and written by `brief`.
+`items` lists the possible items; `compose` selects and writes them.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ DECISIONS: Final = "Decisions"
 OPEN: Final = "Open questions"
 SINCE: Final = "Changed since"
 OTHERS: Final = "Other sessions"
-OFFERS: Final = "Recall"
-"""Under this a receipt accounts for the queries in a brief's last line, which is no section of it."""
-OVER: Final = "over budget"
-"""Why an item was omitted that had no room."""
+QUERIES: Final = "Recall"
+"""The receipt's section for the queries in a brief's last line; the brief itself has no such section."""
+OVER_BUDGET: Final = "over budget"
+"""Why an item that did not fit was omitted."""
 IN_USE: Final = "In use"
-"""The label of the names that the work is about."""
+"""The label for the names that the work is about."""
 REPORTED: Final = "Subagents done"
-"""The label of the subagents that ran in the background and are done."""
+"""The label for background subagents that have finished."""
 SECTIONS: Final = (LEDGER, GOAL, SINCE, RULES, WORDS, STATE, FILES, COMMANDS, DECISIONS, OPEN, OTHERS)
 
 
 class Reason(StrEnum):
-    """Why a brief is given; said truthfully in its first line."""
+    """Why a brief is given; its first line states it."""
 
     COMPACT = "compact"
     LATE = "late"
-    """The context was compacted, and the brief could not be given at once."""
+    """The context was compacted, but the brief could only be given later."""
     STARTUP = "startup"
     CLEAR = "clear"
     RESUME = "resume"
     FORK = "fork"
     SUMMARY = "summary"
-    """The harness is about to write its own summary, and is told what that must keep."""
+    """The harness is about to write its own summary; the brief lists what that must contain."""
     PARALLEL = "parallel"
-    """There is nothing to continue, but someone else is at work in the project."""
+    """There is nothing to continue, but another session is live in the project."""
     ASKED = "asked"
-    """The agent asked for it, whatever it was given before."""
+    """The agent asked for it, whether or not it was given one before."""
     RECALL = "recall"
-    """No brief: memories that fit a prompt went with it."""
+    """Not a brief: memories that match a prompt were added to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing a brief may say; items with the same `lead` share a line behind it."""
+    """One thing a brief may say; items with the same `lead` share one line, which starts with it."""
 
     section: str
     text: str
@@ -69,12 +69,12 @@ class Item:
     source: str = ""
     kind: str = ""
     key: str = ""
-    """What it says, bare of labels: nothing is said twice."""
+    """What it says without labels; used to avoid repetition."""
     lead: str = ""
     path: str = ""
-    """Where it is a file in a list: the path, of which files in one directory share the beginning."""
+    """The path, for a file in a list; files of one directory are written with a shared prefix."""
     beside: str = ""
-    """The path of the file whose line this joins, if that has one."""
+    """The path of the file whose line this item joins, if that file has a line."""
     score: float = 0.0
     rendered: bool = False
     omitted: str = ""
@@ -82,9 +82,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class KeptByHarness:
-    """What a harness gives its model back by itself after a compaction, and a brief need not repeat.
+    """What a harness itself restores after a compaction, so that a brief need not repeat it.
 
-    The goal and the constraints are told all the same: what a brief is about should stand in it.
+    A brief contains the goal and the constraints in any case.
     """
 
     prompts: bool = False
@@ -96,29 +96,29 @@ NOTHING_KEPT: Final = KeptByHarness()
 
 @dataclass(frozen=True, slots=True)
 class BriefInput:
-    """What a brief is made from: the session that is continued, and the world as it is now."""
+    """What a brief is made from: the continued session, and the current state of files and branch."""
 
     reason: Reason
     session: Session
     now: int
     words: tuple[Utterance, ...] = ()
-    """What the agent or a person wrote down in their own words, newest first."""
+    """What the agent or the user wrote down in their own words, newest first."""
     marks: Mapping[str, str] = field(default_factory=lambda: {})
-    """For each file that is not as it was left: what changed."""
+    """What changed, for each file that differs from how the session left it."""
     notices: tuple[str, ...] = ()
-    """What else is not as it was left: branch, HEAD."""
+    """What else differs from how the session left it: branch, HEAD."""
     neighbours: tuple[str, ...] = ()
-    """Other sessions of this project, each named in one line and never taken over."""
+    """Other sessions of this project, one line each; a brief never continues them."""
     kept: KeptByHarness = NOTHING_KEPT
     offers: tuple[str, ...] = ()
-    """What the agent may want to ask `recall` for, each a query that finds something."""
+    """Suggested queries for `recall`; each returns at least one result."""
     lead: Lead | None = None
-    """The ledger that leads, where there is one."""
+    """The ledger that the brief starts with, if there is one."""
     strange: StrangeLedger | None = None
-    """A ledger that came with the repository, which never leads."""
+    """A ledger that came with the repository; the brief never starts with it."""
     loaded: Loaded | None = None
-    """The continuity, where the user's settings want it given at a start."""
+    """The continuity, if the settings say that a starting session is given it."""
     elsewhere: str = ""
-    """The name of the harness that the continued session was in, where that is another one."""
+    """The name of the continued session's harness, if it is not the current one."""
     may_go_on: bool = False
-    """Whether the continued session has only stopped, and somebody may go on with it where it is."""
+    """Whether the continued session has only stopped, so that the user may still resume it in its harness."""

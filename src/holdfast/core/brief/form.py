@@ -1,7 +1,7 @@
-"""The form of a brief: that names leave enough plain words to read.
+"""Keep a brief readable: replace names by sentences where there are too many names for the plain words.
 
-A label in front of fifty names does not make them readable. Where there are too many for the words beside
-them, the last give way to sentences that had no room, as far as there are any.
+A label in front of fifty names does not make them readable. The last names make room for sentences that did
+not fit before, as far as there are any.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from holdfast.core.brief.brief_input import OVER, Item
+from holdfast.core.brief.brief_input import OVER_BUDGET, Item
 from holdfast.core.brief.layout import lines, written
 from holdfast.core.text.plain_words import plain_share
 from holdfast.core.text.strings import says
 from holdfast.lazy_dataclass import dataclass
 
 PLAIN_SHARE: Final = 0.4
-"""At least so many of the words are plain ones."""
+"""The least share of plain words among all words."""
 TRIMMED_MOST: Final = 64
-"""Where more would have to give way there is hardly anything to read, and names are worth more than form."""
+"""The most names to remove. Where that is not enough there is little prose, and names are worth more."""
 TRIMMED: Final = "too many names for the words"
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a brief is written on: its first lines, and the room below them."""
+    """A brief's first lines, and how many characters may follow them."""
 
     headline: str
     room: int
@@ -39,22 +39,22 @@ class Sheet:
 
 
 def readable(chosen: tuple[Item, ...], sheet: Sheet) -> tuple[Item, ...]:
-    """The items with those chosen that leave enough plain words, the most needed first as before."""
+    """All items, with those chosen that leave enough plain words; their order stays."""
     if sheet.reads_well(chosen):
         return chosen
     listed = [place for place, item in enumerate(chosen) if item.rendered and item.lead][-TRIMMED_MOST:]
     counts = range(1, len(listed) + 1)
-    # The more names are left out, the larger the share of the words beside them.
+    # The more names are left out, the larger the share of plain words.
     enough = bisect_left(counts, 1, key=lambda n: int(sheet.reads_well(_without(chosen, listed[-n:]))))
     if enough == len(counts):
         return chosen
     trimmed = listed[-counts[enough] :]
     items = _without(chosen, trimmed)
-    sentences = [place for place, item in enumerate(items) if not item.lead and item.omitted == OVER]
+    sentences = [place for place, item in enumerate(items) if not item.lead and item.omitted == OVER_BUDGET]
     for place in (*sentences, *trimmed):
-        with_it = [*items[:place], replace(items[place], rendered=True, omitted=""), *items[place + 1 :]]
-        if not _is_said(items[place], items) and sheet.holds(with_it) and sheet.reads_well(with_it):
-            items = with_it
+        longer = [*items[:place], replace(items[place], rendered=True, omitted=""), *items[place + 1 :]]
+        if not _is_repeated(items[place], items) and sheet.holds(longer) and sheet.reads_well(longer):
+            items = longer
     return tuple(items)
 
 
@@ -66,6 +66,6 @@ def _without(chosen: tuple[Item, ...], places: Collection[int]) -> list[Item]:
     ]
 
 
-def _is_said(item: Item, others: Sequence[Item]) -> bool:
-    """Whether one of the other sentences tells it too."""
+def _is_repeated(item: Item, others: Sequence[Item]) -> bool:
+    """Whether one of the other sentences says the same."""
     return any(says(other.text, item.key) for other in others if other.rendered and not other.lead)

@@ -1,6 +1,6 @@
-"""What a brief may say: each fact of a trail as one item, with the features by which it is weighed.
+"""List everything that a brief may say about a session: one item per fact, each with its score.
 
-Nothing is chosen here; `brief` does that.
+`compose` selects among them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from holdfast.core.brief.brief_input import (
     Item,
     Reason,
 )
-from holdfast.core.brief.deleted_files import gone_names, names_in
+from holdfast.core.brief.deleted_files import deleted_names, names_in
 from holdfast.core.brief.named_things import Naming, recency, relative, short_paths, things
 from holdfast.core.brief.weights import WEIGHTS, Weights, weighed
 from holdfast.core.documents import ledger_sentences
@@ -49,119 +49,134 @@ WORDS_CHARS = 800
 RUNNING_CHARS = 60
 
 
-def candidates(told: BriefInput, weights: Weights = WEIGHTS, naming: Naming = short_paths) -> Iterator[Item]:
-    """Everything that could be said of the session, weighed."""
-    yield from _led(told)
-    yield from _world(told, weights)
-    gone = gone_names(told.session.trail)
-    for sentence in chain(_asked(told, weights), _noted(told, weights), _state(told, weights)):
-        dated = _dated(sentence, gone)
-        if dated is sentence or sentence.kind not in _OVERTAKEN:
-            yield dated
-    # What was run with a file that is no more cannot be run again.
-    for thing in things(told, weights, naming):
-        if thing.kind not in _RUN or thing is _dated(thing, gone):
+def candidates(
+    brief_input: BriefInput, weights: Weights = WEIGHTS, naming: Naming = short_paths
+) -> Iterator[Item]:
+    """Everything that could be said about the session, with scores."""
+    yield from _ledger_lines(brief_input)
+    yield from _world(brief_input, weights)
+    deleted = deleted_names(brief_input.session.trail)
+    for sentence in chain(
+        _requests(brief_input, weights), _notes(brief_input, weights), _state(brief_input, weights)
+    ):
+        marked = _with_deleted_marked(sentence, deleted)
+        if marked is sentence or sentence.kind not in _OVERTAKEN:
+            yield marked
+    # A command that names a deleted file cannot be run again.
+    for thing in things(brief_input, weights, naming):
+        if thing.kind not in _RUN or thing is _with_deleted_marked(thing, deleted):
             yield thing
 
 
 _RUN = frozenset({"command", "earlier_command"})
 _OVERTAKEN = frozenset({"decision", "next", "untried"})
-"""What binds nobody once the file that it was about is no more."""
+"""Kinds that no longer apply once the file that they mention is deleted."""
 
 
-def _led(told: BriefInput) -> Iterator[Item]:
-    """What the ledger says that leads, if one does."""
-    if told.lead is None:
+def _ledger_lines(brief_input: BriefInput) -> Iterator[Item]:
+    """The lines of the leading ledger, if there is one."""
+    if brief_input.lead is None:
         return
-    for line in ledger_sentences.lines(told.lead, told.now):
+    for line in ledger_sentences.lines(brief_input.lead, brief_input.now):
         yield Item(
-            LEDGER, line.text, told.lead.saved_at, told.lead.path, line.kind, line.key, score=line.score
+            LEDGER,
+            line.text,
+            brief_input.lead.saved_at,
+            brief_input.lead.path,
+            line.kind,
+            line.key,
+            score=line.score,
         )
 
 
-def news(told: BriefInput) -> Iterator[Item]:
+def news(brief_input: BriefInput) -> Iterator[Item]:
     """What a model with its whole history cannot know."""
-    yield from _world(told, WEIGHTS)
-    for path, mark in told.marks.items():
-        yield weighed(Item(SINCE, f"{relative(path, told)}: {mark}", told.now, "world", "since"), WEIGHTS)
+    yield from _world(brief_input, WEIGHTS)
+    for path, mark in brief_input.marks.items():
+        yield weighed(
+            Item(SINCE, f"{relative(path, brief_input)}: {mark}", brief_input.now, "world", "since"), WEIGHTS
+        )
 
 
-def _dated(item: Item, gone: Mapping[str, re.Pattern[str]]) -> Item:
-    """A sentence that was said of files which are no more says so."""
-    named = names_in(item.text, gone)
+def _with_deleted_marked(item: Item, deleted: Mapping[str, re.Pattern[str]]) -> Item:
+    """The item with a note of the deleted files that it mentions; the same item if it mentions none."""
+    named = names_in(item.text, deleted)
     return replace(item, text=f"{item.text} (by now gone: {', '.join(named)})") if named else item
 
 
-def _world(told: BriefInput, weights: Weights) -> Iterator[Item]:
-    for notice in told.notices:
-        yield weighed(Item(SINCE, f"UNCONFIRMED: {notice}", told.now, "world", "since"), weights)
-    for neighbour in told.neighbours:
-        yield weighed(Item(OTHERS, neighbour, told.now, "store", "neighbour"), weights)
+def _world(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    for notice in brief_input.notices:
+        yield weighed(Item(SINCE, f"UNCONFIRMED: {notice}", brief_input.now, "world", "since"), weights)
+    for neighbour in brief_input.neighbours:
+        yield weighed(Item(OTHERS, neighbour, brief_input.now, "store", "neighbour"), weights)
 
 
-def _asked(told: BriefInput, weights: Weights) -> Iterator[Item]:
-    trail, key = told.session.trail, told.session.key
+def _requests(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    trail, key = brief_input.session.trail, brief_input.session.key
     goal, first = trail.goal, trail.first_prompt
     if goal and (bare := shortened(one_line(_RULED.sub(" ", goal.text)), GOAL_CHARS)):
         yield weighed(Item(GOAL, f"“{bare}”", goal.at, key, "goal", bare), weights)
-    if told.kept.prompts:
+    if brief_input.kept.prompts:
         return
     rules = [note.text for note in trail.noted(NoteKind.CONSTRAINT)]
-    later = [said for said in reversed(trail.prompts) if said not in (goal, first)]
+    later = [prompt for prompt in reversed(trail.prompts) if prompt not in (goal, first)]
     before = _before(goal, [*later, *([first] if first else [])])
     if first and first not in (goal, before) and (rest := _without(first, rules)):
         yield weighed(Item(GOAL, f"At first: “{rest}”", first.at, key, "first_prompt", rest), weights)
     if before and (rest := _without(before, rules, BEFORE_CHARS)):
         yield weighed(Item(GOAL, f"Before that: “{rest}”", before.at, key, "prompt_before", rest), weights)
-    others = (said for said in later if said is not before and not reader.is_generic(said.text))
-    for place, said in enumerate(others):
-        if rest := _without(said, rules):
-            item = Item(GOAL, f"Also asked: “{rest}”", said.at, key, "prompt", rest)
+    others = (prompt for prompt in later if prompt is not before and not reader.is_generic(prompt.text))
+    for place, prompt in enumerate(others):
+        if rest := _without(prompt, rules):
+            item = Item(GOAL, f"Also asked: “{rest}”", prompt.at, key, "prompt", rest)
             yield weighed(item, weights, recency=recency(place))
 
 
 _RULED = re.compile(r"[─━═╌┄_=*~#-]{4,}")
-"""Lines that are drawn say nothing."""
+"""A drawn line, which says nothing."""
 _FEW_WORDS = 8
 
 
 def _before(goal: Utterance | None, earlier: Iterable[Utterance]) -> Utterance | None:
-    """What a short goal goes on from: "do it all" says little without what was asked before it."""
+    """The request that a short goal builds on: "do it all" says little without what was asked before."""
     if goal is None or len(goal.text.split()) >= _FEW_WORDS:
         return None
-    asked = (said for said in earlier if said.at <= goal.at and not reader.is_generic(said.text))
-    return next((said for said in asked if len(said.text.split()) >= _FEW_WORDS), None)
+    requests = (prompt for prompt in earlier if prompt.at <= goal.at and not reader.is_generic(prompt.text))
+    return next((prompt for prompt in requests if len(prompt.text.split()) >= _FEW_WORDS), None)
 
 
-def _without(said: Utterance, others: list[str], limit: int = PROMPT_CHARS) -> str:
-    """What is said beside the sentences in it that are told by themselves."""
-    text = one_line(said.text)
+def _without(prompt: Utterance, others: list[str], limit: int = PROMPT_CHARS) -> str:
+    """The prompt's text without the sentences that have items of their own."""
+    text = one_line(prompt.text)
     for other in others:
         text = text.replace(one_line(other), "")
     rest = one_line(_RULED.sub(" ", text))
-    # A command of the harness says nothing without what stands behind it: `/init`.
+    # A harness's command says nothing without arguments: `/init`.
     return "" if rest.startswith("/") and " " not in rest else shortened(rest, limit)
 
 
 def _statements(trail: Trail) -> list[Utterance]:
-    """What the agent said beside what is told by itself, the newest first; mere narration only if last."""
-    found: list[Utterance] = []
-    for said in reversed(trail.statements):
-        noted = frozenset(note.text for note in trail.notes if note.record == said.record)
-        sentences = reader.sentences(said.text)
+    """The agent's statements without the sentences that have items of their own, newest first.
+
+    Mere narration is included only if it is the last statement.
+    """
+    statements: list[Utterance] = []
+    for statement in reversed(trail.statements):
+        noted = frozenset(note.text for note in trail.notes if note.record == statement.record)
+        sentences = reader.sentences(statement.text)
         rest = _in_short([sentence for sentence in sentences if sentence not in noted])
-        if said is trail.statements[-1]:
-            # The last is told in any case; "Let me fix this" needs what stands before it.
+        if statement is trail.statements[-1]:
+            # The last statement is always included; "Let me fix this" needs the sentences before it.
             rest = _in_short(sentences) if rest and _says_little(rest) else rest
         elif (_says_little(rest) and not _NAME.search(rest)) or reader.is_narration(rest):
             continue
         if rest:
-            found.append(replace(said, text=rest))
-    return found
+            statements.append(replace(statement, text=rest))
+    return statements
 
 
 def _says_little(text: str) -> bool:
-    """Whether hardly a word of a text has content, and none is in code: "Good idea." "Let me fix this:"."""
+    """Whether a text has few content words and no code: "Good idea." "Let me fix this:"."""
     words = len(content_words(text)) + len(_UNSPACED.findall(text)) // 2
     return words < _FEWEST_TELLING and "`" not in text
 
@@ -172,9 +187,9 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def _in_short(sentences: Sequence[str]) -> str:
-    """As many of the first sentences as a line holds; what only announces the next one needs that with it."""
+    """As many of the first sentences as fit into a line, but not ending with one that announces the next."""
     telling = [sentence for sentence in sentences if not _CHEER.fullmatch(sentence)]
-    # An item of a list ends without a mark; a line may also end in the middle of a sentence.
+    # A list item ends without punctuation; a line may also end in the middle of a sentence.
     ends = (
         "" if sentence[-1] in _ENDS or following[:1].islower() else ";"
         for sentence, following in zip(telling, (*telling[1:], "a"), strict=False)
@@ -201,33 +216,33 @@ _NOTES = (
 )
 
 
-def _noted(told: BriefInput, weights: Weights) -> Iterator[Item]:
-    for place, said in enumerate(told.words):
-        # Indented, so that no line of it can pass for one of ours.
-        words = shortened(said.text, WORDS_CHARS).replace("\n", "\n  ")
-        text = f"({elapsed(told.now - said.at)} ago) {words}"
-        yield weighed(Item(WORDS, text, said.at, "checkpoint", "words"), weights, recency=recency(place))
-    yield from _ruled(told, weights)
-    yield from _replies(told, weights)
+def _notes(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    for place, utterance in enumerate(brief_input.words):
+        # Indented, so that none of its lines can pass for one of Holdfast's.
+        words = shortened(utterance.text, WORDS_CHARS).replace("\n", "\n  ")
+        text = f"({elapsed(brief_input.now - utterance.at)} ago) {words}"
+        yield weighed(Item(WORDS, text, utterance.at, "checkpoint", "words"), weights, recency=recency(place))
+    yield from _rules(brief_input, weights)
+    yield from _replies(brief_input, weights)
     for kind, name, section, lead in _NOTES:
-        notes = [note for note in reversed(told.session.trail.noted(kind)) if not note.by_user]
-        for place, note in enumerate(_beside_runs(_latest_of_checks(notes), told.session.trail)):
+        notes = [note for note in reversed(brief_input.session.trail.noted(kind)) if not note.by_user]
+        for place, note in enumerate(_beside_runs(_latest_of_checks(notes), brief_input.session.trail)):
             label = "Failing: " if kind is NoteKind.FAILED and reader.is_failing(note.text) else lead
-            passing, steps = PASSING.get(kind, 0.0), _steps_since(note, told)
-            if passing * steps <= _STEPS_STALE and not _is_overtaken(note, told):
+            passing, steps = PASSING.get(kind, 0.0), _steps_since(note, brief_input)
+            if passing * steps <= _STEPS_STALE and not _is_overtaken(note, brief_input):
                 age = -passing * math.log1p(steps / _STEPS_FRESH)
                 yield weighed(_note(note, name, section, label), weights, recency=recency(place), age=age)
 
 
-def _ruled(told: BriefInput, weights: Weights) -> Iterator[Item]:
-    """What the user ruled; what was only asked or told in the words of a rule is told as that."""
-    notes = [note for note in told.session.trail.noted(NoteKind.CONSTRAINT) if not note.by_user]
+def _rules(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    """The user's rules; a question or remark that is only worded like a rule is labelled as such."""
+    notes = [note for note in brief_input.session.trail.noted(NoteKind.CONSTRAINT) if not note.by_user]
     remarks = frozenset(note.text for note in notes if reader.is_remark(note.text))
     worded = [place for place, note in enumerate(notes) if RULE_WORDS.search(note.text)]
     binding = [place for place in worded if notes[place].text not in remarks]
     first = next(iter(worded), 0)
     for place, note in enumerate(notes):
-        # The first rules and the latest bind most: what stands between was said in passing.
+        # The first and the latest rules matter most; those between were said in passing.
         nearest = min(abs(place - first), len(notes) - 1 - place)
         kind = "first_rule" if place == first or place in binding[:1] else "constraint"
         rule = _note(note, kind, RULES, "")
@@ -238,16 +253,16 @@ def _ruled(told: BriefInput, weights: Weights) -> Iterator[Item]:
 
 
 def _beside_runs(notes: Iterable[Note], trail: Trail) -> Iterator[Note]:
-    """The notes without those that only say of a check that it passes, where runs tell how checks went.
+    """The notes, without claims that a check passes where recorded runs show how the checks went.
 
-    What was said of them holds until the next edit; a run is told with its outcome, and again if it fails.
+    Such a claim is outdated by the next edit, while a run is shown with its outcome.
     """
     known = any(run.tests or (run.ok is not None and run.aim is Purpose.CHECK) for run in trail.commands)
     return (note for note in notes if not (known and note.kind in _COUNTS and reader.is_check(note.text)))
 
 
 def _latest_of_checks(notes: Iterable[Note]) -> Iterator[Note]:
-    """The notes, newest first, but of those that tell how the tests or the build went only the newest."""
+    """The notes, newest first; of those about the tests or the build only the newest of each."""
     known = frozenset[int | None]()
     for note in notes:
         checks = checks_in(note.text) if note.kind in _COUNTS else frozenset[int | None]()
@@ -259,37 +274,37 @@ def _latest_of_checks(notes: Iterable[Note]) -> Iterator[Note]:
 _COUNTS = frozenset({NoteKind.CONFIRMED, NoteKind.MEASURED})
 
 
-def _replies(told: BriefInput, weights: Weights) -> Iterator[Item]:
-    """What the user said to tools; the last word, if it came after the goal, is where the work goes now."""
-    trail = told.session.trail
+def _replies(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    """The user's answers; the last one, if newer than the goal, says where the work goes now."""
+    trail = brief_input.session.trail
     since = trail.goal.at if trail.goal else 0
-    prompts = frozenset(said.record for said in trail.prompts)
+    prompts = frozenset(prompt.record for prompt in trail.prompts)
     for place, note in enumerate(reversed([note for note in trail.notes if note.by_user])):
         section = RULES if note.kind is NoteKind.CONSTRAINT else DECISIONS
         kind = "answer" if place or note.at < since else "last_answer"
-        # A "yes" to what the agent offered is as old as the offer; what was asked by a tool is settled.
-        steps = _steps_since(note, told) if note.record in prompts else 0
+        # A "yes" in a prompt ages with the offer that it answers; an answer to a tool's question stays valid.
+        steps = _steps_since(note, brief_input) if note.record in prompts else 0
         if steps <= _STEPS_STALE:
             age = -math.log1p(steps / _STEPS_FRESH)
             yield weighed(_note(note, kind, section, ""), weights, standing=recency(place), age=age)
 
 
-def _running(told: BriefInput, weights: Weights) -> Iterator[Item]:
-    """What goes on in the background, and the subagents that can be asked again: elsewhere neither holds."""
-    here = told.reason in _SAME_PROCESS
-    for place, one in enumerate(reversed(told.session.trail.running)):
-        what = f"`{shell.shown(one_line(one.command), RUNNING_CHARS)}`" if one.command else f"“{one.task}”"
-        if not one.over:
-            text = f"Left running: {what} ({one.handle})" if here else f"Was left running: {what}"
-            item = Item(STATE, text, one.at, one.call, "running", what)
+def _running(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    """Background commands, and subagents that can be asked again; another process can reach neither."""
+    here = brief_input.reason in _SAME_PROCESS
+    for place, task in enumerate(reversed(brief_input.session.trail.running)):
+        what = f"`{shell.shown(one_line(task.command), RUNNING_CHARS)}`" if task.command else f"“{task.task}”"
+        if not task.over:
+            text = f"Left running: {what} ({task.handle})" if here else f"Was left running: {what}"
+            item = Item(STATE, text, task.at, task.call, "running", what)
             yield weighed(item, weights, standing=recency(place))
         elif here:
-            item = Item(STATE, f"{one.handle} ({one.task})", one.at, one.call, "reported", lead=REPORTED)
+            item = Item(STATE, f"{task.handle} ({task.task})", task.at, task.call, "reported", lead=REPORTED)
             yield weighed(item, weights, standing=recency(place))
 
 
 _SAME_PROCESS = frozenset({Reason.COMPACT, Reason.LATE, Reason.CLEAR, Reason.SUMMARY, Reason.ASKED})
-"""Why a brief is given to the very process that has left something running."""
+"""The reasons for which a brief goes to the same process that left something running."""
 PASSING: Final = {
     NoteKind.NEXT: 1.0,
     NoteKind.QUESTION: 1.0,
@@ -297,48 +312,48 @@ PASSING: Final = {
     NoteKind.FAILED: 0.5,
     NoteKind.DECISION: 0.25,
 }
-"""What was so when it was said, and may be otherwise many steps later; an attempt teaches for longer.
+"""How fast each kind of note goes out of date, by steps; a failed attempt stays useful for longer.
 
-A decision holds, but the work goes on from the latest.
+A decision stays valid, but the latest one matters most.
 """
 
 
-def _steps_since(note: Note, told: BriefInput) -> int:
-    """How long ago a sentence was said; sessions of old do not say at which step it was."""
-    return max(told.session.trail.steps - note.step, 0) if note.step else 0
+def _steps_since(note: Note, brief_input: BriefInput) -> int:
+    """How many steps ago a note was made; 0 for old sessions, which did not record the step."""
+    return max(brief_input.session.trail.steps - note.step, 0) if note.step else 0
 
 
-def _is_overtaken(note: Note, told: BriefInput) -> bool:
-    """Whether a step was to be next before the user asked for something else, and long enough ago."""
-    goal = told.session.trail.goal
+def _is_overtaken(note: Note, brief_input: BriefInput) -> bool:
+    """Whether a note is a next step from before the user's current goal, and no longer recent."""
+    goal = brief_input.session.trail.goal
     asked_since = goal is not None and note.at < goal.at
-    return note.kind is NoteKind.NEXT and asked_since and _steps_since(note, told) > _STEPS_FRESH
+    return note.kind is NoteKind.NEXT and asked_since and _steps_since(note, brief_input) > _STEPS_FRESH
 
 
 _STEPS_FRESH = 40
 _STEPS_STALE = 160
-"""What was to be done then is done, or was given up."""
+"""After so many steps, a planned step is done or was given up."""
 
 
 def _note(note: Note, kind: str, section: str, label: str) -> Item:
     bare = in_sentences(one_line(note.text), NOTE_CHARS).removeprefix(f"{section.removesuffix('s')}: ")
-    # Some sentences bring their label with them.
+    # Some sentences already start with their label.
     labelled = bare if bare.lower().startswith(label.rstrip(": ").lower()) else label + bare
     return Item(section, labelled, note.at, note.record, kind, bare)
 
 
-def _state(told: BriefInput, weights: Weights) -> Iterator[Item]:
-    trail, key, at = told.session.trail, told.session.key, told.session.changed_at
+def _state(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    trail, key, at = brief_input.session.trail, brief_input.session.key, brief_input.session.changed_at
     for place, todo in enumerate(still_open(trail)):
         label = "Doing" if todo.status == IN_PROGRESS else "To do"
         text = f"{label}: {shortened(one_line(todo.text), NOTE_CHARS)}"
         yield weighed(Item(STATE, text, at, key, "todo"), weights, standing=recency(place))
-    yield from _running(told, weights)
-    for place, said in enumerate(_statements(trail)):
-        last = said.record == trail.statements[-1].record
-        text = f"{'Last said' if last else 'Before that'}: {said.text}"
+    yield from _running(brief_input, weights)
+    for place, statement in enumerate(_statements(trail)):
+        last = statement.record == trail.statements[-1].record
+        text = f"{'Last said' if last else 'Before that'}: {statement.text}"
         kind = "last_said" if last else "statement"
-        item = Item(STATE, text, said.at, said.record, kind, said.text)
+        item = Item(STATE, text, statement.at, statement.record, kind, statement.text)
         yield weighed(item, weights, recency=recency(place))
-    for line in git_lines(told.session.git):
+    for line in git_lines(brief_input.session.git):
         yield weighed(Item(STATE, line, at, "git", "git"), weights)

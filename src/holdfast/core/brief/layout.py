@@ -1,7 +1,7 @@
-"""Page: how the items of a brief are laid out, and what one more of them costs.
+"""Lay out the items of a brief, and compute how many characters one more item takes.
 
-Sentences stand in lines of their own; things behind labels, files of one directory together, and names in
-the line of the file that they belong to. What is said is chosen by `brief`.
+Each sentence has a line of its own. Things are listed behind labels, files of one directory together, and
+names in the line of the file that they belong to. `compose` selects the items.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from holdfast.core.documents import ledger_sentences
 from holdfast.lazy_dataclass import dataclass
 
 NAMES_BESIDE: Final = 6
-"""A file with so many of the names has a line with them."""
+"""A file with at least so many names has a line of its own that lists them."""
 
 
 @dataclass(slots=True)
 class Page:
-    """What is written so far, as far as it changes what one more item takes."""
+    """What has been written so far, as far as it affects the cost of one more item."""
 
     sections: set[str] = field(default_factory=set[str])
     leads: set[str] = field(default_factory=set[str])
     lists: Counter[str] = field(default_factory=Counter[str])
-    """How many things stand behind each label, the names of each file by themselves."""
+    """How many things each label lists; the names of each file are counted separately."""
     folders: set[str] = field(default_factory=set[str])
 
     def write(self, item: Item) -> None:
-        """One more item is there."""
+        """Add an item."""
         self.sections.add(item.section)
         if item.lead:
             self.leads.add(label(item))
@@ -38,7 +38,7 @@ class Page:
         self.folders.update(label(item) + folder for folder in folders_of(item.path))
 
     def in_line_with(self, item: Item) -> int:
-        """How many things stand where this one would: with many names of one file, or behind its label."""
+        """How many things are already in the line that this item would join."""
         beside = self.lists[label(item) + item.beside]
         if item.beside and beside >= NAMES_BESIDE:
             return beside
@@ -49,7 +49,7 @@ class Page:
         )
 
     def cost(self, item: Item) -> int:
-        """How many characters one more item takes."""
+        """How many characters this item would add."""
         cost = len(item.text) + (0 if item.section in self.sections else len(f"\n\n### {item.section}"))
         if not item.lead:
             return cost + len("\n- ")
@@ -59,12 +59,12 @@ class Page:
 
 
 def label(item: Item) -> str:
-    """What an item stands behind."""
+    """The key of the list that an item belongs to: its section and label."""
     return f"{item.section}/{item.lead}/"
 
 
 def folders_of(path: str) -> Iterator[str]:
-    """The directories that a path stands in, the nearest first."""
+    """The directories that contain a path, the nearest first."""
     end = path.rfind("/")
     while end > 0:
         yield path[: end + 1]
@@ -72,7 +72,7 @@ def folders_of(path: str) -> Iterator[str]:
 
 
 def lines(items: Sequence[Item]) -> Iterator[str]:
-    """The chosen items as they are read, section by section."""
+    """The lines of the chosen items, section by section."""
     for section in SECTIONS:
         rows = [item for item in items if item.rendered and item.section == section]
         if not rows:
@@ -90,7 +90,7 @@ def lines(items: Sequence[Item]) -> Iterator[str]:
 
 
 def written(items: Sequence[Item]) -> int:
-    """How many characters the chosen items take."""
+    """How many characters the chosen items take when written."""
     return sum(len(line) + 1 for line in lines(items))
 
 
@@ -108,27 +108,27 @@ _LEADS: Final = (
 
 
 def _place(item: Item) -> tuple[int, int, int]:
-    """Where an item stands in its section, the same in every brief; what is alike stays as it was ranked."""
+    """The sort key of an item in its section, the same in every brief; equal items keep their rank order."""
     return (
         _LEADS.index(item.lead) if item.lead in _LEADS else -1,
         _KINDS.index(item.kind) if item.kind in _KINDS else -1,
-        # "Before that" is said of the line above.
+        # "Before that" refers to the line above.
         -item.at if item.kind == "statement" else 0,
     )
 
 
 def _homes(rows: list[Item]) -> dict[str, list[str]]:
-    """For each file that several of the names belong to: those names, which are told in its line."""
+    """The names to list in a file's own line, for each file with enough of them."""
     paths = {item.path for item in rows if item.path}
     names: dict[str, list[str]] = {}
     for item in rows:
         if item.beside in paths:
             names.setdefault(item.beside, []).append(item.text)
-    return {path: told for path, told in names.items() if len(told) >= NAMES_BESIDE}
+    return {path: texts for path, texts in names.items() if len(texts) >= NAMES_BESIDE}
 
 
 def together(texts: Sequence[str]) -> Iterator[str]:
-    """A list in which paths share their beginning where that saves most: `src/{a.py, b/c.py}`."""
+    """A list in which paths share a prefix where that saves most: `src/{a.py, b/c.py}`."""
     paths = [text for text in texts if text[-1:] not in ("`", "/") and "://" not in text]
     folders = Counter(folder for path in paths for folder in folders_of(path))
     saved = {folder: (times - 1) * len(folder) - 2 for folder, times in folders.items()}

@@ -1,6 +1,6 @@
-"""What a brief may say of things: files, commands and names, each as one item.
+"""List the files, commands and names that a brief may mention, each as one item with its score.
 
-A thing is worth as much as the agent has been using it. Nothing is chosen here; `brief` does that.
+The more the agent has used a thing, the higher its score. `compose` selects among them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import Final, TypeAlias
 
 from holdfast.core.brief.brief_input import COMMANDS, FILES, IN_USE, BriefInput, Item
-from holdfast.core.brief.deleted_files import gone_names, name_of, names_in
+from holdfast.core.brief.deleted_files import deleted_names, name_of, names_in
 from holdfast.core.brief.layout import folders_of
 from holdfast.core.brief.weights import Weights, score, weighed
 from holdfast.core.events.event import Action
@@ -28,61 +28,63 @@ from holdfast.core.text.short_paths import LEFT_OUT, shortener
 from holdfast.core.text.strings import one_line
 
 NAMES_CONSIDERED: Final = 160
-LOOK_UPS_TOLD: Final = 2
-"""Of what was looked for in vain only the newest may be looked for again."""
+LOOK_UPS_MOST: Final = 2
+"""How many unsuccessful searches may be listed, the newest."""
 _NAMED: Final = frozenset({Thing.NAME, Thing.REFERENCE, Thing.OPTION})
 _KINDS: Final = {Action.READ: "read_file", Action.DELETE: "gone_file"}
 
 
 Naming: TypeAlias = Callable[[BriefInput, str], Callable[[str], str]]
-"""How the files of a session are named, also those in the one place elsewhere."""
+"""How to shorten a session's paths, given its input and the directory shared by files outside the project."""
 
 
-def whole_paths(told: BriefInput, elsewhere: str) -> Callable[[str], str]:
-    """Each file by its path from the project."""
-    return partial(relative, told=told, elsewhere=elsewhere)
+def whole_paths(brief_input: BriefInput, elsewhere: str) -> Callable[[str], str]:
+    """Name each file by its path relative to the project."""
+    return partial(relative, brief_input=brief_input, elsewhere=elsewhere)
 
 
-def short_paths(told: BriefInput, elsewhere: str) -> Callable[[str], str]:
-    """The file that was changed last by its whole path, others by as much as tells them apart."""
-    trail, whole = told.session.trail, whole_paths(told, elsewhere)
+def short_paths(brief_input: BriefInput, elsewhere: str) -> Callable[[str], str]:
+    """Name the file changed last by its whole path, others by as much as tells them apart."""
+    trail, whole = brief_input.session.trail, whole_paths(brief_input, elsewhere)
     named = [mention.shown for mention in trail.mentions if mention.thing is Thing.FILE]
     short = shortener(map(whole, (*(touch.path for touch in trail.files), *named)))
     latest = _latest_change(trail)
     return lambda path: whole(path) if latest and path == latest.path else short(whole(path))
 
 
-def things(told: BriefInput, weights: Weights, naming: Naming = short_paths) -> Iterator[Item]:
-    """Every thing that could be named, weighed."""
-    elsewhere = _elsewhere(told)
-    short = naming(told, elsewhere)
+def things(brief_input: BriefInput, weights: Weights, naming: Naming = short_paths) -> Iterator[Item]:
+    """Every thing that could be named, with scores."""
+    elsewhere = _elsewhere(brief_input)
+    short = naming(brief_input, elsewhere)
     if elsewhere:
         text = f"Outside the project: {elsewhere}"
-        yield weighed(Item(FILES, text, told.session.changed_at, told.session.key, "where"), weights)
-    yield from _files(told, short, weights)
-    yield from _commands(told, weights)
-    yield from _names(told, short, weights)
-    yield from _folders(told, weights)
+        yield weighed(
+            Item(FILES, text, brief_input.session.changed_at, brief_input.session.key, "where"), weights
+        )
+    yield from _files(brief_input, short, weights)
+    yield from _commands(brief_input, weights)
+    yield from _names(brief_input, short, weights)
+    yield from _folders(brief_input, weights)
 
 
 def _latest_change(trail: Trail) -> FileTouch | None:
-    """The file that was changed last: one that is still there, if there is any."""
+    """The file that was changed last; a deleted one only if no other was changed."""
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
-    there = [touch for touch in changed if touch.action is not Action.DELETE]
-    return next(iter((there or changed)[-1:]), None)
+    present = [touch for touch in changed if touch.action is not Action.DELETE]
+    return next(iter((present or changed)[-1:]), None)
 
 
-def _folders(told: BriefInput, weights: Weights) -> Iterator[Item]:
-    """The folders that are named or worked in, each once however it is spelled, and the project's own."""
-    steps, at, key = told.session.trail.steps, told.session.changed_at, told.session.key
-    alike: dict[str, list[Mention]] = {}
-    for mention in told.session.trail.mentions:
-        if folder := _folder(mention, told):
-            alike.setdefault(name_of(folder.name.rstrip("/")), []).append(folder)
-    for spellings in reversed(alike.values()):
+def _folders(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
+    """The folders that were named or worked in, each once however it is spelled, and the project's own."""
+    steps, at, key = brief_input.session.trail.steps, brief_input.session.changed_at, brief_input.session.key
+    by_name: dict[str, list[Mention]] = {}
+    for mention in brief_input.session.trail.mentions:
+        if folder := _folder(mention, brief_input):
+            by_name.setdefault(name_of(folder.name.rstrip("/")), []).append(folder)
+    for spellings in reversed(by_name.values()):
         best = max(spellings, key=lambda mention: use_at(mention, steps))
-        features = _features(_as_one(best, spellings, steps), told, "name_")
-        path = relative(best.name, told)
+        features = _features(_as_one(best, spellings, steps), brief_input, "name_")
+        path = relative(best.name, brief_input)
         if not path:
             text = f"Paths are from {best.name}"
             yield weighed(Item(FILES, text, at, key, "folder", key=best.name), weights, **features)
@@ -91,31 +93,31 @@ def _folders(told: BriefInput, weights: Weights) -> Iterator[Item]:
             yield weighed(item, weights, **features)
 
 
-def _folder(mention: Mention, told: BriefInput) -> Mention | None:
-    """The folder that is named, by itself or with a file in it; the project's own only by itself."""
+def _folder(mention: Mention, brief_input: BriefInput) -> Mention | None:
+    """The folder that is mentioned, alone or with a file in it; the project's own only if mentioned alone."""
     folder = mention.shown[: mention.shown.rfind("/") + 1] if mention.thing is Thing.FILE else ""
-    if folder and relative(folder, told):
+    if folder and relative(folder, brief_input):
         return replace(mention, name=folder, thing=Thing.FOLDER)
     return mention if mention.thing is Thing.FOLDER else None
 
 
-def _names(told: BriefInput, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+def _names(brief_input: BriefInput, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
     scored = [
-        (score(mention.thing.value, _features(mention, told, "name_"), weights), mention)
-        for mention in reversed(told.session.trail.mentions)
+        (score(mention.thing.value, _features(mention, brief_input, "name_"), weights), mention)
+        for mention in reversed(brief_input.session.trail.mentions)
         if mention.thing in _NAMED
     ]
-    at, key = told.session.changed_at, told.session.key
-    gone = {touch.path for touch in told.session.trail.files if touch.action is Action.DELETE}
+    at, key = brief_input.session.changed_at, brief_input.session.key
+    gone = {touch.path for touch in brief_input.session.trail.files if touch.action is Action.DELETE}
     for worth, mention in sorted(scored, key=lambda pair: -pair[0])[:NAMES_CONSIDERED]:
         kind, name = mention.thing.value, mention.name
         beside = short(mention.file) if mention.file and mention.file not in gone else ""
         yield Item(FILES, name, at, key, kind, key=name, lead=IN_USE, beside=beside, score=worth)
 
 
-def _files(told: BriefInput, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
-    trail, key = told.session.trail, told.session.key
-    git = told.session.git
+def _files(brief_input: BriefInput, short: Callable[[str], str], weights: Weights) -> Iterator[Item]:
+    trail, key = brief_input.session.trail, brief_input.session.key
+    git = brief_input.session.git
     dirty = frozenset(git.dirty if git else ())
     mentions = _one_for_each_file(trail.mentions, trail.steps)
     latest = _latest_change(trail)
@@ -123,15 +125,17 @@ def _files(told: BriefInput, short: Callable[[str], str], weights: Weights) -> I
     read = [touch for touch in trail.files if touch.action is Action.READ]
     renamed = {touch.renamed_to: touch.step for touch in trail.files if touch.renamed_to}
     folders = {folder for touch in trail.files for folder in folders_of(touch.path)}
-    # Of two copies of a file the one that was changed counts, however often the other was looked at since.
+    # Of two copies of a file, the changed one counts, however often the other was read since.
     for touch in (*reversed(changed), *reversed(read)):
         mention = mentions.pop(file_key(touch.path), Mention(touch.path, step=touch.step))
         if touch.action is Action.READ and f"{touch.path}/" in folders:
-            continue  # a folder that was looked into is known by what is in it
+            continue  # a folder that was listed is shown by the files in it
         if renamed.get(touch.path) == touch.step:
-            continue  # its new name is all that is new about it, and is told with the old one
-        features = _features(mention, told) | {"in_diff": float(relative(touch.path, told) in dirty)}
-        item = _file(touch, told, short)
+            continue  # only its name is new, and the entry of the old name shows it
+        features = _features(mention, brief_input) | {
+            "in_diff": float(relative(touch.path, brief_input) in dirty)
+        }
+        item = _file(touch, brief_input, short)
         if touch is latest:
             yield weighed(replace(item, kind="latest_file"), weights)
         else:
@@ -144,33 +148,40 @@ def _files(told: BriefInput, short: Callable[[str], str], weights: Weights) -> I
     gone = {name_of(touch.path) for touch in trail.files if touch.action is Action.DELETE}
     for mention in reversed(mentions.values()):
         path = short(mention.shown)
-        # However else it is spelled: what was deleted is not offered again.
+        # A deleted file is not listed again under another spelling.
         if name_of(path) in gone:
             continue
-        item = Item(FILES, path, told.session.changed_at, key, "named_file", lead="Also named", path=path)
-        yield weighed(item, weights, **_features(mention, told))
+        item = Item(
+            FILES, path, brief_input.session.changed_at, key, "named_file", lead="Also named", path=path
+        )
+        yield weighed(item, weights, **_features(mention, brief_input))
 
 
 def _one_for_each_file(mentions: Iterable[Mention], steps: int) -> dict[str, Mention]:
-    """The mentions of files; a bare name counts for the file of that name whose directory is known."""
+    """One mention per file; a bare name counts for the file of that name whose directory is known."""
     files = {mention.name: mention for mention in mentions if mention.thing is Thing.FILE}
     known = {name_of(name): name for name in files if "/" in name}
     for bare in files.keys() & known.keys():
-        one, other = files[known[bare]], files.pop(bare)
-        files[one.name] = _as_one(one, (one, other), steps)
+        full, short = files[known[bare]], files.pop(bare)
+        files[full.name] = _as_one(full, (full, short), steps)
     return files
 
 
 def _as_one(shown: Mention, spellings: Sequence[Mention], steps: int) -> Mention:
-    """The mention as it is shown, used as much as all spellings of it together."""
-    use, step = sum(use_at(one, steps) for one in spellings), max(one.step for one in spellings)
+    """The mention `shown`, with the combined use of all its spellings."""
+    use, step = (
+        sum(use_at(mention, steps) for mention in spellings),
+        max(mention.step for mention in spellings),
+    )
     return replace(shown, use=use * math.exp2((steps - step) / HALF_LIFE), step=step)
 
 
-def _file(touch: FileTouch, told: BriefInput, short: Callable[[str], str]) -> Item:
-    """A file behind the label of what was done to it, or in a line of its own if it is not as it was left."""
-    path, mark = short(touch.path), told.marks.get(touch.path)
-    item = Item(FILES, path, touch.at, told.session.key, _KINDS.get(touch.action, "changed_file"), path)
+def _file(touch: FileTouch, brief_input: BriefInput, short: Callable[[str], str]) -> Item:
+    """A file, listed by what was done to it; one that changed since or was renamed has a line of its own."""
+    path, mark = short(touch.path), brief_input.marks.get(touch.path)
+    item = Item(
+        FILES, path, touch.at, brief_input.session.key, _KINDS.get(touch.action, "changed_file"), path
+    )
     if mark or touch.renamed_to:
         renamed = short(touch.renamed_to) if touch.renamed_to else ""
         line = file_line(replace(touch, path=path, renamed_to=renamed))
@@ -178,54 +189,57 @@ def _file(touch: FileTouch, told: BriefInput, short: Callable[[str], str]) -> It
     return replace(item, lead=DONE[touch.action], path=path)
 
 
-def _commands(told: BriefInput, weights: Weights) -> Iterator[Item]:
+def _commands(brief_input: BriefInput, weights: Weights) -> Iterator[Item]:
     """Failures each in a line; what else was run, once for each program, behind the label of its outcome."""
-    trail, key = told.session.trail, told.session.key
+    trail, key = brief_input.session.trail, brief_input.session.key
     mentions = {mention.name: mention for mention in trail.mentions if mention.thing is Thing.PROGRAM}
-    for kind, place, run in _in_vain(trail):
-        item = Item(COMMANDS, command_line(_from_project(run, told)), run.at, key, kind)
+    for kind, place, run in _unsuccessful(trail):
+        item = Item(COMMANDS, command_line(_from_project(run, brief_input)), run.at, key, kind)
         yield weighed(item, weights, recency=recency(place))
     failures = [run for run in trail.commands if run.ok is False]
-    latest, failed = _latest(trail.commands), _programs(failures)
+    latest, failed = _latest(trail.commands), _programs_of(failures)
     with_subcommand = {name.split(" ", 1)[0] for name in mentions if " " in name}
     for name, mention in reversed(mentions.items()):
         if name in latest:
-            item = replace(_called(*latest[name]), source=key, kind="command")
+            item = replace(_call_item(*latest[name]), source=key, kind="command")
         elif name not in failed and name not in with_subcommand:
-            # Long ago: that it was run says enough, and `gh` alone says nothing beside `gh api`.
-            item = Item(COMMANDS, f"`{name}`", told.now, key, "earlier_command", lead="Also run")
+            # Long ago, so the program's name is enough; `gh` alone adds nothing to `gh api`.
+            item = Item(COMMANDS, f"`{name}`", brief_input.now, key, "earlier_command", lead="Also run")
         else:
             continue
-        yield weighed(item, weights, **_features(mention, told))
+        yield weighed(item, weights, **_features(mention, brief_input))
 
 
-def _in_vain(trail: Trail) -> Iterator[tuple[str, int, CommandRun]]:
-    """What was run in vain, by kind, each with its place among its like, the newest first."""
-    gone = gone_names(trail)
-    # What failed with a file that is no more cannot be done any more.
-    vain = [run for run in reversed(trail.commands) if run.ok is False and not names_in(run.command, gone)]
-    refused = [run for run in vain if run.reason == REFUSED]
-    look_ups = [run for run in vain if looked_in_vain(run)]
-    undone = [run for run in vain if run not in refused and run not in look_ups]
-    # What went wrong comes before what was stopped.
+def _unsuccessful(trail: Trail) -> Iterator[tuple[str, int, CommandRun]]:
+    """Failed, refused and fruitless runs, newest first: an item's kind, its place within it, the run."""
+    deleted = deleted_names(trail)
+    # A command that failed on a deleted file cannot be run again.
+    failures = [
+        run for run in reversed(trail.commands) if run.ok is False and not names_in(run.command, deleted)
+    ]
+    refused = [run for run in failures if run.reason == REFUSED]
+    look_ups = [run for run in failures if looked_in_vain(run)]
+    undone = [run for run in failures if run not in refused and run not in look_ups]
+    # Failures come before interrupted runs.
     for place, run in enumerate(sorted(undone, key=lambda run: not has_failed(run))):
         yield "failed_command" if place or not has_failed(run) else "last_failure", place, run
     yield from (("refused", place, run) for place, run in enumerate(refused))
-    yield from (("look_up", place, run) for place, run in enumerate(look_ups[:LOOK_UPS_TOLD]))
+    yield from (("look_up", place, run) for place, run in enumerate(look_ups[:LOOK_UPS_MOST]))
 
 
 _ELSEWHERE: Final = frozenset(
     "cd pushd popd ssh scp sftp rsync docker podman docker-compose kubectl chroot nsenter ln".split()
 )
-"""What goes to another place or machine, or hands a path to somebody who does not stand in the project."""
+"""Commands that change directory or machine, or pass a path to a process outside the project."""
 
 
-def _from_project(run: CommandRun, told: BriefInput) -> CommandRun:
-    """A run with the project's files as one would type them there, in the command and in why it failed.
+def _from_project(run: CommandRun, brief_input: BriefInput) -> CommandRun:
+    """A run with paths relative to the project, in its command and in the reason for its failure.
 
-    Only where that means the same: not in a command that goes elsewhere, nor in the middle of a word.
+    Paths stay absolute where the short form could mean another file: in a command that changes directory or
+    machine, and in the middle of a word.
     """
-    named = [root for root in _roots(told) if f"{root}/" in run.command or f"{root}/" in run.reason]
+    named = [root for root in _roots(brief_input) if f"{root}/" in run.command or f"{root}/" in run.reason]
     if not named or _goes_elsewhere(shell.shown(one_line(run.command), len(run.command))):
         return run
     alone = re.compile(rf"(?<![^\s\"'`(])(?:{'|'.join(map(re.escape, named))})/(?=[\w.@-])")
@@ -237,65 +251,69 @@ def _goes_elsewhere(command: str) -> bool:
     return not _ELSEWHERE.isdisjoint({*programs, *(step.name for step in read(command).steps)})
 
 
-def _called(form: str, run: CommandRun) -> Item:
-    """A call with what came of it; the counts of its tests are no part of what it says."""
+def _call_item(form: str, run: CommandRun) -> Item:
+    """A call with its outcome; its test counts are not part of its key."""
     lead = "Passed" if run.ok else "Started"
     return Item(COMMANDS, f"`{form}`{counts(run)}", run.at, key=f"`{form}`", lead=lead)
 
 
-def _programs(runs: Iterable[CommandRun]) -> frozenset[str]:
+def _programs_of(runs: Iterable[CommandRun]) -> frozenset[str]:
     return frozenset(call.program for run in runs for call in shell.calls(run.command, CALL_CHARS))
 
 
 def _latest(commands: Iterable[CommandRun]) -> dict[str, tuple[str, CommandRun]]:
-    """For each program how it was called last without failing: what failed has a line of its own."""
+    """For each program its last call that did not fail; failures have lines of their own."""
     runs = [run for run in commands if run.ok is not False]
     return {call.program: (call.form, run) for run in runs for call in shell.calls(run.command, CALL_CHARS)}
 
 
-def _features(mention: Mention, told: BriefInput, whose: str = "") -> dict[str, float]:
-    """How much a thing is in use, and 0 for one that was named in the last step, less for each step since."""
-    steps = told.session.trail.steps
+def _features(mention: Mention, brief_input: BriefInput, whose: str = "") -> dict[str, float]:
+    """How much a thing is used, and its freshness: 0 if named in the last step, less for each step since."""
+    steps = brief_input.session.trail.steps
     return {
         f"{whose}use": math.log1p(3 * use_at(mention, steps)),
         f"{whose}freshness": -math.log1p(max(steps - mention.step, 0) / 5),
     }
 
 
-_LONG_ROAD: Final = 24
+_LONG_PATH: Final = 24
 
 
 def recency(place: int) -> float:
-    """Of things that are told in order: 0 for the newest, less for each that came after it."""
+    """The recency feature: 0 for the newest of a list, less for each newer one."""
     return -math.log1p(place / 2)
 
 
-def relative(path: str, told: BriefInput, elsewhere: str = "") -> str:
-    """The path as the agent would type it in the project, or in the one place elsewhere; others whole."""
-    for root in _roots(told):
+def relative(path: str, brief_input: BriefInput, elsewhere: str = "") -> str:
+    """The path relative to the project or to the directory `elsewhere`; any other path unchanged."""
+    for root in _roots(brief_input):
         if path.startswith(f"{root}/"):
             return path[len(root) + 1 :]
     return LEFT_OUT + path[len(elsewhere) :] if elsewhere and path.startswith(elsewhere) else path
 
 
-def _roots(told: BriefInput) -> tuple[str, ...]:
-    """The project's directory, in each spelling of it."""
-    project = told.session.project
+def _roots(brief_input: BriefInput) -> tuple[str, ...]:
+    """The project's directory in each of its spellings."""
+    project = brief_input.session.project
     spellings = dict.fromkeys((project.root, project.normalized, project.path))
     return tuple(root for root in spellings if root not in ("", "/"))
 
 
-def _elsewhere(told: BriefInput) -> str:
-    """The directory that the touched files outside the project share, if it is worth a line of its own."""
-    outside = [path for touch in told.session.trail.files if (path := relative(touch.path, told))[:1] == "/"]
-    changed = {touch.path for touch in told.session.trail.files if touch.action is not Action.READ}
+def _elsewhere(brief_input: BriefInput) -> str:
+    """The directory shared by the touched files outside the project, if its path is worth a line."""
+    outside = [
+        path
+        for touch in brief_input.session.trail.files
+        if (path := relative(touch.path, brief_input))[:1] == "/"
+    ]
+    changed = {touch.path for touch in brief_input.session.trail.files if touch.action is not Action.READ}
     worked_on = [path for path in outside if path in changed] or outside
     shared = _common(worked_on) if len(worked_on) > 1 else ""
-    return f"{shared}/" if len(shared) > _LONG_ROAD else ""
+    return f"{shared}/" if len(shared) > _LONG_PATH else ""
 
 
 def _common(paths: list[str]) -> str:
-    """The directory that all paths stand in."""
+    """The directory that contains all paths."""
     first, last = min(paths).split("/")[:-1], max(paths).split("/")[:-1]
-    alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return "/".join(part for part, _ in alike)
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "/".join(part for part, _ in shared)

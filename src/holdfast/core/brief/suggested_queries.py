@@ -1,7 +1,7 @@
-"""Offers: what an agent that was just compacted would most likely ask `recall` for.
+"""Suggested queries: what an agent would most likely ask `recall` for after a compaction.
 
-Chosen by rule: what is remembered about its goal, which no brief of a session tells, and then what the brief
-had no room for, the most needed first. Whether anything would be found is for the engine to look up.
+The first query is for memories about the goal, which no brief contains. The others are for what did not fit
+into the brief, highest score first. The engine checks which of them return results.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from holdfast.core.brief.brief_input import OVER, BriefInput
+from holdfast.core.brief.brief_input import OVER_BUDGET, BriefInput
 from holdfast.core.brief.compose import Brief
 from holdfast.core.text.strings import query_terms
 from holdfast.lazy_dataclass import dataclass
 
 WORDS_MOST: Final = 4
 WORDS_LEAST: Final = 2
-"""A single word finds too much."""
+"""A single word matches too much."""
 QUERY_CHARS: Final = 30
-"""What the line takes is taken from what the agent needs at once, so that it is short."""
+"""Queries are short, because their line takes space from what the agent needs at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestedQuery:
-    """A query, and whether only what was said to be worth keeping answers it."""
+    """A query, and whether to search memories only."""
 
     query: str
     durable: bool = False
@@ -33,27 +33,27 @@ class SuggestedQuery:
         return frozenset(self.query.lower().split())
 
 
-def likely(told: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
-    """The queries that fit what the brief does not tell, the likeliest first."""
-    goal = told.session.trail.goal
-    left_out = [item for item in brief.items if item.omitted == OVER and not item.lead]
+def likely(brief_input: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
+    """Queries for what the brief does not say, the likeliest first."""
+    goal = brief_input.session.trail.goal
+    left_out = [item for item in brief.items if item.omitted == OVER_BUDGET and not item.lead]
     left_out.sort(key=lambda item: -item.score)
-    offers = [
+    queries = [
         SuggestedQuery(_query(goal.text if goal else ""), durable=True),
         *(SuggestedQuery(_query(item.key or item.text)) for item in left_out),
     ]
-    for offer in offers:
-        if len(offer.words) >= WORDS_LEAST:
-            yield offer
+    for query in queries:
+        if len(query.words) >= WORDS_LEAST:
+            yield query
 
 
-def unlike(offer: SuggestedQuery, others: Iterable[SuggestedQuery]) -> bool:
-    """Whether it asks for something else than the others do: most of its words are in none of them."""
-    return all(2 * len(offer.words & other.words) < len(offer.words) for other in others)
+def unlike(query: SuggestedQuery, others: Iterable[SuggestedQuery]) -> bool:
+    """Whether a query asks for something new: with no other query does it share half of its words."""
+    return all(2 * len(query.words & other.words) < len(query.words) for other in others)
 
 
 def _query(text: str) -> str:
-    """The first content words of a text, as many as make a short query."""
+    """A short query from the first content words of a text."""
     words = query_terms(text, WORDS_MOST).split()
     while len(words) > 1 and len(" ".join(words)) > QUERY_CHARS:
         words.pop()

@@ -1,8 +1,8 @@
 """Weights: how much an item of a brief is expected to be needed, in one table.
 
-A thing (a file, a command, a name) is needed or not: its score is how likely that is, by a logistic model
-over the features. A sentence is worth what its kind is worth, less for each that is newer. Per character the
-score decides who goes in.
+The score of a thing (a file, a command, a name) is how likely it is needed, by a logistic model over the
+features. The score of a sentence depends on its kind and falls with each newer one. The brief includes the
+items with the best score per character.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SENTENCES: Final[Weights] = {
     "since": 5.5,
     "neighbour": 5.0,
 }
-"""What a sentence of each kind is worth at its best, as a logarithm."""
+"""The highest score of a sentence of each kind, as a logarithm."""
 
 THINGS: Final[Weights] = {
     "changed_file": -0.4,
@@ -64,7 +64,7 @@ THINGS: Final[Weights] = {
     "reference": -1.9,
     "option": -2.1,
 }
-"""How likely a thing of each kind is needed that was named once just now, as log odds."""
+"""How likely a thing of each kind is needed if it was named once just now, as log odds."""
 
 FEATURES: Final[Weights] = {
     "recency": 3.9,
@@ -84,7 +84,7 @@ THING_VALUE: Final = 18.0
 
 
 def weighed(item: Item, weights: Weights = WEIGHTS, **features: float) -> Item:
-    """The item with its score, and known by its text where nothing else is said."""
+    """The item with its score; its key is its text unless it has another."""
     return replace(item, key=item.key or item.text, score=score(item.kind, features, weights))
 
 

@@ -1,1 +1,1 @@
-"""Documents: ledger, handoff and continuity as text: read, merged and written without loss."""
+"""Documents: ledger, handoff and continuity as Markdown, read, merged and written without loss."""

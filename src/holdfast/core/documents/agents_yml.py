@@ -1,9 +1,9 @@
-"""What `.agents.yml` says of the ledger: the keys `ledger` and `ledger_path` below `session`.
+"""Read the ledger settings in `.agents.yml`: the keys `ledger` and `ledger_path` below `session`.
 
-The file belongs to other programs, which write far more into it. Of YAML only what these two keys take is
-read: a block or a one-line mapping, plain or quoted scalars. Anything cleverer is called unclear and counts
-for nothing: a stranger may have written the file, and a whole YAML parser would be his to play with. Finding
-and opening the file is `files.agents_yml`'s work.
+The file belongs to other programs, which store more in it. This reads only the YAML that these two keys need:
+a block or a one-line mapping, plain or quoted scalars. Anything else is reported as unclear and ignored: the
+file may come from an untrusted repository, and a full YAML parser would be an attack surface.
+`files.agents_yml` finds and opens the file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LedgerSetting:
-    """What one file says; None where it says nothing."""
+    """The settings in one file; None for a key that is not set."""
 
     ledger: bool | None = None
     ledger_path: str | None = None
@@ -25,15 +25,15 @@ class LedgerSetting:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """What stands there cannot be used, and why."""
+    """Why the file's settings cannot be used."""
 
     reason: str
 
 
 def asked(text: str) -> LedgerSetting | Unclear:
-    """What a file of this text says."""
+    """The settings in the text of a file."""
     lines = _first_document(text)
-    starts = [(place, found["rest"]) for place, line in enumerate(lines) if (found := _SESSION.match(line))]
+    starts = [(place, match["rest"]) for place, line in enumerate(lines) if (match := _SESSION.match(line))]
     if not starts:
         first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
         in_braces = first[0:1] in ("{", "[") and _NAMES_IT.search("\n".join(lines))
@@ -46,8 +46,8 @@ def asked(text: str) -> LedgerSetting | Unclear:
     pairs = _in_block(lines[place + 1 :]) if _is_empty(rest) else _in_line(rest)
     if len(starts) > 1 or pairs is None or len({key for key, _ in pairs}) < len(pairs):
         return Unclear("`session` is not written as a plain block of keys, each once")
-    said = dict(pairs)
-    ledger, path = said.get("ledger", ""), said.get("ledger_path", "")
+    values = dict(pairs)
+    ledger, path = values.get("ledger", ""), values.get("ledger_path", "")
     if not _is_empty(ledger) and _plain(ledger).lower() not in _TRUTH:
         return Unclear("`session.ledger` must be true or false")
     if not _is_empty(path) and not _text(path):
@@ -56,12 +56,12 @@ def asked(text: str) -> LedgerSetting | Unclear:
 
 
 def settled(files: Iterable[LedgerSetting]) -> LedgerSetting:
-    """What several files say together; a later one wins."""
+    """The combined settings of several files; a later file overrides earlier ones."""
     ledger: bool | None = None
     path: str | None = None
-    for each in files:
-        ledger = each.ledger if each.ledger is not None else ledger
-        path = each.ledger_path or path
+    for setting in files:
+        ledger = setting.ledger if setting.ledger is not None else ledger
+        path = setting.ledger_path or path
     return LedgerSetting(ledger, path)
 
 
@@ -69,7 +69,7 @@ _SESSION: Final = re.compile(r"(?:session|'session'|\"session\")[ ]*:(?P<rest>[ 
 _NAMES_IT: Final = re.compile(r"\bsession\b")
 _LONGEST: Final = 1_000
 _NESTED: Final = "\n"
-"""In place of a value that takes more than its line."""
+"""Stands for a value that spans several lines."""
 _TRUTH: Final = {"true": True, "false": False}
 _KEY: Final = re.compile(r"[\w.\"'-]{1,80}")
 _END: Final = r"[ \t]*(?:[ \t]#.*)?"
@@ -80,7 +80,7 @@ _MAPPING: Final = re.compile(rf"[ \t]*\{{([^{{}}\[\]#]*)\}}{_END}")
 
 
 def _first_document(text: str) -> list[str]:
-    """The lines of the first document; a file may hold several, and only one is meant."""
+    """The lines of the first YAML document in the file; later ones are ignored."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     first = next((place for place, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
     lines = lines[first + 1 :] if lines[first].rstrip() == "---" else lines[first:]
@@ -89,7 +89,7 @@ def _first_document(text: str) -> list[str]:
 
 
 def _in_block(lines: Iterable[str]) -> list[tuple[str, str]] | None:
-    """Keys and raw values of the block that begins here; None if it is no plain mapping."""
+    """Keys and raw values of the block that begins here; None if it is not a plain mapping."""
     pairs: list[tuple[str, str]] = []
     indent = 0
     for line in lines:
@@ -111,10 +111,10 @@ def _in_block(lines: Iterable[str]) -> list[tuple[str, str]] | None:
 
 
 def _in_line(rest: str) -> list[tuple[str, str]] | None:
-    found = _MAPPING.fullmatch(rest[:_LONGEST])
-    if found is None:
+    mapping = _MAPPING.fullmatch(rest[:_LONGEST])
+    if mapping is None:
         return None
-    pairs = [_pair(part) for part in found[1].split(",") if part.strip()]
+    pairs = [_pair(part) for part in mapping[1].split(",") if part.strip()]
     return [pair for pair in pairs if pair] if all(pairs) else None
 
 
@@ -131,10 +131,10 @@ def _is_empty(raw: str) -> bool:
 
 
 def _plain(raw: str) -> str:
-    found = _PLAIN.fullmatch(raw)
-    return found[1] if found else ""
+    scalar = _PLAIN.fullmatch(raw)
+    return scalar[1] if scalar else ""
 
 
 def _text(raw: str) -> str:
-    found = _QUOTED.fullmatch(raw)
-    return (found[1] or found[2] or "") if found else _plain(raw)
+    scalar = _QUOTED.fullmatch(raw)
+    return (scalar[1] or scalar[2] or "") if scalar else _plain(raw)

@@ -1,7 +1,7 @@
 """Continuity: the working state of a project as Markdown that a person may edit, in six sections.
 
-A document keeps every line as it was written, so that reading and writing it again changes nothing. What a
-session adds to it is `continuity_merge`'s work; where the files stand is `files.continuity`'s.
+A document keeps every line as it was written, so that parsing and rendering it changes nothing.
+`continuity_merge` merges a session's summary into it; `files.continuity` knows where the files are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.lazy_dataclass import dataclass
 
 
 class Part(StrEnum):
-    """The sections, by the names that other programs know them by."""
+    """The sections, by their names in JSON."""
 
     GOAL = "goal"
     CONFIRMED = "confirmedWorking"
@@ -29,7 +29,7 @@ class Part(StrEnum):
 
 
 class LayerName(StrEnum):
-    """The two layers: what all worktrees of a project share, and what holds in one of them."""
+    """The two layers: what all worktrees of a project share, and what applies to one worktree."""
 
     SHARED = "project"
     LOCAL = "project-local"
@@ -60,25 +60,25 @@ _BULLET: Final = re.compile(r"[-*+]\s+|\d+[.)]\s+")
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What one layer says: the goal, and the items of every other section."""
+    """The content of one layer: the goal, and the items of every other section."""
 
     goal: str = ""
     items: Mapping[Part, tuple[str, ...]] = field(default_factory=lambda: {})
 
     def of(self, part: Part) -> tuple[str, ...]:
-        """The items of a section; the goal is the only one of its own."""
+        """The items of a section; the goal's section has the goal as its only item."""
         if part is Part.GOAL:
             return (self.goal,) if self.goal else ()
         return self.items.get(part, ())
 
     def is_empty(self) -> bool:
-        """Whether nothing is said at all."""
+        """Whether there is neither a goal nor an item."""
         return not any(self.of(part) for part in Part)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the lines below it; `part` is None for a section that is a person's own."""
+    """A heading and the lines below it; `part` is None for a section that the user added."""
 
     heading: str
     lines: tuple[str, ...]
@@ -87,13 +87,13 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file, line by line: what stands above the first section, and the sections."""
+    """A file, line by line: the lines above the first section, and the sections."""
 
     head: tuple[str, ...]
     sections: tuple[Section, ...]
     newline: str = "\n"
     ends: bool = True
-    """Whether the last line is ended, too."""
+    """Whether the last line ends with a newline."""
 
     def section(self, part: Part) -> Section | None:
         """The section of that name, if there is one."""
@@ -102,7 +102,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A text that cannot be continued without losing something in it, and why."""
+    """Why a text cannot be updated without losing something in it."""
 
     reason: str
 
@@ -120,7 +120,7 @@ def parse(text: str) -> Document | Unusable:
     if lines[:1] == [_FENCE] and _FENCE not in lines[1:]:
         return Unusable(f"its front matter begins with `{_FENCE}` in line 1 and does not end")
     document = Document((), (), newline, ends)
-    return _unless_twice(_with_sections(document, lines))
+    return _without_duplicates(_with_sections(document, lines))
 
 
 def render(document: Document) -> str:
@@ -132,13 +132,13 @@ def render(document: Document) -> str:
 
 
 def blank(layer: LayerName) -> Document:
-    """A document in which nothing is said yet."""
+    """A document with headings and no content."""
     head = (_FENCE, f"layer: {layer}", _FENCE, "", f"# {LAYER_TITLES[layer]}", "")
     return Document(head, tuple(Section(f"## {TITLES[part]}", ("",), part) for part in Part))
 
 
 def is_blank(document: Document) -> bool:
-    """Whether a document has no more than front matter and headings."""
+    """Whether a document has only front matter and headings."""
     head = document.head
     if head[:1] == (_FENCE,):
         head = head[head.index(_FENCE, 1) + 1 :]
@@ -147,7 +147,7 @@ def is_blank(document: Document) -> bool:
 
 
 def stamped(document: Document, **fields: str) -> Document:
-    """With these fields in its front matter; what else stands there stays."""
+    """The document with these fields set in its front matter; other fields stay."""
     head = list(document.head)
     if head[:1] != [_FENCE]:
         head = [_FENCE, _FENCE, *head]
@@ -164,7 +164,7 @@ def stamped(document: Document, **fields: str) -> Document:
 
 
 def stamp(document: Document, name: str) -> str:
-    """A field of the front matter; empty if it is not there."""
+    """The value of a field of the front matter; empty if it is missing."""
     if document.head[:1] != (_FENCE,):
         return ""
     for line in document.head[1 : document.head.index(_FENCE, 1)]:
@@ -175,16 +175,16 @@ def stamp(document: Document, name: str) -> str:
 
 
 def summary_of(document: Document) -> Summary:
-    """What a document says."""
+    """The content of a document, without its layout."""
     items = {part: tuple(text for _, text in entries(document.section(part))) for part in Part}
     goal = " ".join(items.pop(Part.GOAL))
     return Summary(goal, {part: texts for part, texts in items.items() if texts})
 
 
 def entries(section: Section | None) -> Iterator[tuple[range, str]]:
-    """Every item of a section: the lines that it takes, and what it says in one line.
+    """Every item of a section: its line numbers within the section, and its text in one line.
 
-    An item is a bullet with what is indented below it, or a paragraph.
+    An item is a bullet with the lines indented below it, or a paragraph.
     """
     if section is None:
         return
@@ -202,7 +202,7 @@ def entries(section: Section | None) -> Iterator[tuple[range, str]]:
 
 
 def key(item: str) -> str:
-    """What two wordings of one item share."""
+    """The normalised text by which items are compared."""
     return one_line(item).casefold().rstrip(".")
 
 
@@ -226,12 +226,12 @@ def _with_sections(document: Document, lines: Sequence[str]) -> Document:
 
 
 def _part(heading: str) -> Part | None:
-    found = _HEADING.fullmatch(heading)
-    return _KNOWN.get(re.sub(r"\W+", "", found["title"]).lower()) if found else None
+    match = _HEADING.fullmatch(heading)
+    return _KNOWN.get(re.sub(r"\W+", "", match["title"]).lower()) if match else None
 
 
-def _unless_twice(document: Document) -> Document | Unusable:
-    """A document with one section twice leaves open which of them is to be continued."""
+def _without_duplicates(document: Document) -> Document | Unusable:
+    """The document, or `Unusable` if a section occurs twice, as it is unclear which one to update."""
     seen: set[Part] = set()
     for section in document.sections:
         if section.part in seen:

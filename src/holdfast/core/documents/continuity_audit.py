@@ -1,4 +1,4 @@
-"""The audit of continuity: an account of every time that it was generated, apart from the Markdown itself."""
+"""The audit log of continuity: one entry for each time that it was generated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.lazy_dataclass import dataclass
 
 
 class Scope(StrEnum):
-    """Which layers are meant."""
+    """Which layers were generated."""
 
     SHARED = "project"
     LOCAL = "project-local"
@@ -19,7 +19,7 @@ class Scope(StrEnum):
 
 
 class AuditTrigger(StrEnum):
-    """Who had it generated."""
+    """What triggered the generation."""
 
     SAVE = "manual-save"
     REFRESH = "manual-refresh"
@@ -27,7 +27,7 @@ class AuditTrigger(StrEnum):
 
 
 class WriteMode(StrEnum):
-    """Whether what was there was continued or replaced."""
+    """Whether the existing content was merged or replaced."""
 
     MERGE = "merge"
     REPLACE = "replace"
@@ -35,7 +35,7 @@ class WriteMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One generation: how it came about, from what, and what was written."""
+    """One generation: its trigger, its source, and the files that were written."""
 
     id: str
     at: int
@@ -56,11 +56,11 @@ class AuditEntry:
 
     @property
     def source(self) -> tuple[str, str, str]:
-        """What makes two records be about the same thing: where from, and for which layers."""
+        """What identifies the source: transcript, session and layers."""
         return (self.transcript, self.session, self.scope.value)
 
     def as_json(self) -> dict[str, Any]:
-        """The entry in the words that other programs know it by."""
+        """The entry as JSON, as it is stored and served."""
         return {
             "id": self.id,
             "generatedAt": self.at,
@@ -87,28 +87,28 @@ class AuditEntry:
         }
 
     def diagnostics(self) -> dict[str, Any]:
-        """The part of it that says how far it can be relied on."""
-        told = self.as_json()
+        """The fields that show how reliable the generated content is."""
+        fields = self.as_json()
         names = ("preferredPath", "actualPath", "fallbackReason", "confidence", "warnings", "evidenceCounts")
-        return {name: told[name] for name in (*names, "generatedAt", "rolloutPath")}
+        return {name: fields[name] for name in (*names, "generatedAt", "rolloutPath")}
 
 
-def entry_of(told: Mapping[str, Any]) -> AuditEntry | None:
-    """The entry that a line of the log holds; None for a line that holds none."""
+def entry_of(fields: Mapping[str, Any]) -> AuditEntry | None:
+    """The entry in a decoded line of the log; None if the line is not a valid entry."""
     try:
-        counts = told["evidenceCounts"]
+        counts = fields["evidenceCounts"]
         return AuditEntry(
-            id=str(told["id"]),
-            at=int(told["generatedAt"]),
-            scope=Scope(told["scope"]),
-            trigger=AuditTrigger(told["trigger"]),
-            write_mode=WriteMode(told["writeMode"]),
-            configured=str(told["configuredExtractorMode"]),
-            preferred=str(told["preferredPath"]),
-            actual=str(told["actualPath"]),
-            fallback=str(told["fallbackReason"] or ""),
-            confidence=Confidence(told["confidence"]),
-            warnings=tuple(map(str, told["warnings"])),
+            id=str(fields["id"]),
+            at=int(fields["generatedAt"]),
+            scope=Scope(fields["scope"]),
+            trigger=AuditTrigger(fields["trigger"]),
+            write_mode=WriteMode(fields["writeMode"]),
+            configured=str(fields["configuredExtractorMode"]),
+            preferred=str(fields["preferredPath"]),
+            actual=str(fields["actualPath"]),
+            fallback=str(fields["fallbackReason"] or ""),
+            confidence=Confidence(fields["confidence"]),
+            warnings=tuple(map(str, fields["warnings"])),
             counts=EvidenceCounts(
                 int(counts["successfulCommands"]),
                 int(counts["failedCommands"]),
@@ -116,10 +116,10 @@ def entry_of(told: Mapping[str, Any]) -> AuditEntry | None:
                 int(counts["nextSteps"]),
                 int(counts["untried"]),
             ),
-            transcript=str(told["rolloutPath"]),
-            harness=str(told["harness"]),
-            session=str(told["sourceSessionId"]),
-            written=tuple(map(str, told["writtenPaths"])),
+            transcript=str(fields["rolloutPath"]),
+            harness=str(fields["harness"]),
+            session=str(fields["sourceSessionId"]),
+            written=tuple(map(str, fields["writtenPaths"])),
         )
     except (KeyError, TypeError, ValueError):
         return None
@@ -127,24 +127,25 @@ def entry_of(told: Mapping[str, Any]) -> AuditEntry | None:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """An entry, and how many like it came one after another."""
+    """An entry, and how many similar ones followed each other."""
 
     entry: AuditEntry
     times: int
 
 
 def prior(entries: Sequence[AuditEntry], limit: int) -> list[Repeated]:
-    """The entries before the latest, newest first, with repeats told once.
+    """The entries before the latest, newest first, with consecutive similar ones combined.
 
-    Those repeat each other that differ in nothing a reviewer would look at: a save and a refresh do not.
+    Entries are similar if they have the same source, trigger, write mode and result: a save and a refresh
+    are not.
     """
-    found: list[Repeated] = []
+    groups: list[Repeated] = []
     for entry in reversed(entries[:-1]):
-        if found and _looks_like(found[-1].entry, entry):
-            found[-1] = Repeated(found[-1].entry, found[-1].times + 1)
+        if groups and _looks_like(groups[-1].entry, entry):
+            groups[-1] = Repeated(groups[-1].entry, groups[-1].times + 1)
         else:
-            found.append(Repeated(entry, 1))
-    return found[:limit]
+            groups.append(Repeated(entry, 1))
+    return groups[:limit]
 
 
 def latest(entries: Iterable[AuditEntry], scope: Scope) -> AuditEntry | None:
@@ -152,9 +153,10 @@ def latest(entries: Iterable[AuditEntry], scope: Scope) -> AuditEntry | None:
     return next((entry for entry in reversed(list(entries)) if entry.scope is scope), None)
 
 
-def _looks_like(one: AuditEntry, other: AuditEntry) -> bool:
+def _looks_like(entry: AuditEntry, other: AuditEntry) -> bool:
     return (
-        one.source == other.source
-        and (one.trigger, one.write_mode) == (other.trigger, other.write_mode)
-        and (one.actual, one.fallback, one.confidence) == (other.actual, other.fallback, other.confidence)
+        entry.source == other.source
+        and (entry.trigger, entry.write_mode) == (other.trigger, other.write_mode)
+        and (entry.actual, entry.fallback, entry.confidence)
+        == (other.actual, other.fallback, other.confidence)
     )

@@ -1,7 +1,7 @@
-"""What a reviewer of the continuity should know: what does not go together, and what the work rests on.
+"""Find contradictions in a session's evidence, and the documents and services that the work depends on.
 
-A contradiction makes a summary doubtful. A pointer to a document or a service that must run contradicts
-nothing: it is one more note.
+A contradiction lowers the confidence in a summary. A reference to a document or a required service does not:
+it is one more note.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line
 
 NOTES_MOST: Final = 6
-"""So many pointers and services are told, the last that were named."""
+"""How many references and services to list, the most recent ones."""
 
 _RIVALS: Final[Mapping[str, frozenset[str]]] = {
     "package manager": frozenset({"npm", "pnpm", "yarn", "bun"}),
@@ -45,49 +45,49 @@ _ARROW: Final = compiled(r"\s*(?:->|→|,? then)\s*", re.IGNORECASE)
 
 
 def conflicts(trail: Trail) -> tuple[str, ...]:
-    """Where what was asked for and what was done do not go together, or two sentences do not."""
+    """Contradictions between a rule and what was run, or between two statements."""
     return (*_against_a_rule(trail), *_against_each_other(trail))
 
 
 def _against_a_rule(trail: Trail) -> Iterator[str]:
     rules = [note.text for note in trail.noted(NoteKind.CONSTRAINT)]
-    asked = {word.lower() for text in rules for found in _USE.findall(text) for word in found if word}
-    run = {program for one in trail.commands for program in _programs(one.command)}
+    requested = {word.lower() for text in rules for groups in _USE.findall(text) for word in groups if word}
+    programs = {program for run in trail.commands for program in _programs(run.command)}
     for what, rivals in _RIVALS.items():
-        if (wanted := asked & rivals) and (others := (run & rivals) - wanted):
-            yield f"{what}: {_told(wanted)} was asked for, but {_told(others)} was run"
+        if (preferred := requested & rivals) and (others := (programs & rivals) - preferred):
+            yield f"{what}: {_joined(preferred)} was asked for, but {_joined(others)} was run"
 
 
 def _programs(command: str) -> list[str]:
-    """What a command starts. `shell.calls` would leave out those that only look around."""
-    return _STARTED.findall(_QUOTED.sub("", command))
+    """The programs that a command starts. `shell.calls` would leave out those that only read or search."""
+    return _PROGRAM.findall(_QUOTED.sub("", command))
 
 
 _QUOTED: Final = compiled(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
-_STARTED: Final = compiled(r"(?:^|[;&\n])\s*(?:\w+=\S*\s+)*([a-z][\w-]*)")
+_PROGRAM: Final = compiled(r"(?:^|[;&\n])\s*(?:\w+=\S*\s+)*([a-z][\w-]*)")
 
 
 def _against_each_other(trail: Trail) -> Iterator[str]:
     for what, claim in _CLAIMS.items():
-        values = {_value(found) for text in _texts(trail) for found in claim.finditer(text)}
+        values = {_value(match) for text in _texts(trail) for match in claim.finditer(text)}
         if len(values) > 1:
-            yield f"{what}: {_told(values)} were both named"
+            yield f"{what}: {_joined(values)} were both named"
 
 
-def _value(found: re.Match[str]) -> str:
-    said = next(value for value in found.groupdict().values() if value)
-    return _ARROW.sub(" → ", said.lower()).rstrip(".")
+def _value(match: re.Match[str]) -> str:
+    text = next(value for value in match.groupdict().values() if value)
+    return _ARROW.sub(" → ", text.lower()).rstrip(".")
 
 
 def pointers(trail: Trail) -> tuple[str, ...]:
-    """The documents that were pointed to and the services that must run, each as one note."""
-    found: dict[str, None] = {}
+    """The documents that were referred to and the services that must run, each as one note."""
+    notes: dict[str, None] = {}
     for text in _texts(trail):
-        for pointed in _REFERENCE.finditer(text):
-            found[f"Reference: `{pointed['place'].rstrip('.,')}`"] = None
-        for needed in _SERVICE.finditer(text):
-            found[f"Requires: {_service(needed)}"] = None
-    return tuple(found)[-NOTES_MOST:]
+        for reference in _REFERENCE.finditer(text):
+            notes[f"Reference: `{reference['place'].rstrip('.,')}`"] = None
+        for service in _SERVICE.finditer(text):
+            notes[f"Requires: {_service(service)}"] = None
+    return tuple(notes)[-NOTES_MOST:]
 
 
 _REFERENCE: Final = compiled(
@@ -109,18 +109,18 @@ _SERVICE: Final = compiled(
 _PORT: Final = compiled(r"[^.;\n]{0,40}?\bport (\d{2,5})\b", re.IGNORECASE)
 
 
-def _service(needed: re.Match[str]) -> str:
-    name = needed["name"] or needed["running"] or needed["zh"]
-    port = _PORT.match(needed.string, needed.end())
+def _service(match: re.Match[str]) -> str:
+    name = match["name"] or match["running"] or match["zh"]
+    port = _PORT.match(match.string, match.end())
     return f"{name.lower()} on port {port[1]}" if port else name.lower()
 
 
 def _texts(trail: Trail) -> list[str]:
-    """What was said, as far as it is kept: rules and decisions for long, the rest for a while."""
-    noted = [note.text for note in trail.notes]
-    said = [one.text for one in (*trail.prompts, *trail.statements)]
-    return list(dict.fromkeys(map(one_line, (*noted, *said))))
+    """The notes, prompts and statements that the trail still has, without repetitions."""
+    notes = [note.text for note in trail.notes]
+    utterances = [utterance.text for utterance in (*trail.prompts, *trail.statements)]
+    return list(dict.fromkeys(map(one_line, (*notes, *utterances))))
 
 
-def _told(names: Iterable[str]) -> str:
+def _joined(names: Iterable[str]) -> str:
     return " and ".join(f"`{name}`" for name in sorted(names))

@@ -1,7 +1,7 @@
-"""The startup block: what of the continuity a starting session is told, within a number of lines.
+"""The startup block: the part of the continuity that a starting session is given, within a line limit.
 
-Whole items only, and none that is said elsewhere. What is left out is counted, never cut in silence. Behind
-the continuity stand pointers to what else there is, in a fixed order.
+Items are included whole, and only if the brief does not say the same. Omitted items are counted and reported.
+Pointers to other sources follow the continuity, in a fixed order.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ SOURCES: Final = "sources"
 NO_ROOM: Final = "left out for want of room"
 SAID: Final = "said already"
 _FIRST: Final = (Part.GOAL, Part.NEXT, Part.FAILED, Part.CONFIRMED, Part.UNTRIED, Part.NOTES)
-"""In this order sections get their room: what to do, then what not to do again."""
+"""The order in which sections are filled: what to do, then what not to do again."""
 
 
 class Pointing(StrEnum):
-    """What a pointer points to; in this order they stand behind the continuity."""
+    """What a pointer refers to; pointers follow the continuity in this order."""
 
     INSTRUCTIONS = "instructionFiles"
     DREAM = "dreamRefs"
@@ -62,7 +62,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a block may take."""
+    """The maximum size of a block."""
 
     lines: int
     chars: int = 1 << 20
@@ -70,7 +70,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What is given at a start beside the brief, and how much both may take together."""
+    """The continuity and pointers for a starting session, and how much they and the brief may take."""
 
     layers: tuple[Layered, ...]
     pointers: tuple[Pointer, ...]
@@ -79,7 +79,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One item, from where it is, and why it is not in the block; empty for one that is."""
+    """One item, its source file, and why it was omitted; empty if it was not."""
 
     section: Part | Pointing
     text: str
@@ -89,7 +89,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Startup:
-    """The block, and the account of it."""
+    """The block, and the account of what it contains."""
 
     text: str
     rows: tuple[Row, ...]
@@ -97,12 +97,12 @@ class Startup:
 
     @property
     def source_files(self) -> tuple[str, ...]:
-        """The files of the continuity of which something is told."""
+        """The continuity files that the block quotes."""
         return tuple(_sources(self.rows))
 
     @property
     def omission_counts(self) -> dict[str, int]:
-        """How many items of each section are left out, and how many files."""
+        """How many items of each section are omitted, and how many files."""
         counts = Counter(row.section.value for row in self.rows if row.omitted)
         unused = len(self.layers) - len(self.source_files)
         return {**counts, **({SOURCES: unused} if unused else {})}
@@ -116,8 +116,8 @@ class Startup:
         return (*(f"{section}: {count} {why}" for (section, why), count in rows.items()), *files)
 
     def as_json(self) -> dict[str, object]:
-        """The account in the words that other programs know it by."""
-        told = {row.section for row in self.rows if not row.omitted}
+        """The account as JSON."""
+        rendered = {row.section for row in self.rows if not row.omitted}
         kinds = [layer.name.value for layer in self.layers if layer.source in self.source_files]
         return {
             "startupText": self.text,
@@ -125,81 +125,83 @@ class Startup:
             "candidateSourceFiles": [layer.source for layer in self.layers],
             "sectionsRendered": {
                 SOURCES: bool(self.source_files),
-                **{part.value: part in told for part in Part},
+                **{part.value: part in rendered for part in Part},
             },
             "omissions": list(self.omissions),
             "omissionCounts": self.omission_counts,
-            "continuitySectionKinds": [part.value for part in Part if part in told],
+            "continuitySectionKinds": [part.value for part in Part if part in rendered],
             "continuitySourceKinds": kinds,
             "continuityProvenanceKind": "temporary-continuity",
             "continuityMode": "startup",
             "startupLayers": [
                 *(["continuity"] if kinds else []),
-                *(to.value for to in Pointing if to in told),
+                *(to.value for to in Pointing if to in rendered),
             ],
             "futureCompactionSeam": {"kind": "session-summary", "rebuildsFrom": "continuity"},
         }
 
 
-def said_nowhere(_: str) -> bool:
-    """For a block that stands alone."""
+def never_said(_: str) -> bool:
+    """The `is_said` of a block without a brief."""
     return False
 
 
-def startup(loaded: Loaded, is_said: Callable[[str], bool] = said_nowhere) -> Startup:
-    """The block for what is loaded, within its limits; empty if nothing fits or nothing is there."""
-    rows = tuple(_placed(_considered(loaded), loaded.limits, is_said))
-    return Startup(_written(rows) if any(not row.omitted for row in rows) else "", rows, loaded.layers)
+def startup(loaded: Loaded, is_said: Callable[[str], bool] = never_said) -> Startup:
+    """The block within its limits; its text is empty if nothing fits or there is nothing."""
+    rows = tuple(_placed(_candidates(loaded), loaded.limits, is_said))
+    return Startup(_block_text(rows) if any(not row.omitted for row in rows) else "", rows, loaded.layers)
 
 
 def merged_brief(layers: Sequence[Layered]) -> Summary:
-    """What both layers say together: the worktree's own goal first, nothing twice."""
+    """The content of both layers combined: the worktree's goal if it has one, no item twice."""
     goals = [layer.summary.goal for layer in _nearest_first(layers) if layer.summary.goal]
     parts = [part for part in Part if part is not Part.GOAL]
     items = {part: tuple(dict.fromkeys(item for _, item in _items(layers, part))) for part in parts}
     return Summary(next(iter(goals), ""), {part: texts for part, texts in items.items() if texts})
 
 
-def _considered(loaded: Loaded) -> Iterator[Row]:
+def _candidates(loaded: Loaded) -> Iterator[Row]:
     for part in _FIRST:
         for source, item in _items(loaded.layers, part):
             yield Row(part, quoted(item), source)
     for to in Pointing:
-        yield from (Row(to, quoted(one.text), one.source) for one in loaded.pointers if one.to is to)
+        yield from (
+            Row(to, quoted(pointer.text), pointer.source) for pointer in loaded.pointers if pointer.to is to
+        )
 
 
 def _placed(rows: Iterable[Row], limits: Limits, is_said: Callable[[str], bool]) -> Iterator[Row]:
-    """Each row with its fate; once a section has no room for an item, it has none for those behind it."""
+    """Each row, marked if omitted; once an item does not fit, the rest of its section is omitted too."""
     lines, chars = limits.lines - len((TITLE, FRAMING)), limits.chars - len(TITLE) - len(FRAMING) - 2
-    told, used, full = set[Part | Pointing](), set[str](), set[Part | Pointing]()
+    sections, sources, full = set[Part | Pointing](), set[str](), set[Part | Pointing]()
     texts = list[str]()
     for row in rows:
         if is_said(row.text) or any(key(row.text) in text for text in texts):
             yield replace(row, omitted=SAID)
             continue
-        new = [f"- {row.text}", *(() if row.section in told else ("", f"## {_title(row.section)}"))]
-        if isinstance(row.section, Part) and row.source not in used:
+        new = [f"- {row.text}", *(() if row.section in sections else ("", f"## {_title(row.section)}"))]
+        if isinstance(row.section, Part) and row.source not in sources:
             new.append(f"Source: {quoted(row.source)}")
         if len(new) > lines or sum(len(line) + 1 for line in new) > chars or row.section in full:
             full.add(row.section)
             yield replace(row, omitted=NO_ROOM)
             continue
         lines, chars = lines - len(new), chars - sum(len(line) + 1 for line in new)
-        told.add(row.section)
-        used.add(row.source)
+        sections.add(row.section)
+        sources.add(row.source)
         texts.append(key(row.text))
         yield row
 
 
 def _items(layers: Sequence[Layered], part: Part) -> list[tuple[str, str]]:
-    """The items of a section in all layers, each once, with the file that it stands in."""
-    found: dict[str, str] = {}
+    """The items of a section in all layers, each once, with its file."""
+    sources: dict[str, str] = {}
     for layer in _nearest_first(layers):
         for item in layer.summary.of(part):
-            found.setdefault(item, layer.source)
-        if part is Part.GOAL and found:
+            sources.setdefault(item, layer.source)
+        if part is Part.GOAL and sources:
             break
-    return [(source, item) for item, source in found.items()]
+    return [(source, item) for item, source in sources.items()]
 
 
 def _nearest_first(layers: Iterable[Layered]) -> list[Layered]:
@@ -214,9 +216,9 @@ def _title(section: Part | Pointing) -> str:
     return TITLES[section] if isinstance(section, Part) else _POINTER_TITLES[section]
 
 
-def _written(rows: Sequence[Row]) -> str:
+def _block_text(rows: Sequence[Row]) -> str:
     lines = [TITLE, FRAMING, *(f"Source: {quoted(source)}" for source in _sources(rows))]
     for section in (*Part, *Pointing):
-        if told := [row.text for row in rows if row.section is section and not row.omitted]:
-            lines += ["", f"## {_title(section)}", *(f"- {text}" for text in told)]
+        if texts := [row.text for row in rows if row.section is section and not row.omitted]:
+            lines += ["", f"## {_title(section)}", *(f"- {text}" for text in texts)]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,6 @@
-"""What a session has to say to the two layers, by rule and from its evidence alone.
+"""Summarise a session for the two layers, by rule and from its evidence alone.
 
-What was found out holds for the whole project, what to do next and which files were changed for the worktree
-it was done in. Nothing is written here.
+Findings apply to the whole project; next steps and changed files only to the worktree.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ from holdfast.lazy_dataclass import dataclass
 ITEM_CHARS: Final = 300
 COMMAND_CHARS: Final = 120
 REASON_CHARS: Final = 160
-COMMANDS_TOLD: Final = 6
-FILES_TOLD: Final = 12
-NOTES_TOLD: Final = 8
+COMMANDS_MOST: Final = 6
+FILES_MOST: Final = 12
+NOTES_MOST: Final = 8
 
 
 class Confidence(StrEnum):
-    """How much a summary can be relied on."""
+    """How reliable a summary is."""
 
     HIGH = "high"
     """A model and the rules agree."""
     MEDIUM = "medium"
     """By rule, from explicit evidence."""
     LOW = "low"
-    """There was little to go by, or it contradicts itself."""
+    """There was little evidence, or it contradicts itself."""
 
 
 class Author(StrEnum):
@@ -49,16 +48,16 @@ class Author(StrEnum):
 
     RULES = "rules"
     STAND_IN = "stand-in"
-    """The rules, because a model that was to write it gave nothing of use."""
+    """The rules, because the model that was asked gave no usable answer."""
     MODEL = "model"
-    """A model that leaves out some of what the rules found."""
+    """A model whose summary leaves out some of what the rules found."""
     AGREED = "agreed"
-    """A model that speaks of all that the rules found, and contradicts none of it."""
+    """A model whose summary covers everything that the rules found, without contradictions."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCounts:
-    """How much there was to go by."""
+    """How much evidence of each kind there was."""
 
     succeeded: int
     failed: int
@@ -73,7 +72,7 @@ class EvidenceCounts:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What a session says to both layers, and how far that can be relied on."""
+    """The content for both layers, and how reliable it is."""
 
     layers: Mapping[LayerName, Summary]
     counts: EvidenceCounts
@@ -82,29 +81,29 @@ class Generated:
 
 
 def generated(session: Session) -> Generated:
-    """What a session has to say."""
+    """The content that a session's evidence gives for both layers."""
     trail = session.trail
-    found = list(_items(session))
-    # A session that begins with "continue" has a goal, but it does not say which.
+    items = list(_items(session))
+    # A prompt such as "continue" does not say what the goal is.
     named = trail.goal is not None and not reader.is_generic(trail.goal.text)
     goal = shortened(one_line(trail.goal.text), ITEM_CHARS) if trail.goal and named else ""
     layers = {
-        layer: Summary(goal, _grouped((part, text) for home, part, text in found if home is layer))
+        layer: Summary(goal, _grouped((part, text) for home, part, text in items if home is layer))
         for layer in LayerName
     }
-    told, warnings = evidence_counts(trail), conflicts(trail)
-    return Generated(layers, told, confidence(Author.RULES, told, warnings), warnings)
+    evidence, warnings = evidence_counts(trail), conflicts(trail)
+    return Generated(layers, evidence, confidence(Author.RULES, evidence, warnings), warnings)
 
 
 def confidence(author: Author, counts: EvidenceCounts, warnings: tuple[str, ...]) -> Confidence:
-    """How far a summary can be relied on, by who wrote it, how much there was, and what contradicts."""
+    """How reliable a summary is, by its author, the amount of evidence, and contradictions."""
     if warnings or author is Author.STAND_IN or not counts.total:
         return Confidence.LOW
     return Confidence.HIGH if author is Author.AGREED else Confidence.MEDIUM
 
 
 def evidence_counts(trail: Trail) -> EvidenceCounts:
-    """How much evidence of each kind a trail holds."""
+    """How much evidence of each kind a trail has."""
     return EvidenceCounts(
         succeeded=sum(run.ok is True for run in trail.commands),
         failed=sum(has_failed(run) for run in trail.commands),
@@ -115,17 +114,17 @@ def evidence_counts(trail: Trail) -> EvidenceCounts:
 
 
 def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
-    """Every item, the older ones of each kind first, with the layer and the section that it belongs to."""
+    """Every item with its layer and section, oldest first within each kind."""
     trail = session.trail
     for kind, part, layer in _NOTES:
-        for note in told_as(kind, trail)[-NOTES_TOLD:]:
+        for note in told_as(kind, trail)[-NOTES_MOST:]:
             text = shortened(one_line(note.text), ITEM_CHARS)
             yield (LayerName.LOCAL if _LOCAL_ONLY.search(text) else layer), part, text
     passed = [run for run in trail.commands if run.ok is True and (run.tests or _is_check(run))]
-    failed = [run for run in trail.commands if has_failed(run) and (run.tests or list(_tried(run)))]
-    for run in passed[-COMMANDS_TOLD:]:
+    failed = [run for run in trail.commands if has_failed(run) and (run.tests or list(_active_calls(run)))]
+    for run in passed[-COMMANDS_MOST:]:
         yield LayerName.SHARED, Part.CONFIRMED, f"`{_command(run)}` passed{counts(run)}"
-    for run in failed[-COMMANDS_TOLD:]:
+    for run in failed[-COMMANDS_MOST:]:
         reason = f": {shortened(one_line(run.reason), REASON_CHARS)}" if run.reason else ""
         yield LayerName.SHARED, Part.FAILED, f"`{_command(run)}` failed{reason}"
     for todo in _open_todos(trail):
@@ -133,7 +132,7 @@ def _items(session: Session) -> Iterator[tuple[LayerName, Part, str]]:
     for pointer in pointers(trail):
         yield LayerName.SHARED, Part.NOTES, pointer
     changed = [touch for touch in trail.files if touch.action is not Action.READ]
-    for touch in changed[-FILES_TOLD:]:
+    for touch in changed[-FILES_MOST:]:
         yield LayerName.LOCAL, Part.NOTES, _file(touch, session)
 
 
@@ -155,16 +154,16 @@ _CHECKS: Final = re.compile(
     r"\b(?:tests?|check|lint|build|compile|typecheck|\w*test|mypy|pyright|ruff|eslint|tsc|biome|clippy|vet|verify)\b"
 )
 _MOVING: Final = frozenset("cp curl gh git mkdir mv rm touch".split())
-"""Programs that move things about: that they ran says nothing about the work."""
+"""Programs that move things about; that they ran says nothing about the work."""
 
 
 def _is_check(run: CommandRun) -> bool:
-    """Whether a command that passed says that something works."""
-    return any(_CHECKS.search(form) for form in _tried(run))
+    """Whether a passed command shows that something works."""
+    return any(_CHECKS.search(form) for form in _active_calls(run))
 
 
-def _tried(run: CommandRun) -> Iterator[str]:
-    """The calls in a command that do more than look around, without the paths that they were given."""
+def _active_calls(run: CommandRun) -> Iterator[str]:
+    """The calls in a command that do more than read or search, without their path arguments."""
     for call in shell.calls(run.command, COMMAND_CHARS):
         words = call.form.split()
         if words and words[0] not in _MOVING and aim(call.form) is not Purpose.LOOK:
@@ -172,7 +171,7 @@ def _tried(run: CommandRun) -> Iterator[str]:
 
 
 def _command(run: CommandRun) -> str:
-    # No quote of its own: what stands between the first two says what the item is about.
+    # No backticks inside: the text between an item's first two backticks is its subject.
     return shell.shown(one_line(run.command), COMMAND_CHARS).replace("`", "'")
 
 
@@ -184,7 +183,7 @@ def _file(touch: FileTouch, session: Session) -> str:
 
 
 def _relative(path: str, session: Session) -> str:
-    """The path as seen from the top of the worktree; one elsewhere stays whole."""
+    """The path relative to the worktree; one outside stays absolute."""
     project = session.project
     for root in (project.root, project.normalized, project.path):
         if root not in ("", "/") and path.startswith(f"{root}/"):
@@ -196,8 +195,8 @@ def _open_todos(trail: Trail) -> list[str]:
     return [todo.text for todo in trail.todos if todo.status != "completed"]
 
 
-def _grouped(found: Iterable[tuple[Part, str]]) -> dict[Part, tuple[str, ...]]:
+def _grouped(items: Iterable[tuple[Part, str]]) -> dict[Part, tuple[str, ...]]:
     rows: dict[Part, dict[str, None]] = {}
-    for part, text in found:
+    for part, text in items:
         rows.setdefault(part, {})[text] = None
     return {part: tuple(texts) for part, texts in rows.items()}

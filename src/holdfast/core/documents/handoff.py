@@ -1,7 +1,7 @@
-"""Handoff: a Markdown document that passes work on to another session, on purpose.
+"""Handoff: a Markdown document that deliberately passes work on to another session.
 
-Its head tells whose it is and whether somebody has picked it up, its last section what can be verified then.
-What the sections say is `handoff_filled`'s matter; where the file stands, `files.handoffs`'.
+Its head says where it comes from and whether a session has picked it up; its last section lists what can be
+verified then. `work.handoff_content` fills the sections.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ TITLES: Final = (
 VERIFICATION: Final = "Verification"
 NOTHING: Final = "Nothing was recorded."
 LONGEST_PASTED: Final = 100_000
-"""In bytes: Linux takes 128 KiB for one word of a command line."""
+"""In bytes; Linux allows 128 KiB for one argument of a command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is known of a handoff before it is read: what for, whose, where it began, and who took it."""
+    """A handoff's metadata: its purpose, its origin, and who picked it up."""
 
     purpose: str
     created: str = ""
@@ -42,7 +42,7 @@ class Head:
     branch: str = ""
     commit: str = ""
     status: str = OPEN
-    """`open`, or `consumed` with when and by whom."""
+    """`open`, or `consumed` with the time and the session that picked it up."""
 
     @property
     def is_open(self) -> bool:
@@ -57,7 +57,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A file that should be there, and a line that should be in it; empty if only the file counts."""
+    """A file that should exist, and a line that it should contain; empty if only the file matters."""
 
     path: str
     pattern: str = ""
@@ -65,7 +65,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Something that a document itself calls unconfirmed, and why, if it says so."""
+    """Something that a document marks as unconfirmed, and the reason if it gives one."""
 
     what: str
     why: str = ""
@@ -73,7 +73,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """A whole document: for each of the titles, what is said under it."""
+    """A whole document; `sections` has the items under each of `TITLES`."""
 
     head: Head
     sections: tuple[tuple[str, ...], ...]
@@ -81,7 +81,7 @@ class Handoff:
 
 
 def render(handoff: Handoff) -> str:
-    """The document."""
+    """The document's text."""
     lines = [f"# Handoff: {one_line(handoff.head.purpose)}", "", *_head_lines(handoff.head)]
     for title, items in zip(TITLES, handoff.sections, strict=True):
         lines += ["", f"## {title}", *(_item(text) for text in items or (NOTHING,))]
@@ -90,13 +90,13 @@ def render(handoff: Handoff) -> str:
 
 
 def head_of(text: str) -> Head | None:
-    """The head of a document; None if the text is no handoff."""
+    """The head of a document; None if the text is not a handoff."""
     title = _TITLE.search(text)
     if title is None:
         return None
-    # Of a field that stands there twice, the first counts: it is the one that `consumed` rewrites.
-    said = dict(reversed(_FIELD.findall(text[slice(*_head_span(text))])))
-    bare = {name.lower(): value.strip().strip("`") for name, value in said.items()}
+    # If a field occurs twice, the first one counts: it is the one that `consumed` rewrites.
+    fields = dict(reversed(_FIELD.findall(text[slice(*_head_span(text))])))
+    bare = {name.lower(): value.strip().strip("`") for name, value in fields.items()}
     return Head(
         purpose=title[1].strip(),
         created=bare.get("created", ""),
@@ -109,25 +109,25 @@ def head_of(text: str) -> Head | None:
 
 
 def checks_in(text: str) -> tuple[Check, ...]:
-    """What a document says that can be verified."""
+    """The checks in a document's verification section."""
     *_, section = _VERIFICATION.split(text) if _VERIFICATION.search(text) else ("",)
-    return tuple(Check(found["path"], found["pattern"] or "") for found in _CHECK.finditer(section))
+    return tuple(Check(match["path"], match["pattern"] or "") for match in _CHECK.finditer(section))
 
 
 def doubted(doubt: Doubt) -> str:
-    """What is not confirmed, as the document says it."""
-    said = f"UNCONFIRMED: {doubt.why or doubt.what}"
-    return f"{doubt.what} — {said}" if doubt.why else said
+    """The line that marks something as unconfirmed."""
+    mark = f"UNCONFIRMED: {doubt.why or doubt.what}"
+    return f"{doubt.what} — {mark}" if doubt.why else mark
 
 
 def doubts_in(text: str) -> tuple[Doubt, ...]:
-    """What a document itself calls unconfirmed."""
-    found = ((each["what"], each["said"]) for each in _DOUBT.finditer(text))
-    return tuple(Doubt(what, said) if what else Doubt(said) for what, said in found)
+    """Everything that a document marks as unconfirmed."""
+    matches = ((match["what"], match["reason"]) for match in _DOUBT.finditer(text))
+    return tuple(Doubt(what, reason) if what else Doubt(reason) for what, reason in matches)
 
 
 def consumed(text: str, at: str, by: str) -> str:
-    """The document once somebody has picked it up; every other line stays as it is."""
+    """The document marked as picked up; every other line stays as it is."""
     status = f"- Status: {CONSUMED} {at} by {one_line(by)}"
     begin, end = _head_span(text)
     head = text[begin:end]
@@ -138,10 +138,10 @@ def consumed(text: str, at: str, by: str) -> str:
 
 
 def pasted(text: str, name: str, path: str, title: str) -> str:
-    """What a person gives to another harness so that its agent goes on from a handoff.
+    """The prompt that makes another harness's agent continue from a handoff.
 
-    The document is fenced: where it comes back in a transcript, nobody takes it for the person's own words.
-    One that is longer than a command line can be is to be read where it stands.
+    The document is fenced, so that it is not taken for the user's own words when a transcript is read. If it
+    is too long for a command line, the prompt names its file instead.
     """
     is_short = len(text.encode(errors="replace")) <= LONGEST_PASTED
     return (
@@ -153,7 +153,7 @@ def pasted(text: str, name: str, path: str, title: str) -> str:
     )
 
 
-# Lines may end as on Windows: somebody edited the file there.
+# Lines may end in CR LF, if the file was edited on Windows.
 _TITLE: Final = re.compile(r"^# Handoff:[ \t]*([^\r\n]*)", re.MULTILINE)
 _FIELD: Final = re.compile(r"^- (Status|Created|Session|Harness|Branch|Commit): ([^\r\n]*)", re.MULTILINE)
 _STATUS: Final = re.compile(r"^- Status: [^\r\n]*", re.MULTILINE)
@@ -161,11 +161,11 @@ _VERIFICATION: Final = re.compile(rf"^## {VERIFICATION}\r?$", re.MULTILINE)
 _CHECK: Final = re.compile(
     r"^- `(?P<path>[^`\r\n]+)` (?:exists|holds `(?P<pattern>[^`\r\n]+)`)[ \t]*\r?$", re.MULTILINE
 )
-_DOUBT: Final = re.compile(r"^- (?:(?P<what>[^\r\n]*?) — )?UNCONFIRMED: (?P<said>[^\r\n]*\S)", re.MULTILINE)
+_DOUBT: Final = re.compile(r"^- (?:(?P<what>[^\r\n]*?) — )?UNCONFIRMED: (?P<reason>[^\r\n]*\S)", re.MULTILINE)
 
 
 def _head_span(text: str) -> tuple[int, int]:
-    """Where the head stands: behind the title, before the first section."""
+    """The span of the head: after the title, before the first section."""
     title = _TITLE.search(text)
     begin = title.end() if title else 0
     end = text.find("\n## ", begin)
@@ -180,7 +180,7 @@ def _head_lines(head: Head) -> Iterator[str]:
 
 
 def _item(text: str) -> str:
-    """One item; what it says in more lines is indented, so that no line of it can pass for a heading."""
+    """One item; its further lines are indented, so that none of them can pass for a heading."""
     return "- " + text.strip().replace("\n", "\n  ")
 
 

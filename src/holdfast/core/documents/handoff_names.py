@@ -1,4 +1,4 @@
-"""How a handoff's file is named, and how one is found again by a name that need not be whole."""
+"""Name a handoff's file, and find one by a full or partial name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SUFFIX: Final = ".md"
 _OTHER: Final = re.compile(r"[\W_]+")
 
 
-def file_name(day: str, branch: str, head: str, purpose: str, taken: Iterable[str]) -> str:
-    """`2026-01-31-feature-sums-finish-the-report.md`; with a number behind it where that is taken."""
+def file_name(day: str, branch: str, head: str, purpose: str, existing: Iterable[str]) -> str:
+    """`2026-01-31-feature-sums-finish-the-report.md`, with a number added if that name exists."""
     place = slug(branch, LONGEST_BRANCH) or (f"detached-{head[:8]}" if head else "no-branch")
     stem = f"{day}-{place}-{slug(purpose, LONGEST_SLUG) or 'handoff'}"
-    names = set(taken)
+    names = set(existing)
     number = 1
     while (name := f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}") in names:
         number += 1
@@ -24,7 +24,7 @@ def file_name(day: str, branch: str, head: str, purpose: str, taken: Iterable[st
 
 
 def slug(text: str, longest: int = LONGEST_SLUG) -> str:
-    """The words of a text as one name: letters and digits of any script, cut at a whole word."""
+    """A text as a file name: letters and digits of any script, cut at a whole word."""
     words = _OTHER.sub("-", text.casefold()).strip("-")
     # File systems count bytes.
     while len(words.encode()) > longest:
@@ -33,13 +33,15 @@ def slug(text: str, longest: int = LONGEST_SLUG) -> str:
     return words
 
 
-def matching(names: Iterable[str], wanted: str) -> list[str]:
-    """The names that are meant: the exact one, else those with that slug, else those that hold it."""
-    every = list(names)
-    stem = wanted.removesuffix(SUFFIX)
-    exact = [name for name in every if name in (wanted, stem + SUFFIX)]
+def matching(names: Iterable[str], query: str) -> list[str]:
+    """The names that match a query: exactly, else by ending with its slug, else by containing it."""
+    all_names = list(names)
+    stem = query.removesuffix(SUFFIX)
+    exact = [name for name in all_names if name in (query, stem + SUFFIX)]
     if exact:
         return exact
-    meant = slug(stem, len(stem.encode()) + 1)
-    ending = [name for name in every if meant and name.removesuffix(SUFFIX).endswith(f"-{meant}")]
-    return ending or [name for name in every if meant and meant in name]
+    query_slug = slug(stem, len(stem.encode()) + 1)
+    ending = [
+        name for name in all_names if query_slug and name.removesuffix(SUFFIX).endswith(f"-{query_slug}")
+    ]
+    return ending or [name for name in all_names if query_slug and query_slug in name]

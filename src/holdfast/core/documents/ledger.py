@@ -1,8 +1,8 @@
 """Ledger: a worktree's state in a Markdown file that people and agents edit, read and written without loss.
 
-A file is taken apart into its own lines and put together again as it was, whatever stands in it; what we know
-of the format (title, time, sections, entries, the mark for what is unconfirmed) is read from those lines.
-What a ledger should say is `ledger_filled`'s matter, how that joins what is there `ledger_merge`'s.
+A file is split into lines and put together again exactly as it was, whatever it contains. What is known of
+the format (title, time, sections, entries, the mark for unconfirmed entries) is read from those lines.
+`work.ledger_content` fills a ledger; `ledger_merge` merges it with the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MARK: Final = "`UNCONFIRMED`"
 
 
 class Part(StrEnum):
-    """What a ledger says something about; each value is the name of its field."""
+    """The parts of a ledger; each value is the name of a field of `Ledger`."""
 
     GOAL = "goal"
     CONSTRAINTS = "constraints"
@@ -39,7 +39,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that a ledger says; `why` is the reason for the mark, where one is given."""
+    """One entry of a ledger; `why` is the reason for its UNCONFIRMED mark, if one is given."""
 
     text: str
     unconfirmed: bool = False
@@ -48,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What a ledger says, part by part."""
+    """The content of a ledger, part by part."""
 
     goal: tuple[Entry, ...] = ()
     constraints: tuple[Entry, ...] = ()
@@ -67,17 +67,17 @@ class Ledger:
         return entries
 
     def having(self, part: Part, entries: Iterable[Entry]) -> Ledger:
-        """The same with these entries in that part."""
+        """The same ledger with these entries in that part."""
         return replace(self, **{part.value: tuple(entries)})
 
     def unconfirmed(self) -> tuple[Entry, ...]:
-        """Everything that carries the mark."""
+        """Every entry that is marked as unconfirmed."""
         return tuple(entry for part in Part for entry in self.of(part) if entry.unconfirmed)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the lines below it, as they stand in the file; what is before all headings has none."""
+    """A heading and the lines below it, as in the file; the heading of what precedes all others is empty."""
 
     heading: str
     lines: tuple[str, ...]
@@ -85,17 +85,17 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file in its own lines."""
+    """A file as its exact lines, by section."""
 
     sections: tuple[Section, ...]
 
 
 def parse(text: str) -> Document:
-    """The file of this text; rendering gives the same text again, whatever it is."""
+    """The document in a text; `render` gives back exactly the same text."""
     sections: list[Section] = []
     heading, lines = "", list[str]()
-    every: list[str] = _LINES.findall(text)
-    for line, within in zip(every, inside(every), strict=True):
+    all_lines: list[str] = _LINES.findall(text)
+    for line, within in zip(all_lines, inside(all_lines), strict=True):
         if not within and _HEADING.match(line):
             sections.append(Section(heading, tuple(lines)))
             heading, lines = line, []
@@ -110,13 +110,13 @@ def render(document: Document) -> str:
 
 
 def is_ledger(text: str) -> bool:
-    """Whether a text is a ledger: its first heading says so. An empty file may become one."""
+    """Whether a text is a ledger by its first heading; an empty text counts as one."""
     first = next((section.heading for section in parse(text).sections if section.heading), "")
     return not text.strip() or bool(_IS_TITLE.match(first))
 
 
 def conflict(text: str) -> int:
-    """The line in which a merge conflict begins, counted from 1; 0 if there is none."""
+    """The number of the line in which a merge conflict begins; 0 if there is none."""
     lines = text.splitlines()
     if not any(line.startswith(">>>>>>> ") for line in lines):
         return 0
@@ -124,17 +124,17 @@ def conflict(text: str) -> int:
 
 
 def read(document: Document) -> Ledger:
-    """What the file says, as far as its sections are a ledger's."""
-    said: dict[str, list[Entry]] = {}
+    """The content of the file's ledger sections; others are ignored."""
+    entries_by_part: dict[str, list[Entry]] = {}
     for section in document.sections:
         for block in blocks(section.lines):
-            for part, entries in _said(section, block):
-                said.setdefault(part.value, []).extend(entries)
-    return Ledger(**{part: tuple(entries) for part, entries in said.items()})
+            for part, entries in _entries_in(section, block):
+                entries_by_part.setdefault(part.value, []).extend(entries)
+    return Ledger(**{part: tuple(entries) for part, entries in entries_by_part.items()})
 
 
 def written(ledger: Ledger, updated: str) -> str:
-    """A new file that says this, in the format of the sections above."""
+    """The text of a new file with this content."""
     lines = [TITLE, "", stamp(updated)]
     for heading, part in LAYOUT:
         lines += ["", heading]
@@ -145,11 +145,11 @@ def written(ledger: Ledger, updated: str) -> str:
 
 
 def updated(document: Document) -> str:
-    """When the file says that it was last updated, in its own words; empty if it does not say."""
+    """The file's "last updated" text, unparsed; empty if it has none."""
     for section in document.sections[:2]:
         for line in section.lines:
-            if found := STAMP.match(line):
-                return found[1].strip()
+            if match := STAMP.match(line):
+                return match[1].strip()
     return ""
 
 
@@ -201,14 +201,14 @@ LAYOUT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that belong together: an entry, or what stands between entries."""
+    """Lines that belong together: an entry, or what is between entries."""
 
     lines: tuple[str, ...]
     is_entry: bool
 
     @property
     def text(self) -> str:
-        """What an entry says, without its bullet."""
+        """The entry's text without its bullet."""
         whole = "".join(self.lines).strip()
         bullet = _BULLET.match(whole)
         return whole[bullet.end() :].strip() if bullet else whole
@@ -225,22 +225,22 @@ def is_working_set(section: Section) -> bool:
 
 
 def label_of(block: Block) -> Part | None:
-    """Which of the working set's lists a block is; None for any other."""
-    found = _LABEL.match(block.text)
-    return _BY_LABEL[found[1].lower().rstrip("s")] if found and block.is_entry else None
+    """Which list of the working set a block is; None for any other block."""
+    match = _LABEL.match(block.text)
+    return _BY_LABEL[match[1].lower().rstrip("s")] if match and block.is_entry else None
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Block]:
     """The lines of a section, all of them, in blocks: an entry is a bullet or a paragraph."""
-    held: list[str] = []
+    current: list[str] = []
     for line, within in zip(lines, inside(lines), strict=True):
         starts = not line.strip() or _BULLET.match(line) or line.lstrip().startswith(COMMENT)
-        if held and not within and (starts or not _is_entry(held)):
-            yield Block(tuple(held), _is_entry(held))
-            held = []
-        held.append(line)
-    if held:
-        yield Block(tuple(held), _is_entry(held))
+        if current and not within and (starts or not _is_entry(current)):
+            yield Block(tuple(current), _is_entry(current))
+            current = []
+        current.append(line)
+    if current:
+        yield Block(tuple(current), _is_entry(current))
 
 
 def _is_entry(lines: list[str]) -> bool:
@@ -252,7 +252,7 @@ def _name(section: Section) -> str:
     return one_line(section.heading.strip().strip("#*_: \t")).lower().replace(" / ", "/")
 
 
-def _said(section: Section, block: Block) -> Iterator[tuple[Part, tuple[Entry, ...]]]:
+def _entries_in(section: Section, block: Block) -> Iterator[tuple[Part, tuple[Entry, ...]]]:
     part = part_of(section)
     if part is not None and block.is_entry and block.text:
         yield part, (entry_of(block.text),)
@@ -262,20 +262,20 @@ def _said(section: Section, block: Block) -> Iterator[tuple[Part, tuple[Entry, .
 
 # ---------------------------------------------------------------- entries
 
-_OURS: Final = compiled(r"(.*) `UNCONFIRMED`(?: \(([^()`]*)\))?")
+_OWN_MARK: Final = compiled(r"(.*) `UNCONFIRMED`(?: \(([^()`]*)\))?")
 ANY_MARK: Final = compiled(r" ?[`*_\[(]{0,4}\bUNCONFIRMED\b[`*_\])]{0,4} ?:? ?(?:\(([^()`]*)\))?")
 _ITEM: Final = compiled(r"(?:`[^`]*`|[^,`\n]|`)+")
 _ABOUT: Final = compiled(r"[`*_\s]+")
 
 
 def entry_of(text: str) -> Entry:
-    """The entry that this text is, with or without its mark, however that is spelled."""
+    """The entry in a text; the UNCONFIRMED mark is recognised in any spelling."""
     line = one_line(text)
-    if found := _OURS.fullmatch(line):
-        return Entry(found[1], unconfirmed=True, why=found[2] or "")
-    if found := ANY_MARK.search(line):
-        rest = f"{line[: found.start()]} {line[found.end() :]}"
-        return Entry(rest.strip(), unconfirmed=True, why=found[1] or "")
+    if match := _OWN_MARK.fullmatch(line):
+        return Entry(match[1], unconfirmed=True, why=match[2] or "")
+    if match := ANY_MARK.search(line):
+        rest = f"{line[: match.start()]} {line[match.end() :]}"
+        return Entry(rest.strip(), unconfirmed=True, why=match[1] or "")
     return Entry(line)
 
 
@@ -287,17 +287,17 @@ def marked(entry: Entry) -> str:
 
 
 def key_of(text: str) -> str:
-    """What an entry says, as it is compared: marks, quotes, case and the end of the sentence aside."""
+    """The text by which entries are compared: without marks, quotes, case and final punctuation."""
     return _ABOUT.sub(" ", entry_of(text).text).casefold().strip(" .;:-–—")
 
 
 def items_of(block: Block) -> tuple[str, ...]:
-    """The items of a list in the working set: behind commas, or as bullets below."""
+    """The items of a list in the working set: separated by commas, or as bullets below."""
     return tuple(item for line in items_by_line(block) for item in line)
 
 
 def items_by_line(block: Block) -> list[list[str]]:
-    """The items of each line of such a list, down to the last line that says something."""
+    """The items of each line of such a list, down to the last line that is not blank."""
     first, *below = _LABEL.sub("", block.text, count=1).split("\n")
     lines = (first, *(Block((line,), is_entry=True).text for line in below))
     return [[item.strip() for item in _ITEM.findall(line) if item.strip()] for line in lines]
@@ -309,7 +309,7 @@ def item_line(part: Part, entries: Iterable[Entry]) -> str:
 
 
 def entry_lines(part: Part, entries: tuple[Entry, ...]) -> list[str]:
-    """The lines of a part: bullets, but for a goal, or what is now or next, that is one sentence."""
+    """The lines of a part: bullets, or plain text for a single goal, "now" or "next" entry."""
     texts = [marked(entry) for entry in entries]
     alone = part in (Part.GOAL, Part.NOW, Part.NEXT) and len(texts) == 1
     return texts if alone and not _STARTS_A_BLOCK.match(texts[0]) else [f"- {text}" for text in texts]

@@ -1,6 +1,6 @@
-"""Changing a ledger's file in place: single entries, their marks, its time; every other line stays as it is.
+"""Edit a ledger's file in place: single entries, their marks, its time; every other line stays as it is.
 
-What should become of an entry is `ledger_merge`'s to say.
+`ledger_merge` decides what to change.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _WORKING_SET: Final = "## Working Set"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of the entries of a part, None for one that goes, in their order; and what is new."""
+    """A part's existing entries after the change, in order (None for a removed one), and the new ones."""
 
-    wanted: tuple[Entry | None, ...]
+    existing: tuple[Entry | None, ...]
     new: tuple[Entry, ...]
 
 
 def texts(document: Document, part: Part) -> list[str]:
-    """What stands there of a part, entry by entry, in the first section that is about it."""
+    """The texts of a part's entries, from the first section for that part."""
     section = _section(document, part)
     if section is None:
         return []
@@ -58,7 +58,7 @@ def texts(document: Document, part: Part) -> list[str]:
 
 
 def changed(document: Document, part: Part, change: Change) -> Document:
-    """The file after that change."""
+    """The file after the change."""
     section = _section(document, part)
     if section is None:
         return _inserted(document, part, change.new) if change.new else document
@@ -67,7 +67,7 @@ def changed(document: Document, part: Part, change: Change) -> Document:
 
 
 def stamped(document: Document, updated: str) -> Document:
-    """The file with the time of its update, in the line for it or below the title."""
+    """The file with a new "last updated" time, in its existing line or below the title."""
     newline = _newline(document)
     line = stamp(updated) + newline
     for section in document.sections[:2]:
@@ -81,14 +81,14 @@ def stamped(document: Document, updated: str) -> Document:
     return _replaced(document, title, (newline, line, *below))
 
 
-def confirmed(document: Document, said: str) -> Document:
-    """The file without the mark on every entry that says this, in whole or in part."""
-    wanted = key_of(said)
+def confirmed(document: Document, statement: str) -> Document:
+    """The file without the UNCONFIRMED mark on every entry that contains this statement."""
+    statement_key = key_of(statement)
     for part in Part:
         keys = [key_of(text) for text in texts(document, part)]
         entries = [entry_of(text) for text in texts(document, part)]
         cleared = [
-            Entry(entry.text) if wanted and wanted in key else entry
+            Entry(entry.text) if statement_key and statement_key in key else entry
             for key, entry in zip(keys, entries, strict=True)
         ]
         if cleared != entries:
@@ -101,20 +101,20 @@ def confirmed(document: Document, said: str) -> Document:
 
 def _entries_changed(section: Section, part: Part, change: Change) -> Sequence[str]:
     lines: list[str] = []
-    wanted = iter(change.wanted)
+    results = iter(change.existing)
     for block in blocks(section.lines):
-        entry = next(wanted) if block.is_entry else None
+        entry = next(results) if block.is_entry else None
         if not block.is_entry or (not block.text and not change.new):
             lines += block.lines
         elif entry is not None:
             lines += block.lines if entry_of(block.text) == entry else _remarked(block.lines, entry)
-    alone = not any(change.wanted)
+    alone = not any(change.existing)
     new = entry_lines(part, change.new) if alone else [f"- {marked(entry)}" for entry in change.new]
     return _appended(lines, new, _ending(section))
 
 
 def _remarked(lines: Sequence[str], entry: Entry) -> list[str]:
-    """The lines of an entry with its mark as it should be, and nothing else changed."""
+    """The lines of an entry with its mark updated, and nothing else changed."""
     bare = [_unmarked(line) for line in lines]
     if entry.unconfirmed:
         text, ending = _cut(bare[-1])
@@ -131,21 +131,21 @@ def _unmarked(line: str) -> str:
 
 
 def _appended(lines: list[str], new: Iterable[str], ending: str) -> list[str]:
-    """The lines with new ones behind the last that is not blank."""
+    """The lines with new ones after the last that is not blank."""
     added = [line + ending for line in new]
     if not added:
         return lines
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1
-    return [*map(_ended, lines[:end]), *added, *lines[end:]]
+    return [*map(_with_newline, lines[:end]), *added, *lines[end:]]
 
 
 # ---------------------------------------------------------------- the lists of the working set
 
 
 def _items_changed(section: Section, part: Part, change: Change) -> Sequence[str]:
-    entries = (*(entry for entry in change.wanted if entry is not None), *change.new)
+    entries = (*(entry for entry in change.existing if entry is not None), *change.new)
     ending = _ending(section)
     listed = _list_of(section, part)
     if listed is None:
@@ -164,16 +164,16 @@ def _items_changed(section: Section, part: Part, change: Change) -> Sequence[str
 
 
 def _item_lines(part: Part, block: Block, change: Change, ending: str) -> Iterator[str]:
-    """A list in several lines: those whose items stay as they are stay too, and what is new comes below."""
-    wanted = iter(change.wanted)
-    told = items_by_line(block)
-    told += [[]] * (len(block.lines) - len(told))
-    for place, (line, items) in enumerate(zip(block.lines, told, strict=True)):
-        after = [next(wanted) for _ in items]
+    """A list of several lines: lines with unchanged items stay as they are, and new items come last."""
+    results = iter(change.existing)
+    items_per_line = items_by_line(block)
+    items_per_line += [[]] * (len(block.lines) - len(items_per_line))
+    for place, (line, items) in enumerate(zip(block.lines, items_per_line, strict=True)):
+        after = [next(results) for _ in items]
         stays = after == [entry_of(item) for item in items]
         here = [entry for entry in after if entry is not None]
         if stays:
-            yield _ended(line)
+            yield _with_newline(line)
         elif place == 0:
             yield item_line(part, here) + ending
         else:
@@ -189,7 +189,7 @@ def _list_of(section: Section, part: Part) -> Block | None:
 
 
 def _section(document: Document, part: Part) -> Section | None:
-    """The first section that is about a part."""
+    """The first section for a part."""
     sections = document.sections
     if part in LABELS:
         return next((section for section in sections if is_working_set(section)), None)
@@ -197,26 +197,26 @@ def _section(document: Document, part: Part) -> Section | None:
 
 
 def _replaced(document: Document, section: Section, lines: Sequence[str]) -> Document:
-    new = Section(_ended(section.heading) if lines else section.heading, tuple(lines))
-    return Document(tuple(new if one is section else one for one in document.sections))
+    new = Section(_with_newline(section.heading) if lines else section.heading, tuple(lines))
+    return Document(tuple(new if other is section else other for other in document.sections))
 
 
 def _inserted(document: Document, part: Part, entries: tuple[Entry, ...]) -> Document:
-    """The file with a section for a part that has none, behind those that come before it in a ledger."""
+    """The file with a new section for a part that has none, at its usual place."""
     ending = _newline(document)
     heading = _WORKING_SET if part in LABELS else next(title for title, about in LAYOUT if about is part)
     rows = [item_line(part, entries)] if part in LABELS else entry_lines(part, entries)
     section = Section(heading + ending, tuple(row + ending for row in (*rows, "")))
     place = _place(document, heading)
     last = document.sections[place - 1]
-    lines = [_ended(line) for line in last.lines]
+    lines = [_with_newline(line) for line in last.lines]
     blank = () if lines and not lines[-1].strip() else (ending,)
-    before = Section(_ended(last.heading), (*lines, *blank))
+    before = Section(_with_newline(last.heading), (*lines, *blank))
     return Document((*document.sections[: place - 1], before, section, *document.sections[place:]))
 
 
 def _place(document: Document, heading: str) -> int:
-    """Where a new section goes: before the first of those that come later in a ledger, or to the end."""
+    """The index for a new section: before the first one that usually follows it, or at the end."""
     order = [title for title, _ in LAYOUT]
     later = {title.strip("# ").lower() for title in order[order.index(heading) + 1 :]}
     names = (section.heading.strip().strip("#").strip().lower() for section in document.sections)
@@ -224,7 +224,7 @@ def _place(document: Document, heading: str) -> int:
 
 
 def _newline(document: Document) -> str:
-    """How the lines of the file end."""
+    """The file's line ending."""
     return "\r\n" if "\r\n" in render(document) else "\n"
 
 
@@ -232,7 +232,7 @@ def _ending(section: Section) -> str:
     return "\r\n" if section.heading.endswith("\r\n") else "\n"
 
 
-def _ended(line: str) -> str:
+def _with_newline(line: str) -> str:
     return line if not line or line.endswith("\n") else f"{line}\n"
 
 

@@ -1,7 +1,7 @@
-"""What is said of a ledger: to whoever saved it, and to the session that goes on from it.
+"""What a brief and a save confirmation say about a ledger.
 
-After a clear the ledger leads: what is now, one to three questions that confirm it, then the rest. Nothing is
-chosen here; `brief` does that.
+After a `/clear` the brief starts with the ledger: the current task, one to three questions to confirm it,
+then the rest. `brief.compose` selects among these lines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ QUESTIONS: Final = 3
 KIND: Final = "ledger"
 MORE: Final = "ledger_more"
 FIRST: Final = (KIND, "ledger_now", "ledger_ask", "ledger_next", "ledger_goal")
-"""What a brief with a ledger begins with, in this order."""
+"""The kinds of line that a brief with a ledger begins with, in this order."""
 _WORTH: Final = math.exp(3.0)
 _LABELS: Final = (
     (Part.CONSTRAINTS, "Constraint"),
@@ -38,7 +38,7 @@ _LISTS: Final = frozenset({Part.FILES, Part.COMMANDS, Part.IDS})
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A ledger that leads a brief, held against the world as it is now."""
+    """A ledger that a brief starts with, compared with the current files and branch."""
 
     path: str
     ledger: Ledger
@@ -46,12 +46,12 @@ class Lead:
     stale: str = ""
     """Why it is stale; empty for a fresh one."""
     notices: tuple[str, ...] = ()
-    """What is not as the ledger says: branch, commit."""
+    """What differs from the ledger: branch, commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing to be said of a ledger: what kind it is, what it says, and that bare of labels."""
+    """One line about a ledger; `key` is its text without labels."""
 
     kind: str
     text: str
@@ -60,18 +60,18 @@ class Line:
 
 
 def confirmation(path: str, ledger: Ledger) -> str:
-    """What is answered after a ledger was saved."""
+    """The message after a ledger was saved."""
     goal, now, following = (_first(ledger.of(part)) for part in (Part.GOAL, Part.NOW, Part.NEXT))
     state = f"{len(ledger.done)} done, now: {now}, next: {following}"
     return f"Checkpoint saved to {path}\n- Goal: {goal}\n- State: {state}"
 
 
 def questions(ledger: Ledger) -> tuple[str, ...]:
-    """What to ask before going on: whether this is still the focus, and whether the unconfirmed is right."""
-    return tuple(_asked(ledger))[:QUESTIONS]
+    """What to ask before continuing: whether this is still the focus, and about unconfirmed entries."""
+    return tuple(_questions(ledger))[:QUESTIONS]
 
 
-def _asked(ledger: Ledger) -> Iterator[str]:
+def _questions(ledger: Ledger) -> Iterator[str]:
     if focus := next(iter((*ledger.now, *ledger.goal)), None):
         yield f"The ledger shows “{_short(focus)}” in progress: is this still the focus?"
     files = [entry for entry in ledger.files if entry.unconfirmed]
@@ -85,11 +85,11 @@ def _asked(ledger: Ledger) -> Iterator[str]:
 
 
 def lines(lead: Lead, now: int) -> Iterator[Line]:
-    """Everything that a brief may say of a ledger, the most important first; of a stale one less of it."""
+    """Every line that a brief may contain about a ledger; of a stale ledger, fewer lines lead the brief."""
     stale = f" STALE: {lead.stale}." if lead.stale else ""
     age = elapsed(now - lead.saved_at)
-    todo = "Put the questions to the user first, then resume from Now."
-    head = f"`{lead.path}`, saved here {age} ago.{stale} {todo}"
+    instruction = "Put the questions to the user first, then resume from Now."
+    head = f"`{lead.path}`, saved here {age} ago.{stale} {instruction}"
     yield from _ranked(KIND, [head, *(f"UNCONFIRMED: {notice}" for notice in lead.notices)])
     yield from _labelled("ledger_now", "Now", lead.ledger.now)
     yield from _ranked("ledger_ask", [f"Ask: {question}" for question in questions(lead.ledger)])
@@ -113,7 +113,7 @@ def _labelled(kind: str, label: str, entries: tuple[Entry, ...]) -> Iterator[Lin
 
 
 def _ranked(kind: str, texts: list[str]) -> Iterator[Line]:
-    """The lines of one kind in their order: what leads is told first thing first, however long it is."""
+    """The lines of one kind with scores; leading kinds keep their order, however long a line is."""
     for place, text in enumerate(texts):
         yield Line(kind, text, text, _WORTH if kind == MORE else _WORTH / 100**place)
 

@@ -1,6 +1,6 @@
-"""When a ledger is worth saving unasked, and how old one may be to lead.
+"""When to save a ledger automatically, and when a ledger is too old to lead a brief.
 
-What a person or an agent asks for is always done; this is for what happens by itself.
+A save that the user or the agent asks for is always done.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from holdfast.core.text.strings import elapsed
 
 QUICK_MS: Final = 30 * MINUTE_MS
 GRACE_MS: Final = 5 * MINUTE_MS
-"""A session may end in a few words after its ledger was saved; that makes no ledger stale."""
+"""A session may go on briefly after its ledger was saved; that does not make the ledger stale."""
 OLD_MS: Final = 7 * DAY_MS
 
 
 def calls_for_saving(events: tuple[Event, ...]) -> bool:
-    """Whether something happened before which a ledger is saved: the window is about to go."""
+    """Whether an event announces that the context window ends, so that the ledger is to be saved."""
     return any(
         isinstance(event, CompactionImminent)
         or (isinstance(event, SessionEnded) and event.reason == Source.CLEAR)
@@ -28,7 +28,7 @@ def calls_for_saving(events: tuple[Event, ...]) -> bool:
 
 
 def not_worth_it(session: Session, at: int) -> str:
-    """Why a session needs no ledger; empty if it does."""
+    """Why a session needs no ledger; empty if it needs one."""
     if at - session.started_at < QUICK_MS:
         return "a task of less than 30 minutes"
     changed = {touch.path for touch in session.trail.files if touch.action is not Action.READ}

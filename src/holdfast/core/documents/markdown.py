@@ -1,4 +1,4 @@
-"""Markdown as far as all readers of it agree: which lines are code or a comment, and so divide nothing."""
+"""Find the lines of a Markdown text that are inside code or a comment, and so are no heading or bullet."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _ENDS: Final = {
     "```": re.compile(r"^[ \t]*`{3,}\s*$"),
     "~~~": re.compile(r"^[ \t]*~{3,}\s*$"),
 }
-"""What is read as one piece, by how it begins: how it ends."""
+"""For each opening mark, the pattern that closes it."""
 
 
 def inside(lines: Sequence[str]) -> list[bool]:
-    """Which lines go on with code or a comment that began before them; what never ends did not begin."""
+    """For each line, whether it continues code or a comment; an opening mark without an end is ignored."""
     ends: dict[str, list[int]] = {mark: [] for mark in _ENDS}
     for place, line in enumerate(lines):
         for mark, end in _ENDS.items():
@@ -33,10 +33,10 @@ def inside(lines: Sequence[str]) -> list[bool]:
 
 
 def _last(line: str, place: int, ends: Mapping[str, Sequence[int]]) -> int:
-    """The line in which what begins here ends; the line itself where neither code nor a comment does."""
+    """The line in which the code or comment that begins here ends; this line if none begins."""
     mark = next((mark for mark in _ENDS if line.lstrip().startswith(mark)), "")
     if not mark:
         return place
-    # A comment may end where it begins; a fence is never its own end.
+    # A comment may end in its first line; a fence needs another line.
     first = bisect_left(ends[mark], place if mark == COMMENT else place + 1)
     return ends[mark][first] if first < len(ends[mark]) else place

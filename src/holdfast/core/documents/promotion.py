@@ -1,7 +1,7 @@
-"""Promotion: how something in the continuity may become a memory, or a change to an instruction file.
+"""Promotion: turn an item of the continuity into a memory, or into a proposed change to an instruction file.
 
-Nothing is promoted by itself. A candidate is put up, a person says yes, and only then it may go on; what
-reads like an instruction never goes further than a proposal that a person applies.
+Nothing is promoted automatically: a person must approve each candidate. What reads like an instruction only
+becomes a proposal, which a person applies by hand.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class ReviewState(StrEnum):
     """How far a candidate has come."""
 
     BLOCKED = "blocked"
-    """A subagent's: it waits until someone adopts it."""
+    """It comes from a subagent and waits until the user adopts it."""
     PENDING = "pending"
     APPROVED = "approved"
     REJECTED = "rejected"
     PROMOTED = "promoted"
-    """It is a memory."""
+    """It became a memory."""
     WAITING = "manual-apply-pending"
-    """It is a proposal, and a person has to apply it."""
+    """It became a proposal, which the user has to apply."""
     APPLIED = "applied"
 
 
@@ -54,7 +54,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that may be worth keeping beyond the work at hand."""
+    """Something that may be worth keeping beyond the current work."""
 
     id: str
     text: str
@@ -65,44 +65,48 @@ class Candidate:
     standing: ReviewState
     built_at: int
     became: str = ""
-    """The id of the memory, or the file that the proposal is for."""
+    """The id of the memory that it became, or the file that its proposal is for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a step cannot be taken, and what could be done first."""
+    """Why a step is not allowed, and what to do first."""
 
     reason: str
     hint: str
 
 
 def candidates(summary: Summary, source: str, *, blocked: bool, at: int) -> list[Candidate]:
-    """What of a summary may be worth keeping: what was found out and decided, not what comes next."""
-    found: dict[str, Candidate] = {}
+    """The lasting items of a summary: findings and decisions, not next steps."""
+    by_id: dict[str, Candidate] = {}
     for part in _LASTING:
         for item in summary.of(part):
-            if not item.startswith("`"):  # what was run and which file was changed is of this day only
+            if not item.startswith("`"):  # commands and changed files matter only for the current work
                 standing = ReviewState.BLOCKED if blocked else ReviewState.PENDING
-                one = Candidate(_id(item), one_line(item), lane_of(item), part, source, standing, at)
-                found.setdefault(one.id, one)
-    return list(found.values())
+                candidate = Candidate(_id(item), one_line(item), lane_of(item), part, source, standing, at)
+                by_id.setdefault(candidate.id, candidate)
+    return list(by_id.values())
 
 
 _LASTING: Final = (Part.CONFIRMED, Part.FAILED, Part.NOTES)
 
 
 def lane_of(text: str) -> Destination:
-    """Whether a text tells agents what to do, or what is the case; what was decided is the case."""
+    """Whether a text is an instruction or a fact; a decision counts as a fact."""
     ordered = kind_of(text) is MemoryKind.RULE and not reader.decisions(text)
     return Destination.INSTRUCTION if ordered else Destination.DURABLE
 
 
 def rebuilt(known: Iterable[Candidate], fresh: Iterable[Candidate]) -> list[Candidate]:
-    """The candidates after another build: what a person decided stands, what was never looked at may go."""
-    new = {one.id: one for one in fresh}
-    kept = [one for one in known if one.standing is not ReviewState.PENDING or one.id in new]
-    there = {one.id for one in kept}
-    return [*kept, *(one for one in new.values() if one.id not in there)]
+    """The candidates after another build; reviewed ones stay, pending ones only if they are found again."""
+    new = {candidate.id: candidate for candidate in fresh}
+    reviewed = [
+        candidate
+        for candidate in known
+        if candidate.standing is not ReviewState.PENDING or candidate.id in new
+    ]
+    reviewed_ids = {candidate.id for candidate in reviewed}
+    return [*reviewed, *(candidate for candidate in new.values() if candidate.id not in reviewed_ids)]
 
 
 _MOVES: Final[Mapping[tuple[ReviewState, Step], ReviewState]] = {
@@ -126,7 +130,7 @@ _HINTS: Final[Mapping[ReviewState, str]] = {
 
 
 def moved(candidate: Candidate, step: Step) -> Candidate | Refused:
-    """The candidate after one step; nothing is skipped, and what reads like an instruction only waits."""
+    """The candidate after one step; no step can be skipped, and an instruction only becomes a proposal."""
     after = _MOVES.get((candidate.standing, step))
     if after is None:
         hint = _HINTS[candidate.standing].format(id=candidate.id, became=candidate.became)
@@ -138,7 +142,7 @@ def moved(candidate: Candidate, step: Step) -> Candidate | Refused:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change to an instruction file, shown and never made."""
+    """A change to an instruction file, which Holdfast shows but never makes."""
 
     file: str
     line: str
@@ -146,7 +150,7 @@ class Proposal:
 
 
 def proposal(candidate: Candidate, file: str, before: str) -> Proposal:
-    """What a person would add to the file, as a patch that they can apply."""
+    """The change to the file, as a patch that the user can apply."""
     line = f"- {candidate.text}"
     gap = "" if not before or before.endswith("\n") else "\n"
     after = f"{before}{gap}{line}\n"
@@ -154,16 +158,20 @@ def proposal(candidate: Candidate, file: str, before: str) -> Proposal:
         before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{file}", f"b/{file}"
     )
     return Proposal(
-        file, line, "".join(one if one.endswith("\n") else f"{one}\n{_NO_END}\n" for one in patch)
+        file,
+        line,
+        "".join(
+            diff_line if diff_line.endswith("\n") else f"{diff_line}\n{_NO_END}\n" for diff_line in patch
+        ),
     )
 
 
 _NO_END: Final = "\\ No newline at end of file"
-"""Without this line no program could apply a patch to a file whose last line is not ended."""
+"""A patch needs this line to apply to a file whose last line has no newline."""
 
 
 def is_applied(candidate: Candidate, content: str) -> bool:
-    """Whether a file says what the candidate says, in whatever layout."""
+    """Whether a file contains the candidate's text, in any layout."""
     return key(candidate.text) in one_line(content).casefold()
 
 
@@ -172,5 +180,5 @@ def _id(text: str) -> str:
 
 
 def layer_source(name: LayerName) -> str:
-    """How a layer is named as a source."""
+    """The name of a layer as a candidate's source."""
     return f"continuity:{name}"

@@ -1,8 +1,8 @@
-"""A ledger that came with the repository: shown below a brief as a stranger's text, never leading it.
+"""A ledger that came with the repository: shown below a brief as untrusted text, never at its start.
 
-Holdfast did not write it and its user may never have read it. So it has a small share of the room, a label
-that says what it is, and its own fence; what it says is put to the user as questions before anyone acts on
-it. docs/decisions/0013 says why it is shown at all.
+Holdfast did not write it, and the user may never have read it. So it gets a small share of the budget, a
+label that says what it is, and a fence of its own. The agent is told to ask the user before acting on it.
+docs/decisions/0013 says why it is shown at all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.lazy_dataclass import dataclass
 KIND: Final = "repository_ledger"
 CHARS_MOST: Final = 1_200
 SHARE: Final = 4
-"""It has at most one part in so many of a brief's room."""
+"""It takes at most a quarter of a brief's budget."""
 ENTRY_CHARS: Final = 160
 PATH_CHARS: Final = 100
 ENTRIES_MOST: Final = 3
@@ -38,19 +38,19 @@ _LABELS: Final = (
     (Part.DONE, "Done"),
     (Part.FILES, "File"),
 )
-"""What is shown of it; not its commands, which nobody should run because a stranger wrote them down."""
+"""The parts that are shown; not its commands, because an agent must not run what a stranger wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrangeLedger:
-    """A ledger that somebody else may have written, redacted."""
+    """A redacted ledger that a stranger may have written."""
 
     path: str
     ledger: Ledger
 
 
 def block(strange: StrangeLedger, budget: int) -> str:
-    """The ledger in its fence, within its share of a brief's room; empty where that holds nothing of it."""
+    """The fenced ledger, within its share of a brief's budget; empty if none of its entries fit."""
     room = min(CHARS_MOST, budget // SHARE) - OVERHEAD
     chosen: list[str] = []
     for line in (HEAD, f"- At: `{shortened(one_line(strange.path), PATH_CHARS)}`", *_lines(strange.ledger)):

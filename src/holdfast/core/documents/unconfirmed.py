@@ -1,8 +1,8 @@
-"""Doubts: what a ledger says that nobody has confirmed, by four rules.
+"""Mark what a ledger says that is not confirmed, by four rules.
 
 A file may have changed outside of the session; a preference was inferred, not stated; a decision was made
-without approval; nobody knows the state of something outside. A doubt is taken back by evidence, never by
-time: the file was looked at again, the user said it or agreed.
+without approval; the state of an external system is unknown. A mark is removed by evidence, never by time:
+the file was read again, or the user said it or agreed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ ASSUMED: Final = "assumed"
 CHANGED: Final = "changed since"
 GONE: Final = "gone since"
 GRACE_MS: Final = 2_000
-"""A harness writes its record of an edit a moment after the file itself."""
+"""A harness records an edit a moment after the file was written."""
 
 
 def doubted(ledger: Ledger, trail: Trail) -> Ledger:
-    """What an agent says, with a mark on each preference and decision that the user has not confirmed."""
+    """An agent's ledger, with a mark on each preference and decision that the user has not confirmed."""
     return replace(
         ledger,
         constraints=tuple(_unless_settled(entry, trail, INFERRED) for entry in ledger.constraints),
@@ -45,28 +45,32 @@ def is_settled(text: str, trail: Trail) -> bool:
 
 
 def is_stated(text: str, trail: Trail) -> bool:
-    """Whether the user said as much in one prompt, rule or answer."""
-    prompts = (said.text for said in (trail.first_prompt, trail.goal, *trail.prompts) if said)
+    """Whether the user said this in one prompt, rule or answer."""
+    prompts = (utterance.text for utterance in (trail.first_prompt, trail.goal, *trail.prompts) if utterance)
     rules = (note.text for note in trail.notes if note.kind is NoteKind.CONSTRAINT or note.by_user)
-    return any(key_of(said) == key_of(text) or _covers(said, text) for said in (*prompts, *rules))
+    return any(
+        key_of(utterance) == key_of(text) or _covers(utterance, text) for utterance in (*prompts, *rules)
+    )
 
 
 def is_approved(text: str, trail: Trail) -> bool:
-    """Whether the next that the user said, after the agent had said this, was that they agree."""
+    """Whether the user's next prompt after the agent said this agrees with it."""
     notes = (note for note in trail.notes if note.kind in (NoteKind.DECISION, NoteKind.QUESTION))
-    spoken = (*trail.statements, *(Utterance(note.text, note.at) for note in notes))
-    return any(_agrees(_answer(trail, said.at)) for said in spoken if _covers(said.text, text))
+    utterances = (*trail.statements, *(Utterance(note.text, note.at) for note in notes))
+    return any(
+        _agrees(_answer(trail, utterance.at)) for utterance in utterances if _covers(utterance.text, text)
+    )
 
 
 def uncertainty(text: str) -> str:
-    """Why what is said is not certain: an assumption, or the state of something outside; empty if it is."""
+    """Why a text is uncertain: an assumption, or the state of an external system; empty if it is certain."""
     if _HEDGE.search(text):
         return ASSUMED
     return OUTSIDE if _OUTSIDE.search(text) and _STATUS.search(text) else ""
 
 
 def is_by_rule(entry: Entry) -> bool:
-    """Whether one of these rules set the mark of an entry, and not the words of whoever gave it."""
+    """Whether one of these rules set the mark of an entry, not its author."""
     return entry.unconfirmed and entry.why in _REASONS
 
 
@@ -77,24 +81,24 @@ def file_doubts(
     changed_at: int,
     saved_at: int,
 ) -> Mapping[str, str]:
-    """For each file, by its key: what is not as it was left; empty if it is, nothing if that is not known.
+    """How each file, by its key, changed since it was left; empty if it did not, missing if that is unknown.
 
-    `touched` says when the session touched a file last. Once in doubt, a file that the ledger lists stays so
-    until it is touched again. Another is held against the session's last work and the ledger's last save.
+    `touched` says when the session last touched a file. A listed file that is marked stays marked until the
+    session touches it again. Others are compared with the session's last work and the ledger's last save.
     """
     marks = {key_of(entry.text): entry.unconfirmed for entry in listed}
-    found: dict[str, str] = {}
+    doubts: dict[str, str] = {}
     for state in states:
         key = key_of(state.path)
         seen_at = touched.get(key, 0)
         left_at = max(changed_at if key in touched else 0, saved_at if key in marks else 0)
         if not state.exists:
-            found[key] = GONE
+            doubts[key] = GONE
         elif marks.get(key):
-            found[key] = "" if state.modified_at <= seen_at + GRACE_MS else CHANGED
+            doubts[key] = "" if state.modified_at <= seen_at + GRACE_MS else CHANGED
         else:
-            found[key] = CHANGED if state.modified_at > left_at + GRACE_MS else ""
-    return found
+            doubts[key] = CHANGED if state.modified_at > left_at + GRACE_MS else ""
+    return doubts
 
 
 def _unless_settled(entry: Entry, trail: Trail, why: str) -> Entry:
@@ -109,8 +113,8 @@ def _if_uncertain(entry: Entry) -> Entry:
 
 
 def _answer(trail: Trail, at: int) -> str:
-    """What the user said next."""
-    return next((said.text for said in trail.prompts if said.at > at), "")
+    """The user's next prompt."""
+    return next((prompt.text for prompt in trail.prompts if prompt.at > at), "")
 
 
 def _agrees(prompt: str) -> bool:
@@ -118,14 +122,14 @@ def _agrees(prompt: str) -> bool:
     return bool(_ASSENT.match(prompt.strip())) and not _BUT.search(first)
 
 
-def _covers(said: str, text: str) -> bool:
-    """Whether one text has nearly all words that carry the meaning of another."""
-    wanted, told = _words(text), _words(said)
-    return len(wanted) >= _FEWEST and len(wanted & told) >= _SHARE * len(wanted)
+def _covers(source: str, text: str) -> bool:
+    """Whether `source` has nearly all content words of `text`."""
+    words, source_words = _words(text), _words(source)
+    return len(words) >= _FEWEST and len(words & source_words) >= _SHARE * len(words)
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a text that say what it is about, not that someone chose it."""
+    """The content words of a text, without those that only say that something was chosen."""
     return frozenset(query_terms(text.replace("`", ""), _MOST_WORDS).lower().split()) - _CHOOSING
 
 

@@ -1,1 +1,1 @@
-"""Evaluation: how good briefs are. It measures and decides nothing; no other part of core imports it."""
+"""Evaluation: measures how good briefs are. It decides nothing; no other part of core imports it."""

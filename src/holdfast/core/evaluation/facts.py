@@ -1,8 +1,8 @@
-"""Facts: what a text holds, found by rule: the things that it names, the rules that it sets, its form.
+"""Extract facts from a text by rule: the things that it names, the rules that it sets, its form.
 
-Things are file paths, directories, commands, identifiers, error names and references, each in one spelling
-wherever it is named. For measuring a text, not for writing one: the brief chooses by evidence, which has
-rules of its own, so that the measure is not fooled by what the brief was made with.
+Things are file paths, directories, commands, identifiers, error names and references, each in one normalised
+spelling. This is only for measuring texts. Briefs are selected by evidence, which has rules of its own, so
+that the measurement is independent of how a brief was made.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from holdfast.core.text.strings import query_terms
 from holdfast.lazy_dataclass import dataclass
 
 Fact: TypeAlias = str
-"""A thing in the spelling that all mentions share: `retry.py`, `src/`, `git push`, `RetryError`, `#12`."""
+"""A thing in its normalised spelling: `retry.py`, `src/`, `git push`, `RetryError`, `#12`."""
 
 _TOKEN = compiled(r"[^\s\"'`()\[\]{}<>,;|=*\\“”‘’…→│]+")
 _NOISE = compiled(r"</\w[\w.:-]*|<\w[\w.:-]*\s*/>|\\[bnrt](?=\w)|\bconsole\.log\b")
-"""An element is no directory, the letter of an escape no part of a name, and a call to print no log file."""
+"""What looks like a fact and is none: a markup tag, the letter of an escape, `console.log`."""
 _EDGES = ".:!?&$%^+-"
 _URL = compiled(r"https?://[^\s/]+\S*")
 _FLAG = compiled(r"--[a-z][\w-]+")
@@ -33,7 +33,7 @@ _HASH = compiled(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
 _VERSION = compiled(r"v?\d+\.\d+\.\d+(?:[-+.][\w.]+)?|v\d+\.\d+")
 _TICKET = compiled(r"[A-Z]{2,8}-\d{1,6}")
 _PLACE = compiled(r"(?:[:#]L?\d+(?:[-:]L?\d+)*)+$")
-"""A line number behind a path."""
+"""A line number after a path."""
 _PATH = compiled(r"[\w@~.+/-]*/[\w@~.+/-]*")
 _FILE_NAME = compiled(
     r"\.?[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,9}"
@@ -45,11 +45,11 @@ _EXTENSIONS: Final = frozenset(
     proto ps1 py pyi r rb rs rst scala scss sh sql sqlite svelte svg swift tf tmpl toml ts tsx txt vue xml
     yaml yml zig""".split()
 )
-_UNTELLING: Final = frozenset(
+_UNSPECIFIC: Final = frozenset(
     """index main mod lib page route layout __init__ readme package types utils config test conftest
     skill""".split()
 )
-"""Names of files that say nothing without their directory."""
+"""File names that mean nothing without their directory."""
 _WORD = compiled(r"[A-Za-z_]\w{2,}")
 _IDENTIFIER = compiled(
     r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+\w*"  # camelCase
@@ -68,7 +68,7 @@ _PLUMBING: Final = frozenset(
     """awk cat cd cp cut do done echo else exit export fi find for grep head if kill ls mkdir mv nl printf pwd
     read rg rm sed set sleep sort tail tee test then time touch true uniq wait wc which while xargs""".split()
 )
-"""Programs and words of the shell that every session uses and nobody has to remember."""
+"""Programs and shell keywords that every session uses, and that a brief need not mention."""
 _WELL_KNOWN: Final = frozenset(
     """bun cargo chmod curl deno docker dotnet eslint gh git go gofmt golangci-lint gradle helm jq just
     kubectl make mise mix mvn mypy node npm npx pip playwright pnpm poetry prettier psql pytest python python3
@@ -87,10 +87,10 @@ _IN_PROSE = compiled(
 
 def facts_in(text: str) -> frozenset[Fact]:
     """Every fact that a text names."""
-    found = {fact for token in set(_TOKEN.findall(_NOISE.sub(" ", text))) for fact in _named(token)}
-    found.update(command for command in quoted_commands(text) if command.split(" ", 1)[0] in _WELL_KNOWN)
-    found.update(_IN_PROSE.findall(text))
-    return frozenset(found)
+    facts = {fact for token in set(_TOKEN.findall(_NOISE.sub(" ", text))) for fact in _named(token)}
+    facts.update(command for command in quoted_commands(text) if command.split(" ", 1)[0] in _WELL_KNOWN)
+    facts.update(_IN_PROSE.findall(text))
+    return frozenset(facts)
 
 
 def facts_in_command(line: str) -> frozenset[Fact]:
@@ -99,18 +99,18 @@ def facts_in_command(line: str) -> frozenset[Fact]:
 
 
 def quoted_commands(text: str) -> frozenset[Fact]:
-    """What a text shows as code, read as commands; much of it is none: ask for known ones only."""
+    """The code spans of a text, parsed as commands; many are none, so use only those that are known."""
     return frozenset(command for span in _SPAN.finditer(text) for command in _commands(span[1] or span[2]))
 
 
 def is_name(fact: Fact) -> bool:
-    """Whether a fact is an identifier: which of these count, every reader of a text decides otherwise."""
+    """Whether a fact is an identifier; which identifiers count is a matter of judgement."""
     return bool(_IDENTIFIER.fullmatch(fact))
 
 
 @lru_cache(maxsize=1 << 17)
 def _named(token: str) -> tuple[Fact, ...]:
-    """The facts of one token; the same few tokens come again and again, so that they are worth keeping."""
+    """The facts in one token; cached, because the same few tokens occur again and again."""
     if _FLAG.fullmatch(token):
         return (token,)
     token = token.strip(_EDGES) if not token.startswith(".") else token.rstrip(_EDGES)
@@ -128,7 +128,7 @@ def _named(token: str) -> tuple[Fact, ...]:
 
 
 def _path(path: str) -> Iterator[Fact]:
-    """A file by its name and the directory that it stands in, or a directory by its last name."""
+    """The facts in a path: a file's name and its directory, or a directory's last name."""
     parts = [part for part in path.split("/") if part not in ("", ".", "..", "~", "...")]
     if not parts:
         return
@@ -136,18 +136,18 @@ def _path(path: str) -> Iterator[Fact]:
         yield _file(parts)
         parts.pop()
     elif path.count("/") < 2 and not path.startswith(("/", "./", "../", "~")) and not path.endswith("/"):
-        return  # "and/or" is no path
+        return  # "and/or" is not a path
     if parts and parts[-1] != "null":
         yield f"{parts[-1]}/"
 
 
 def _file(parts: list[str]) -> Fact:
-    telling = parts[-1].split(".", 1)[0].lower() not in _UNTELLING
-    return parts[-1] if telling else "/".join(parts[-2:])
+    specific = parts[-1].split(".", 1)[0].lower() not in _UNSPECIFIC
+    return parts[-1] if specific else "/".join(parts[-2:])
 
 
 def _is_file_name(token: str) -> bool:
-    # Not in lower case it is a member of something: `testing.M`, `tree.Diff`.
+    # With an upper-case extension it is an attribute: `testing.M`, `tree.Diff`.
     return bool(_FILE_NAME.fullmatch(token)) and token.rsplit(".", 1)[-1] in _EXTENSIONS
 
 
@@ -172,24 +172,24 @@ _RULE = compiled(r"\b(?:must|never|always|don['’]t|do not|only|instead)\b", re
 _PROSE_WORD = compiled(r"[^\W_]+(?:['’][^\W_]+)?")
 _SHORTEST_RULE, _LONGEST_RULE = 4, 60
 CONTENT_SHARE = 0.6
-"""How many of a sentence's content words must be there for its content to be there."""
+"""The share of a sentence's content words that a text must contain to have the sentence's content."""
 
 
 def constraints_in(texts: Iterable[str]) -> tuple[str, ...]:
     """The sentences that set a rule (must, never, always, don't, only, instead), each once; no code."""
-    found: dict[str, None] = {}
+    rules: dict[str, None] = {}
     for text in texts:
         for sentence in _SENTENCE_END.split(_FENCED.sub("\n", text)):
             words = len(sentence.split())
             if _RULE.search(sentence) and _SHORTEST_RULE <= words <= _LONGEST_RULE:
-                found[" ".join(sentence.split())] = None
-    return tuple(found)
+                rules[" ".join(sentence.split())] = None
+    return tuple(rules)
 
 
 def holds(text: str, sentence: str) -> bool:
-    """Whether a sentence's content is in a text: most of the words that carry it."""
-    wanted = _content_words(sentence)
-    return bool(wanted) and len(wanted & _content_words(text)) >= CONTENT_SHARE * len(wanted)
+    """Whether a text contains most of a sentence's content words."""
+    content = _content_words(sentence)
+    return bool(content) and len(content & _content_words(text)) >= CONTENT_SHARE * len(content)
 
 
 def _content_words(text: str) -> frozenset[str]:
@@ -219,17 +219,17 @@ class Form:
     plain: float
     """The share of words that are plain words."""
     repeated: int
-    """How many lines or sentences are there again."""
+    """How many lines or sentences are repetitions."""
 
     @property
     def kept(self) -> bool:
-        """Whether a person can read it with pleasure."""
+        """Whether the brief is readable for a person."""
         enough = self.readable >= LEAST_READABLE and self.plain >= LEAST_PLAIN
         return enough and self.sections >= LEAST_SECTIONS and not self.repeated
 
 
 def form_of(text: str) -> Form:
-    """How a text reads: its promised sections, its lines, its words, and what it says twice."""
+    """How a text reads: its sections, its lines, its words, and its repetitions."""
     headings = [line for line in text.splitlines() if line.startswith("#")]
     body = _body(text)
     size = sum(map(len, body))
@@ -242,20 +242,20 @@ def form_of(text: str) -> Form:
 
 
 def _body(text: str) -> list[str]:
-    """The lines of a text without its headings, its fence and the marks of lists."""
+    """The lines of a text without headings, fence and bullets."""
     return [_BULLET.sub("", line) for line in text_lines(text)]
 
 
 def _is_readable(line: str) -> bool:
-    """A sentence has a few plain words in it; a labelled item says first what it is."""
+    """Whether a line is a sentence, with a few plain words, or an item with a label."""
     return sum(map(is_plain, line.split())) >= _SENTENCE_WORDS or bool(_LABEL.match(line))
 
 
 def _repeated(lines: list[str]) -> int:
     sentences = (sentence for line in lines for sentence in _SENTENCE_END.split(line))
-    told = Counter(
+    counts = Counter(
         " ".join(_PROSE_WORD.findall(sentence.lower()))
         for sentence in sentences
         if len(sentence.split()) >= _TWICE_WORDS
     )
-    return sum(times - 1 for times in told.values())
+    return sum(times - 1 for times in counts.values())

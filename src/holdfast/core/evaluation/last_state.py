@@ -1,7 +1,7 @@
-"""Last state: how things stood at a cut, for measuring whether a brief says so.
+"""Last state: the state of the work at a cut, for measuring whether a brief contains it.
 
-What failed last, what was changed last, what is open, and which files are no more. By rules of its own, apart
-from the evidence that a brief is written from.
+That is the last failure, the last changed file, the open to-dos, and the deleted files. The rules are
+independent of the evidence that a brief is made from.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from holdfast.core.evidence.todos import COMPLETED, with_entry
 from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 
-COMMAND_TOLD = 40
-"""So many characters of a command are enough to know it again."""
+COMMAND_CHARS = 40
+"""How many characters of a command are enough to recognise it."""
 _WENT_THERE = re.compile(r"^\s*cd \S+\s*&&\s*")
 _PAGED = re.compile(r"\s*(?:2>&1)?(?:\s*\|\s*(?:head|tail)\b[^|;&\n]*)?$")
-"""How much of an output was to be shown is no part of what failed."""
+"""A pipe that only limits the output is not part of the failed command."""
 _SEGMENT = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _NO_MORE = re.compile(r"\b(?:deleted?|gone|moved|no longer|removed?|renamed?)\b|→|->", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class LastState:
-    """How things stood at a cut; empty where there was nothing of the kind."""
+    """The state of the work at a cut; fields are empty if there was nothing of the kind."""
 
     failing: str
-    """The last command that failed and has not passed since, but for one that only looked."""
+    """The last command that failed and has not passed since, except one that only reads or searches."""
     edited: str
     """The file that was changed last."""
     todos: tuple[str, ...]
-    """What was open."""
+    """The open to-dos."""
 
     def held(self, brief: str) -> tuple[bool, ...]:
-        """For each thing that there was, whether a brief has it."""
-        told = one_line(brief)
+        """For each part of the state, whether a brief contains it."""
+        text = one_line(brief)
         command = one_line(_PAGED.sub("", _WENT_THERE.sub("", self.failing)))
         return (
-            *((command[:COMMAND_TOLD] in told or holds(told, command),) if self.failing else ()),
-            *((_name(self.edited) in told,) if self.edited else ()),
-            *(holds(told, todo) for todo in self.todos),
+            *((command[:COMMAND_CHARS] in text or holds(text, command),) if self.failing else ()),
+            *((_name(self.edited) in text,) if self.edited else ()),
+            *(holds(text, todo) for todo in self.todos),
         )
 
 
 def last_state(events: Iterable[Event]) -> LastState:
-    """How things stand after these events."""
+    """The state of the work after these events."""
     failing: dict[str, None] = {}
     edited, todos, calls = "", tuple[Todo, ...](), dict[str, ToolCalled]()
     for event in events:
@@ -64,13 +64,15 @@ def last_state(events: Iterable[Event]) -> LastState:
             case ToolCalled(agent="main", call=call):
                 calls[call] = event
             case ToolReturned(agent="main", call=call, ok=ok) if call in calls:
-                asked = calls.pop(call)
-                if asked.action is Action.RUN:
-                    failing.pop(asked.subject, None)
-                    # A look-up that read or found nothing leaves nothing undone: nobody has to know of it.
-                    failing |= {} if ok or aim(asked.subject) is Purpose.LOOK else {asked.subject: None}
-                elif ok and asked.action in (Action.WRITE, Action.EDIT):
-                    edited = asked.subject
+                tool_call = calls.pop(call)
+                if tool_call.action is Action.RUN:
+                    failing.pop(tool_call.subject, None)
+                    # A search without a result leaves nothing undone, so a brief need not mention it.
+                    failing |= (
+                        {} if ok or aim(tool_call.subject) is Purpose.LOOK else {tool_call.subject: None}
+                    )
+                elif ok and tool_call.action in (Action.WRITE, Action.EDIT):
+                    edited = tool_call.subject
             case TodosChanged(agent="main"):
                 todos = event.todos
             case TodoChanged(agent="main", todo=todo):
@@ -82,45 +84,45 @@ def last_state(events: Iterable[Event]) -> LastState:
 
 
 def gone(events: Iterable[Event]) -> frozenset[str]:
-    """The names of the files that were deleted or renamed, and did not come back."""
-    lost: set[str] = set()
+    """The names of files that were deleted or renamed, and not created again."""
+    deleted: set[str] = set()
     calls: dict[str, ToolCalled] = {}
     for event in events:
         if isinstance(event, ToolCalled):
             calls[event.call] = event
         elif isinstance(event, ToolReturned) and event.ok and event.call in calls:
-            lost = _lost_after(lost, calls.pop(event.call))
-    return frozenset(lost)
+            deleted = _deleted_after(deleted, calls.pop(event.call))
+    return frozenset(deleted)
 
 
 def offered_as_present(brief: str, name: str) -> bool:
-    """Whether a brief names a file without saying that it is no more."""
+    """Whether a brief names a deleted file without saying that it is gone."""
     return any(name in facts_in(line) and not _NO_MORE.search(line) for line in brief.splitlines())
 
 
-def _lost_after(lost: set[str], asked: ToolCalled) -> set[str]:
-    """The names of the files that are gone after one more call."""
-    match asked.action:
+def _deleted_after(deleted: set[str], call: ToolCalled) -> set[str]:
+    """The names of deleted files after one more call."""
+    match call.action:
         case Action.DELETE:
-            return lost | {_name(asked.subject)}
+            return deleted | {_name(call.subject)}
         case Action.READ | Action.WRITE | Action.EDIT:
-            return lost - {_name(asked.subject)}
+            return deleted - {_name(call.subject)}
         case Action.RUN:
-            for segment in _SEGMENT.split(asked.subject):
-                lost = _lost_in_shell(lost, segment.removeprefix("git ").split())
-            return lost
+            for segment in _SEGMENT.split(call.subject):
+                deleted = _deleted_in_shell(deleted, segment.removeprefix("git ").split())
+            return deleted
         case _:
-            return lost
+            return deleted
 
 
-def _lost_in_shell(lost: set[str], words: Sequence[str]) -> set[str]:
+def _deleted_in_shell(deleted: set[str], words: Sequence[str]) -> set[str]:
     names = [_name(word.strip("\"'")) for word in words[1:] if not word.startswith("-")]
     if words[:1] == ["rm"]:
-        return lost.union(filter(_is_file, names))
-    # What moves into a directory keeps the name that a brief knows it by.
+        return deleted.union(filter(_is_file, names))
+    # A file that is moved into a directory keeps its name.
     if words[:1] == ["mv"] and len(names) == 2 and all(map(_is_file, names)):
-        return (lost | {names[0]}) - {names[1]}
-    return lost
+        return (deleted | {names[0]}) - {names[1]}
+    return deleted
 
 
 def _is_file(name: str) -> bool:

@@ -1,8 +1,8 @@
-"""Scores: how a session went on from what was there before it, by what it names and who named it first.
+"""Scores: how well a session continued earlier work, by which facts it names and who named them first.
 
-The rule is `survival`'s, on a session as it really was: what the agent names by itself it still knew, what a
-tool or a person had to bring back it had lost. A session that was given a brief beside one that was given
-none is the natural comparison. Pure functions over events: the same session always scores the same.
+The rule is that of `survival`, applied to real sessions: a fact that the agent names by itself it still knew;
+one that a tool or the user had to bring back it had lost. Sessions with and without a brief are compared.
+Pure functions over events: the same session always gets the same score.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """A place in a session from which on the agent had only what it was given."""
+    """A place in a session after which the agent had only what it was given: a start or a compaction."""
 
     place: int
-    """That of the first event behind it."""
+    """The index of the first event after it."""
     known: frozenset[Fact]
-    """What was named before: by the session that it continues, or by itself before a compaction."""
+    """The facts named before: in the continued session, or in this one before a compaction."""
     items: tuple[str, ...] = ()
-    """What the brief said, item by item; nothing if there was none."""
+    """The items of the brief; empty if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What is counted behind a beginning, or behind several."""
+    """What is counted after one or several beginnings."""
 
     agent_events: int = 0
     brief_items: int = 0
@@ -60,27 +60,29 @@ class Counts:
 
 
 def counted(events: Sequence[Event], beginnings: Sequence[Beginning]) -> Counts:
-    """What the agent still knew, had lost and was brought behind each of its beginnings, in order."""
-    ours = own_calls(events)
+    """How many facts the agent still knew, had lost and was newly given, over all its beginnings."""
+    holdfast_calls = own_calls(events)
     ends = [*(beginning.place for beginning in beginnings[1:]), len(events)]
     total = Counts()
     for beginning, end in zip(beginnings, ends, strict=True):
-        hook_event = (event for event in events[beginning.place : end] if _call_of(event) not in ours)
-        total += _after(hook_event, beginning)
+        following = (
+            event for event in events[beginning.place : end] if _call_of(event) not in holdfast_calls
+        )
+        total += _after(following, beginning)
     return total
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledText:
-    """Something that the agent was told when it asked, and when."""
+    """A text that the agent recalled, and when."""
 
     at: int
     text: str
 
 
-def recalls(events: Iterable[Event], told: Sequence[RecalledText]) -> tuple[int, int]:
-    """How much the agent was told that nobody had named before, and how much of that it then used."""
-    waiting = sorted(told, key=lambda each: each.at)
+def recalls(events: Iterable[Event], recalled: Sequence[RecalledText]) -> tuple[int, int]:
+    """How many recalled texts had facts not named before, and how many of those texts the agent then used."""
+    waiting = sorted(recalled, key=lambda text: text.at)
     named, new, used = set[Fact](), list[frozenset[Fact]](), 0
     for event in filter(is_conversation, events):
         while waiting and waiting[0].at <= event.at:
@@ -89,21 +91,21 @@ def recalls(events: Iterable[Event], told: Sequence[RecalledText]) -> tuple[int,
         facts = mentioned(event)
         named |= facts
         if is_by_agent(event):
-            unused = [one for one in new if not one & facts]
+            unused = [facts_of_text for facts_of_text in new if not facts_of_text & facts]
             used += len(new) - len(unused)
             new = unused
     return used + len(new), used
 
 
 def own_calls(events: Iterable[Event]) -> frozenset[str]:
-    """The calls of tools that are ours: what they return was not found out again."""
+    """The calls of Holdfast's own tools; facts that they return do not count as rediscovered."""
     return frozenset(
         event.call for event in events if isinstance(event, ToolCalled) and is_own_tool(event.tool)
     )
 
 
 def named_in(events: Iterable[Event]) -> frozenset[Fact]:
-    """Everything that is named in the conversation of these events."""
+    """Every fact that the conversation in these events names."""
     return frozenset[Fact]().union(*map(mentioned, events))
 
 
@@ -124,15 +126,15 @@ def _after(events: Iterable[Event], beginning: Beginning) -> Counts:
         agent_events += 1
         if agent_events == AGENT_EVENTS_AFTER:
             break
-    telling = [facts for item in beginning.items if (facts := facts_in(item))]
-    told = frozenset[Fact]().union(*telling)
+    item_facts = [facts for item in beginning.items if (facts := facts_in(item))]
+    brief_facts = frozenset[Fact]().union(*item_facts)
     return Counts(
         agent_events,
-        brief_items=len(telling),
-        brief_items_used=sum(bool(facts & used) for facts in telling),
+        brief_items=len(item_facts),
+        brief_items_used=sum(bool(facts & used) for facts in item_facts),
         needed=len(by_agent & beginning.known),
-        rediscovered=len((brought & beginning.known) - told),
-        novel=len(brought - beginning.known - told),
+        rediscovered=len((brought & beginning.known) - brief_facts),
+        novel=len(brought - beginning.known - brief_facts),
     )
 
 
@@ -144,22 +146,22 @@ def _share(part: int, whole: int) -> float | None:
 
 
 MEASURES: Final[Mapping[str, Callable[[SessionScore], float | None]]] = {
-    "brief_items_used": lambda one: _share(one.brief_items_used, one.brief_items),
-    "rediscovered": lambda one: _share(one.rediscovered, one.needed + one.rediscovered),
-    "novel_context_count": lambda one: (
-        float(one.novel_context_count) if one.needed + one.rediscovered else None
+    "brief_items_used": lambda score: _share(score.brief_items_used, score.brief_items),
+    "rediscovered": lambda score: _share(score.rediscovered, score.needed + score.rediscovered),
+    "novel_context_count": lambda score: (
+        float(score.novel_context_count) if score.needed + score.rediscovered else None
     ),
-    "memories_used": lambda one: _share(one.memories_used, one.memories_recalled),
+    "memories_used": lambda score: _share(score.memories_used, score.memories_recalled),
 }
-"""What sessions are compared by, mostly as shares; None where there was nothing to use or to know."""
+"""The measures by which sessions are compared, mostly shares; None if there was nothing to measure."""
 
 
 def compared(scores: Iterable[SessionScore]) -> dict[Start, dict[str, Mean]]:
-    """The mean of every measure, over sessions that were given a brief and over those that were not."""
+    """The mean of every measure, for sessions with and without a brief."""
     scores = tuple(scores)
     return {
         start: {
-            name: mean(measure(one) for one in scores if one.start is start)
+            name: mean(measure(session) for session in scores if session.start is start)
             for name, measure in MEASURES.items()
         }
         for start in Start

@@ -1,7 +1,8 @@
-"""Survival: whether a brief holds what the agent needs after its context window died.
+"""Survival: whether a brief contains what the agent needs after its context window is gone.
 
-A session is cut; what the agent names by itself after the cut, and had seen before it, it needed. Pure
-functions over events and texts: no model judges, and the same session always measures the same.
+A session is cut. The facts that the agent names by itself after the cut, and that occurred before it, are
+those that it needed. Pure functions over events and texts: no model judges, and the same session always gets
+the same result.
 """
 
 from __future__ import annotations
@@ -45,31 +46,31 @@ LEAST_BEFORE = 40
 VIRTUAL_PLACES = (0.5, 0.75)
 RECENT_SHARE = 0.25
 DETAIL_END = 1_000
-"""So much of what a call is given counts at its beginning, and at its end."""
+"""How many characters of a call's arguments count, at the beginning and at the end."""
 
 
 class CutKind(StrEnum):
     REAL = "real"
     """The harness compacted here."""
     VIRTUAL = "virtual"
-    """Nothing happened here: what the agent did next is not shaped by a summary."""
+    """Nothing happened here, so that no summary influenced what the agent did next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a session is cut: what stands before `at` is known; `resumed` to `until` shows the need."""
+    """Where a session is cut: events before `at` are known; those from `resumed` to `until` show the need."""
 
     kind: CutKind
     at: int
     resumed: int
     until: int
     summary: str = ""
-    """The harness's own, where it can be read."""
+    """The harness's own summary, if it can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """How often a fact was named before a cut, and how many events before the cut it was named last."""
+    """How often a fact was named before a cut, and how many events before the cut it was last named."""
 
     times: int
     ago: int
@@ -77,49 +78,49 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one cut is measured by."""
+    """The facts by which a brief is measured at one cut."""
 
     seen: Mapping[Fact, Sighting]
     events_before: int
     needed: frozenset[Fact]
     rediscovered: frozenset[Fact]
     used: frozenset[Fact]
-    """Everything that the agent itself named after the cut, in whatever order."""
+    """Every fact that the agent named after the cut, even if others named it first."""
     constraints: tuple[str, ...] = ()
 
     @property
     def old(self) -> frozenset[Fact]:
-        """The needed facts that the last quarter before the cut does not name."""
+        """The needed facts that were not named in the last quarter before the cut."""
         recent = self.events_before * RECENT_SHARE
         return frozenset(fact for fact in self.needed if self.seen[fact].ago >= recent)
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one brief did at one cut; None where there was nothing to measure."""
+    """The result of one brief at one cut; None where there was nothing to measure."""
 
     survival: float
     survival_old: float | None
     survival_without_names: float | None
-    """Of files, folders, commands and references alone."""
+    """The survival of files, folders, commands and references only."""
     precision: float | None
     constraints: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """In how many of how many sessions each fact occurs."""
+    """In how many of all sessions each fact occurs."""
 
     sessions: int
     frequency: Mapping[Fact, int] = field(default_factory=lambda: {})
 
     def weight(self, fact: Fact) -> float:
-        """What a fact counts: the fewer sessions name it, the more."""
+        """The weight of a fact: the fewer sessions name it, the higher."""
         return math.log((1 + self.sessions) / (self.frequency.get(fact, 0) + 0.5))
 
     def weigh(self, facts: Iterable[Fact]) -> float:
-        """What these facts count together."""
-        # Sorted: a sum of floats depends on its order, and a set has none.
+        """The total weight of these facts."""
+        # Sorted, because a sum of floats depends on the order, and a set has none.
         return sum(self.weight(fact) for fact in sorted(facts))
 
 
@@ -133,15 +134,15 @@ def rarity(sessions: Iterable[Iterable[frozenset[Fact]]]) -> Rarity:
 
 
 def is_conversation(event: Event) -> bool:
-    """Whether an event stands in the main agent's own window."""
+    """Whether an event is part of the main agent's own window."""
     kinds = Prompt | AssistantText | ToolCalled | ToolReturned | Replied | TodosChanged | TodoChanged
     if isinstance(event, ToolReturned) and event.handle:
-        return False  # the agent read it in the result of the call that looked
+        return False  # the agent read it in the result of the call that asked for it
     return isinstance(event, kinds) and event.agent == MAIN and event.origin is not Origin.OURS
 
 
 def is_by_agent(event: Event) -> bool:
-    """Whether the agent itself wrote it."""
+    """Whether the agent itself wrote the event's text."""
     return isinstance(event, AssistantText | ToolCalled | TodosChanged | TodoChanged)
 
 
@@ -165,16 +166,16 @@ def mentioned(event: Event) -> frozenset[Fact]:
 
 
 def _ends(detail: str) -> str:
-    """What counts of a call's arguments: a whole file that is written names hundreds of things in passing."""
+    """The beginning and end of a call's arguments: a whole file would name hundreds of things in passing."""
     if len(detail) <= 2 * DETAIL_END:
         return detail
     return f"{detail[:DETAIL_END]}\n{detail[-DETAIL_END:]}"
 
 
 def cuts(events: Sequence[Event]) -> tuple[Cut, ...]:
-    """Every place to cut a session, in order; which of them have enough to measure is for `need` to say.
+    """Every place to cut a session, in order; `need` decides which of them have enough to measure.
 
-    Each shows its need until the next one, whatever its kind.
+    Each cut's need extends to the next cut, whatever its kind.
     """
     places: list[Cut] = []
     real = compactions(events)
@@ -189,31 +190,31 @@ def cuts(events: Sequence[Event]) -> tuple[Cut, ...]:
         if number < len(real):
             at, resumed, summary = real[number]
             places.append(Cut(CutKind.REAL, at, resumed, ends[number + 1], summary))
-    # What comes after the next cut is that one's need: nothing counts for two.
+    # Events after the next cut belong to that cut, so that none counts twice.
     following = (*(cut.at for cut in places[1:]), len(events))
     return tuple(replace(cut, until=min(cut.until, at)) for cut, at in zip(places, following, strict=False))
 
 
 def compactions(events: Sequence[Event]) -> list[tuple[int, int, str]]:
-    """For each compaction: its first sign, the first event behind its last sign, and its summary."""
-    found: list[tuple[int, int, str]] = []
+    """For each compaction: the index of its first event, of the first event after it, and its summary."""
+    compacted: list[tuple[int, int, str]] = []
     for place, event in enumerate(events):
         if not isinstance(event, Compacted) or event.agent != MAIN:
             continue
-        if found and not any(is_conversation(between) for between in events[found[-1][1] : place]):
-            at, _, summary = found[-1]
-            found[-1] = (at, place + 1, summary or event.summary)
+        if compacted and not any(is_conversation(between) for between in events[compacted[-1][1] : place]):
+            at, _, summary = compacted[-1]
+            compacted[-1] = (at, place + 1, summary or event.summary)
         else:
-            found.append((place, place + 1, event.summary))
-    return found
+            compacted.append((place, place + 1, event.summary))
+    return compacted
 
 
 def need(
     events: Sequence[Event], mentions: Sequence[frozenset[Fact]], cut: Cut, recurring: int = 1
 ) -> Need | None:
-    """What a cut is measured by; None if too little stands before it or is needed after it.
+    """The need at a cut; None if there is too little before it or too little needed after it.
 
-    An identifier counts if at least so many events before the cut name it.
+    An identifier counts if at least `recurring` events before the cut name it.
     """
     before = [place for place in range(cut.at) if is_conversation(events[place])]
     if len(before) < LEAST_BEFORE:
@@ -230,7 +231,7 @@ def need(
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What is named after a cut: first by the agent, first by others, and by the agent at all."""
+    """The facts named after a cut: first by the agent, first by others, and by the agent at any time."""
 
     by_agent: frozenset[Fact]
     brought: frozenset[Fact]
@@ -256,7 +257,7 @@ def _named_after(events: Sequence[Event], mentions: Sequence[frozenset[Fact]], c
 
 
 def human_texts(events: Iterable[Event]) -> list[str]:
-    """What a person typed, as a prompt or in answer to a tool."""
+    """What the user typed, as a prompt or in answer to a tool."""
     return [
         event.text
         for event in events
@@ -273,10 +274,10 @@ def _seen(rows: Sequence[frozenset[Fact]]) -> dict[Fact, Sighting]:
 
 
 def score(brief: str, need: Need, rarity: Rarity) -> Score:
-    """How a brief does at a cut."""
+    """The score of a brief at a cut."""
     held = facts_in(brief) | (quoted_commands(brief) & need.seen.keys())
     unnamed = frozenset(fact for fact in need.needed if not is_name(fact))
-    kept = [holds(brief, sentence) for sentence in need.constraints]
+    constraints_held = [holds(brief, sentence) for sentence in need.constraints]
 
     def survived(needed: frozenset[Fact]) -> float | None:
         return rarity.weigh(needed & held) / rarity.weigh(needed) if needed else None
@@ -286,13 +287,13 @@ def score(brief: str, need: Need, rarity: Rarity) -> Score:
         survival_old=survived(need.old),
         survival_without_names=survived(unnamed),
         precision=len(held & need.used) / len(held) if held else None,
-        constraints=sum(kept) / len(kept) if kept else None,
+        constraints=sum(constraints_held) / len(constraints_held) if constraints_held else None,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of what could be measured, its standard error and over how many; None over none."""
+    """A mean, its standard error, and the number of values; None if there were none."""
 
     value: float | None
     error: float | None
@@ -300,9 +301,9 @@ class Mean:
 
 
 def mean(values: Iterable[float | None]) -> Mean:
-    """The mean of those values that there are."""
-    there = [value for value in values if value is not None]
-    if not there:
+    """The mean of the values that are not None."""
+    present = [value for value in values if value is not None]
+    if not present:
         return Mean(None, None, 0)
-    error = statistics.stdev(there) / math.sqrt(len(there)) if len(there) > 1 else None
-    return Mean(statistics.fmean(there), error, len(there))
+    error = statistics.stdev(present) / math.sqrt(len(present)) if len(present) > 1 else None
+    return Mean(statistics.fmean(present), error, len(present))

@@ -1,1 +1,1 @@
-"""Memory: what is kept until forgotten, and how texts are found and ranked."""
+"""Memory: knowledge that is stored until forgotten, and how texts are found and ranked."""

@@ -1,6 +1,6 @@
-"""Memory audit: which memories a person may want to look at again, and why.
+"""Memory audit: find memories that the user may want to review, and say why.
 
-Rules over memories that are given. They find; what becomes of a memory is its owner's matter.
+The rules only report; the user decides what to do with a memory.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from holdfast.lazy_dataclass import dataclass
 
 UNUSED_DAYS: Final = 30
 ALIKE: Final = 0.8
-"""Two texts that share so much of their words say nearly the same."""
+"""Two texts that share this part of their words count as near duplicates."""
 RAREST: Final = 3
-"""Texts are compared that share one of so many of their rarest words."""
+"""Two texts are compared if they share one of this many rarest words of each."""
 COMPARED_MOST: Final = 200
-"""A word that stands in more texts than that brings none of them together."""
+"""A word that occurs in more texts than this is not used to find pairs."""
 ECHO_CHARS: Final = 20
-"""What is cut shorter than that could be the beginning of anything."""
+"""A text cut shorter than this could be the beginning of anything."""
 
 
 class Problem(StrEnum):
-    """Why a memory is worth a look."""
+    """Why a memory is worth reviewing."""
 
     DUPLICATE = "duplicate"
     NEAR_DUPLICATE = "near duplicate"
     ECHO = "echo"
-    """It is what we gave back, not what somebody said."""
+    """It is text that Holdfast recalled, not something that was said."""
     UNUSED = "never found"
     STALE = "stale"
-    """The files that it names are gone."""
+    """It names files that no longer exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewReason:
-    """One memory, and one reason to look at it."""
+    """One memory, and one reason to review it."""
 
     id: str
     problem: Problem
@@ -51,42 +51,42 @@ class ReviewReason:
 
 
 def doubts(memories: Sequence[Memory], gone: frozenset[str], now: int) -> list[ReviewReason]:
-    """What is doubtful about these memories, given which of the files that they name are gone."""
-    said = {memory.id: identity(memory.text) for memory in memories}
+    """The reasons to review these memories, given which of the files that they name are gone."""
+    identities = {memory.id: identity(memory.text) for memory in memories}
     return [
-        *_duplicates(said),
-        *_near_duplicates(memories, said),
-        *_echoes(memories, said),
+        *_duplicates(identities),
+        *_near_duplicates(memories, identities),
+        *_echoes(memories, identities),
         *(_stale(memories, gone) if gone else ()),
         *_unused(memories, now),
     ]
 
 
 def files_named(text: str) -> tuple[str, ...]:
-    """The files that a text names by a path below the project; one without a folder could be anywhere."""
-    found = (path for path in paths(text) if is_file_name(path) and "/" in path)
-    return tuple(path for path in found if not path.startswith(("/", "~", "..")))
+    """The files that a text names by a relative path; a name without a folder could be anywhere."""
+    named_paths = (path for path in paths(text) if is_file_name(path) and "/" in path)
+    return tuple(path for path in named_paths if not path.startswith(("/", "~", "..")))
 
 
-def _duplicates(said: Mapping[str, str]) -> Iterator[ReviewReason]:
-    """Within one scope there are none; of two scopes, the narrower one says nothing new."""
+def _duplicates(identities: Mapping[str, str]) -> Iterator[ReviewReason]:
+    """Memories with the same text in different scopes; within one scope there are none."""
     first: dict[str, str] = {}
-    for id, text in said.items():
+    for id, text in identities.items():
         other = first.setdefault(text, id)
         if other != id:
             yield ReviewReason(id, Problem.DUPLICATE, f"says the same as {other}")
 
 
-def _near_duplicates(memories: Sequence[Memory], said: Mapping[str, str]) -> Iterator[ReviewReason]:
+def _near_duplicates(memories: Sequence[Memory], identities: Mapping[str, str]) -> Iterator[ReviewReason]:
     words = {memory.id: content_words(memory.text) for memory in memories}
-    for one, other in sorted(_together(words)):
-        shared, every = words[one] & words[other], words[one] | words[other]
-        if len(shared) >= ALIKE * len(every) and said[one] != said[other]:
-            yield ReviewReason(one, Problem.NEAR_DUPLICATE, f"says nearly the same as {other}")
+    for id, other in sorted(_comparable_pairs(words)):
+        shared, every = words[id] & words[other], words[id] | words[other]
+        if len(shared) >= ALIKE * len(every) and identities[id] != identities[other]:
+            yield ReviewReason(id, Problem.NEAR_DUPLICATE, f"says nearly the same as {other}")
 
 
-def _together(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
-    """Pairs that share a word which is rare for both."""
+def _comparable_pairs(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
+    """Pairs of texts that share one of their rarest words."""
     common = Counter(chain.from_iterable(words.values()))
     place = {word: nth for nth, word in enumerate(sorted(sorted(common), key=common.__getitem__))}
     by_word: defaultdict[str, list[str]] = defaultdict(list)
@@ -98,16 +98,16 @@ def _together(words: dict[str, frozenset[str]]) -> set[tuple[str, str]]:
     return {pair for group in groups for pair in combinations(sorted(group), 2)}
 
 
-def _echoes(memories: Sequence[Memory], said: Mapping[str, str]) -> Iterator[ReviewReason]:
+def _echoes(memories: Sequence[Memory], identities: Mapping[str, str]) -> Iterator[ReviewReason]:
     for memory in memories:
         if RECALL in memory.text or memory.text.startswith(NOT_AN_ORDER):
-            yield ReviewReason(memory.id, Problem.ECHO, "has our own marks in it")
+            yield ReviewReason(memory.id, Problem.ECHO, "contains Holdfast's own marks")
         elif memory.text.rstrip().endswith("…"):
             start = identity(memory.text.rstrip().rstrip("…"))
             if len(start) >= ECHO_CHARS:
                 yield from (
                     ReviewReason(memory.id, Problem.ECHO, f"is the beginning of {id}")
-                    for id, text in said.items()
+                    for id, text in identities.items()
                     if id != memory.id and text.startswith(start)
                 )
 
@@ -123,4 +123,4 @@ def _unused(memories: Iterable[Memory], now: int) -> Iterator[ReviewReason]:
     for memory in memories:
         days = (now - memory.created_at) // DAY_MS
         if days >= UNUSED_DAYS and not memory.found and not memory.pinned:
-            yield ReviewReason(memory.id, Problem.UNUSED, f"was found by nobody in {days} days")
+            yield ReviewReason(memory.id, Problem.UNUSED, f"was never recalled in {days} days")

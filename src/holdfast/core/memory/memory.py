@@ -1,7 +1,7 @@
-"""Memory: what someone said to keep, until it is forgotten.
+"""Memory: what the user or the agent asked to remember, until it is forgotten.
 
-A memory is what was said, word for word, with labels that rules put on it. Rules only label: nothing that was
-said is refused, and nothing becomes a memory that nobody said.
+A memory is stored word for word, with labels that rules add. Rules only label: they neither refuse a text nor
+make a memory of one that nobody asked to remember.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.core.text.strings import one_line
 from holdfast.lazy_dataclass import dataclass
 
 FADING: Final = 0.95
-"""What is left of a memory's strength after each day without being said again or found."""
+"""The part of a memory's strength that is left after each day without being repeated or recalled."""
 SHORTLY_MS: Final = 600_000
 USUAL: Final = 0.5
 CRITICAL: Final = 1.0
@@ -27,7 +27,7 @@ TAGS_MOST: Final = 12
 
 
 class MemoryKind(StrEnum):
-    """What a memory says, by rule."""
+    """The kind of a memory, by rule."""
 
     PREFERENCE = "preference"
     DECISION = "decision"
@@ -38,7 +38,7 @@ class MemoryKind(StrEnum):
 
 
 class Scope(StrEnum):
-    """Where a memory holds."""
+    """Where a memory applies."""
 
     PROJECT = "project"
     WORKTREE = "worktree"
@@ -46,14 +46,14 @@ class Scope(StrEnum):
 
 
 class Label(StrEnum):
-    """What a rule found out about a memory; said beside it, never held against it."""
+    """What a rule found out about a memory; shown beside it, never a reason to drop it."""
 
     TRANSIENT = "transient"
-    """It speaks of this moment, and will soon be untrue."""
+    """It describes a moment and will soon be outdated."""
     CONTRADICTS = "contradicts"
-    """An older memory says something else of the same subject."""
+    """It contradicts an older memory about the same subject."""
     SUPERSEDED = "superseded"
-    """A newer one does."""
+    """A newer memory contradicts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Memory:
     pinned: bool = False
     labels: tuple[Label, ...] = ()
     source: str = ""
-    """Who said it: `cli`, `mcp`, `prompt`."""
+    """Where it came from: `cli`, `mcp`, `prompt`."""
     session: str = ""
     seen: int = 1
     """How often it was said."""
@@ -82,13 +82,13 @@ class Memory:
     found_at: int = 0
     superseded_by: str = ""
     stretch: str = ""
-    """The id of the first of those that were said one shortly after the other; empty for one by itself."""
+    """The id of the first memory in a series of memories added shortly after each other."""
     place: int = 0
-    """Where in that stretch: what was said just before or after can speak for it."""
+    """The position in that series; neighbours in it count when memories are ranked."""
 
 
 class Merits(NamedTuple):
-    """What of a memory is weighed when it is found: a query asks a hundred for it."""
+    """The fields of a memory that ranking needs; a query loads a hundred of them."""
 
     text: str
     created_at: int
@@ -103,7 +103,7 @@ class Merits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What someone typed, read by the prefixes that people know."""
+    """A text to remember, with its prefixes parsed."""
 
     text: str
     tags: tuple[str, ...] = ()
@@ -117,26 +117,26 @@ _TAGGED: Final = compiled(r"\A\s*\[([^\]\n]{1,200})\]\s*:\s*")
 
 
 def read(typed: str) -> Wording:
-    """What is to be remembered: `critical: …` is pinned, `[tag, tag]: …` is tagged, in either order."""
+    """Parse a text to remember: `critical: …` pins it, `[tag, tag]: …` tags it, in either order."""
     text, tags, importance, pinned = _COMMAND.sub("", typed), list[str](), USUAL, False
     while True:
-        if found := _CRITICAL.match(text):
+        if match := _CRITICAL.match(text):
             importance, pinned = CRITICAL, True
-        elif found := _TAGGED.match(text):
-            tags += found[1].split(",")
+        elif match := _TAGGED.match(text):
+            tags += match[1].split(",")
         else:
             break
-        text = text[found.end() :]
+        text = text[match.end() :]
     return Wording(text.strip(), tidied(tags), importance, pinned)
 
 
 def asked_to_remember(prompt: str) -> str:
-    """What a prompt `/remember …` wants remembered; empty for any other prompt."""
+    """The prompt itself if it is `/remember …` with a text; empty for any other prompt."""
     return prompt if _COMMAND.match(prompt) and _COMMAND.sub("", prompt).strip() else ""
 
 
 def tidied(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags as they are compared: lower case, each once."""
+    """Tags in the form in which they are compared: lower case, each once."""
     words = (one_line(tag).lower().lstrip("#") for tag in tags)
     return tuple(dict.fromkeys(word for word in words if word))[:TAGS_MOST]
 
@@ -166,7 +166,7 @@ _KIND_RULES: Final = {
         re.IGNORECASE,
     ),
 }
-"""Asked in this order: a rule that is a decision too is a rule."""
+"""Checked in this order: a rule that is also a decision counts as a rule."""
 _TRANSIENT: Final = compiled(
     r"\b(?:right now|at the moment|currently|for now|today|tomorrow|this (?:session|morning|afternoon)"
     r"|in progress|wip|temporar(?:y|ily)|about to|still running|just (?:now|started))\b|目前|暂时|正在|今天",
@@ -175,21 +175,21 @@ _TRANSIENT: Final = compiled(
 
 
 def kind_of(text: str) -> MemoryKind:
-    """What a memory says, by the first rule that fits; a plain fact otherwise."""
+    """The kind of a text by the first matching rule; a plain fact otherwise."""
     return next((kind for kind, rule in _KIND_RULES.items() if rule.search(text)), MemoryKind.FACT)
 
 
 def labels_of(text: str) -> tuple[Label, ...]:
-    """What can be said of a text without knowing any other."""
+    """The labels that follow from a text alone."""
     return (Label.TRANSIENT,) if _TRANSIENT.search(text) else ()
 
 
-_UNSAID: Final = compiled(r"[\s.!。！,;:'\"“”‘’`]+")
+_IGNORED: Final = compiled(r"[\s.!。！,;:'\"“”‘’`]+")
 
 
 def identity(text: str) -> str:
-    """What two wordings share that say the same thing word for word: no case, no spaces, no punctuation."""
-    return _UNSAID.sub(" ", text.casefold()).strip()
+    """The text without case, extra spaces and punctuation, by which duplicates are recognised."""
+    return _IGNORED.sub(" ", text.casefold()).strip()
 
 
 _SAYS: Final = compiled(
@@ -212,34 +212,39 @@ _ARTICLES: Final = compiled(r"\b(?:the|a|an|our|my|this|that|now)\b")
 
 
 def _claim(text: str) -> tuple[str, str] | None:
-    """Subject and value of a sentence that gives one to the other; None for any other sentence."""
+    """Subject and value of a sentence such as "the port is 80"; None for any other sentence."""
     bare = one_line(text).rstrip(".!。！")
     if _MORE.search(bare):
-        return None  # Of several sentences, which is the claim?
-    found = _RULED.match(bare) or _FOR.match(bare) or _SAYS.match(bare)
-    if found is None:
+        return None  # With several sentences it is unclear which is the claim.
+    match = _RULED.match(bare) or _FOR.match(bare) or _SAYS.match(bare)
+    if match is None:
         return None
-    value = identity(found["value"])
-    if found.re.pattern == _RULED.pattern:
-        value = "no" if found["value"].lower() in _FORBIDS else "yes"
-    subject = identity(_ARTICLES.sub("", found["subject"].casefold()))
+    value = identity(match["value"])
+    if match.re.pattern == _RULED.pattern:
+        value = "no" if match["value"].lower() in _FORBIDS else "yes"
+    subject = identity(_ARTICLES.sub("", match["subject"].casefold()))
     return (subject, value) if subject and value else None
 
 
 def subject_of(text: str) -> str:
-    """What a text gives a value to, as it is compared; empty for one that gives none."""
+    """The normalised subject of a text's claim; empty if it makes none."""
     claim = _claim(text)
     return claim[0] if claim else ""
 
 
 def contradicts(text: str, other: str) -> bool:
     """Whether two texts give the same subject different values: `the port is 80`, `the port is 8080`."""
-    one, two = _claim(text), _claim(other)
-    return one is not None and two is not None and one[0] == two[0] and one[1] != two[1]
+    claim, other_claim = _claim(text), _claim(other)
+    return (
+        claim is not None
+        and other_claim is not None
+        and claim[0] == other_claim[0]
+        and claim[1] != other_claim[1]
+    )
 
 
 def said_again(memory: Memory, wording: Wording, at: int) -> Memory:
-    """The same text once more: one memory seen twice, which keeps the most that was said of it."""
+    """The memory after the same text was remembered again; tags are combined, the higher importance stays."""
     return replace(
         memory,
         seen=memory.seen + 1,
@@ -251,30 +256,30 @@ def said_again(memory: Memory, wording: Wording, at: int) -> Memory:
 
 
 def following(memory: Memory, last: Memory | None) -> Memory:
-    """The memory with its place behind the last one of its scope, if that was said just before."""
+    """The memory with its place in the series of the last one in its scope, if that was added just before."""
     if last is None or not 0 <= memory.created_at - last.created_at <= SHORTLY_MS:
         return replace(memory, stretch=memory.id)
     return replace(memory, stretch=last.stretch, place=last.place + 1)
 
 
 def superseded(memory: Memory, by: str) -> Memory:
-    """An older memory that a newer one contradicts; it stays, and says so."""
+    """An older memory marked as contradicted by a newer one; it is not removed."""
     return replace(memory, superseded_by=by, labels=tuple(dict.fromkeys((*memory.labels, Label.SUPERSEDED))))
 
 
 def restored(memory: Memory) -> Memory:
-    """A memory that was superseded by one that is gone."""
+    """A superseded memory after the newer one was deleted: no longer marked."""
     labels = tuple(label for label in memory.labels if label is not Label.SUPERSEDED)
     return replace(memory, superseded_by="", labels=labels)
 
 
 def recalled(memory: Memory, at: int) -> Memory:
-    """A memory that was found and given to someone."""
+    """The memory after it was recalled."""
     return replace(memory, found=memory.found + 1, found_at=at)
 
 
 def strength(memory: Memory | Merits, now: int) -> float:
-    """How strong a memory is: its importance, fading by the day since it was last said or found."""
+    """How strong a memory is: its importance, less for each day since it was last repeated or recalled."""
     if memory.pinned:
         return 1.0
     days = max(0, now - max(memory.created_at, memory.seen_at, memory.found_at)) / DAY_MS

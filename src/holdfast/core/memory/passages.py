@@ -1,9 +1,8 @@
-"""Passages: what was said and done in a session as short texts, each of which can be found and read alone.
+"""Passages: a session as short texts, each of which can be found and read alone.
 
-A passage begins with a prompt, or where the one before is full. It holds what was said, and of tools only
-what was asked of them and how that ended: file contents and long output say little years later. What we
-recalled ourselves is no part of what a session said. Making a passage findable is `engine.index.index`'s
-work.
+A passage begins with a prompt, or where the previous one is full. It contains what was said, and of tool
+calls only the request and the outcome: file contents and long output are of little use later. Text that
+Holdfast itself recalled is left out. `engine.index.index` makes passages searchable.
 """
 
 from __future__ import annotations
@@ -33,61 +32,63 @@ from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
 LENGTH: Final = 1_000
-"""So many characters are a passage: enough to be understood, few enough to be about one thing."""
+"""The most characters of a passage: enough to be understood, few enough to be about one thing."""
 SAID_MOST: Final = 12_000
 REPORT_MOST: Final = 2_000
 SUBJECT: Final = 200
 OUTPUT: Final = 300
 _MARGIN: Final = 400
-"""What is cut before it is redacted keeps so much more at its border: a secret is known by what is around."""
+"""Extra characters kept at a cut before redaction, because a secret is recognised by its surroundings."""
 
 
 class PassageKind(StrEnum):
-    """What a passage is to a reader, and to `engine.memory.recall`."""
+    """The kind of a passage, as `engine.memory.recall` shows it."""
 
     RECORD = "record"
     DIGEST = "digest"
-    """What the agent itself wrote down to go on from."""
+    """A summary that the agent itself wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Some of a session, oldest first, from that time on."""
+    """A part of a session, oldest first, starting at that time."""
 
     at: int
     text: str
     kind: PassageKind = PassageKind.RECORD
     begins: str = ""
-    """The record with which it begins, if somebody says something there: from there on it reads the same."""
+    """The record with which it begins, if that is a prompt, an answer or a summary; else empty."""
 
 
 def trimmed(events: Iterable[Event]) -> list[Event]:
-    """Those of the events that passages are made of, with no more text than these may need."""
-    kept: list[Event] = []
-    asked: dict[str, ToolCalled] = {}
+    """The events that passages are made of, with no more text than those may need."""
+    events_kept: list[Event] = []
+    calls: dict[str, ToolCalled] = {}
     for event in events:
         if event.agent != MAIN or event.origin is Origin.OURS:
             continue
         match event:
             case Prompt(text=text) | AssistantText(text=text) | DigestGiven(text=text) | Replied(text=text):
-                kept.append(event if len(text) <= SAID_MOST else replace(event, text=_head(text, SAID_MOST)))
+                events_kept.append(
+                    event if len(text) <= SAID_MOST else replace(event, text=_head(text, SAID_MOST))
+                )
             case ToolCalled() if not is_own_tool(event.tool):
-                asked[event.call] = event
-                kept.append(replace(event, subject=_head(event.subject, SUBJECT + _MARGIN), detail=""))
+                calls[event.call] = event
+                events_kept.append(replace(event, subject=_head(event.subject, SUBJECT + _MARGIN), detail=""))
             case ToolReturned(call=call):
-                if text := _telling(asked.pop(call, None), event):
-                    kept.append(replace(event, text=text))
+                if text := _outcome(calls.pop(call, None), event):
+                    events_kept.append(replace(event, text=text))
             case Compacted(summary=summary) if summary:
-                kept.append(replace(event, summary=_head(summary, SAID_MOST)))
+                events_kept.append(replace(event, summary=_head(summary, SAID_MOST)))
             case SubagentStopped(text=text) if text:
-                kept.append(replace(event, text=_head(text, REPORT_MOST)))
+                events_kept.append(replace(event, text=_head(text, REPORT_MOST)))
             case _:
                 pass
-    return kept
+    return events_kept
 
 
 def passages(events: Iterable[Event], root: str = "") -> list[Passage]:
-    """The passages of these events, which were `trimmed`; files below the root go by their place in it."""
+    """The passages of these `trimmed` events; paths below the root become relative to it."""
     finished: list[Passage] = []
     at, begins, lines = 0, "", list[str]()
     for event in events:
@@ -100,25 +101,25 @@ def passages(events: Iterable[Event], root: str = "") -> list[Passage]:
                 lines = []
             if not lines:
                 at = event.at
-                begins = event.record if not piece and isinstance(event, _SAID) else ""
+                begins = event.record if not piece and isinstance(event, _SPOKEN) else ""
             lines = _joined(lines, line)
     return [*finished, Passage(at, "\n".join(lines), begins=begins)] if lines else finished
 
 
 SPEAKER: Final = re.compile("(?:User|Agent|Summary|Subagent): ")
-"""How a passage begins in which somebody says something, or goes on with it."""
-_SAID: Final = (Prompt, AssistantText, Compacted)
+"""How a spoken line of a passage begins, also where it continues in the next passage."""
+_SPOKEN: Final = (Prompt, AssistantText, Compacted)
 
 
 def _is_full(lines: list[str], line: str) -> bool:
     return sum(map(len, lines)) + len(lines) + len(line) > LENGTH
 
 
-def _telling(asked: ToolCalled | None, returned: ToolReturned) -> str:
-    """The end of a tool's output, where that says how something went; empty where it shows only content."""
-    if asked is None or is_own_command(asked.subject):
+def _outcome(call: ToolCalled | None, returned: ToolReturned) -> str:
+    """The end of a tool's output, if it shows an outcome; empty if it only shows content."""
+    if call is None or is_own_command(call.subject):
         return ""
-    if returned.ok and (asked.action not in (Action.RUN, Action.OTHER) or _LOOKS.match(asked.subject)):
+    if returned.ok and (call.action not in (Action.RUN, Action.OTHER) or _LOOKS.match(call.subject)):
         return ""
     return _tail(returned.text, OUTPUT + _MARGIN) or ("failed" if not returned.ok else "")
 
@@ -127,11 +128,11 @@ _LOOKS: Final = re.compile(
     r"\s*+(?:cd \S+ *(?:&&|;) *)?"
     r"(?:git (?:diff|show|log|grep)|sed -n|cat|head|tail|nl|ls|tree|find|grep|rg|jq)\b"
 )
-"""How commands begin that only show what is there."""
+"""Commands that only show content."""
 
 
 def _head(text: str, limit: int) -> str:
-    """The text up to a whole line, else a whole word, within the limit: no word is ever cut."""
+    """The beginning of the text within the limit, cut at a line, else at a word; never inside a word."""
     if len(text) <= limit:
         return text
     cut = max(text.rfind("\n", 0, limit), 0) or max(text.rfind(" ", 0, limit), 0)
@@ -143,7 +144,7 @@ def _tail(text: str, limit: int) -> str:
     text = text.rstrip()
     if len(text) <= limit:
         return text
-    # Whoever sees only the end of one of these cannot know what it is.
+    # The end alone of one of these cannot be recognised as a secret.
     folded = text.lower()
     if any(sign in folded for sign in _ENCLOSED):
         return ""
@@ -175,7 +176,7 @@ def _lines(event: Event, root: str) -> Iterator[str]:
 
 
 def _pieces(who: str, text: str) -> Iterator[str]:
-    """What somebody said, in pieces that fit into a passage; each says who it was."""
+    """A spoken text in pieces that fit into a passage, each with its speaker."""
     rest = text.strip()
     most = LENGTH - len(who) - 2
     while len(rest) > most:
@@ -211,7 +212,7 @@ _FILE_VERBS: Final = frozenset({"Read", "Wrote", "Edited", "Deleted"})
 
 
 def _joined(lines: list[str], line: str) -> list[str]:
-    """With one more line, or with one more file in the last line if the same was done to it."""
+    """The lines with one more, or with a file added to the last line if the same was done to it."""
     verb, _, name = line.partition(" ")
     if not lines or verb not in _FILE_VERBS or not lines[-1].startswith(f"{verb} "):
         return [*lines, line]
@@ -220,13 +221,13 @@ def _joined(lines: list[str], line: str) -> list[str]:
 
 
 def _ending(text: str) -> str:
-    """The last lines of an output as one, within the limit."""
-    kept, room = list[str](), OUTPUT
+    """The last lines of an output as one line, within the limit."""
+    lines, room = list[str](), OUTPUT
     for line in reversed(text.splitlines()):
-        told = one_line(line)
-        if len(told) > room:
+        text_line = one_line(line)
+        if len(text_line) > room:
             break
-        kept.append(told)
-        room -= len(told) + 1
-    told = " ".join(filter(None, reversed(kept)))
-    return told or shortened(one_line(text), OUTPUT)
+        lines.append(text_line)
+        room -= len(text_line) + 1
+    text_line = " ".join(filter(None, reversed(lines)))
+    return text_line or shortened(one_line(text), OUTPUT)

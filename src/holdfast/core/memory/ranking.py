@@ -1,9 +1,9 @@
-"""Rank: what to look for, and which of the texts that were found comes first.
+"""Rank search results: which words to search for, and in which order to show the texts that were found.
 
-Three voices are heard: the keyword search's score, how nearly a text says the words that were asked for, and
-where the text as a whole points. Each is brought to a scale of its own before they are added, so that the
-score for one query can be compared with that for another. Searching is the store's work, comparing words the
-embedder's. The constants were chosen by measurement; docs/decisions/0007-recall.md has the tables.
+A score combines three signals: the keyword search's score, how nearly a text says the words of the query, and
+the similarity of the text's meaning. Each is normalised before they are added, so that scores of different
+queries can be compared. The store searches; the embedder compares words. The constants were chosen by
+measurement; docs/decisions/0007-recall.md has the tables.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from holdfast.core.text.strings import query_terms
 from holdfast.lazy_dataclass import dataclass
 
 POOL: Final = 100
-"""How many texts each search hands over; twice as many find nothing more."""
+"""How many results each search returns; twice as many do not improve recall."""
 SEEDS: Final = 20
-"""How many of these are looked at again, word by word and with their neighbours."""
+"""How many of these are compared word by word and with their neighbours."""
 WORDS_MOST: Final = 32
-"""How many words a query has; whoever asks for more asks for these first."""
+"""The most words of a query; further words are ignored."""
 
 KEYWORDS: Final = 0.6
 NEARNESS: Final = 0.2
 MEANING: Final = 0.2
-"""What each voice has to say in the sum."""
+"""The weight of each signal in the sum."""
 HALF_SURE: Final = 10.0
-"""The keyword score that is half as good as any could be; by itself it has no upper end."""
+"""The keyword score that counts half of the maximum; the raw score has no upper limit."""
 NEIGHBOURS: Final = (0.3, 0.2)
-"""How much a text gains from the next one on either side, and from the one after that: an answer often stands
-beside the words that were asked for."""
+"""How much a text gains from the next one on either side, and from the one after that: an answer is often
+next to the words of the query."""
 SAME_SESSION: Final = 0.2
-"""How much a text gains from the best of its session: one that is about the matter is so at length."""
+"""How much a text gains from the best of its session, because a relevant session is relevant as a whole."""
 NOISE: Final = 0.03
-"""Below this, a text that says none of the words is there because no other was nearer."""
+"""Below this score, a text without any of the words is only the nearest of unrelated texts."""
 FADES: Final = 0.05
-"""What a text loses that has no strength left. Little: among equals the newer one leads, and no more."""
+"""What a text without any strength loses: only enough that the newer of two equal texts comes first."""
 
 _IDENTIFIER: Final = re.compile(r"[_./:#]|[a-z0-9][A-Z]")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -48,7 +48,7 @@ Place: TypeAlias = tuple[str, int]
 
 
 class Candidate(NamedTuple):
-    """A text that a search found, or that stands beside one, and what each voice says of it.
+    """A text that a search found, or a neighbour of one, with its signals.
 
     A query makes a hundred of them; a tuple is made in a third of a frozen dataclass's time.
     """
@@ -57,40 +57,40 @@ class Candidate(NamedTuple):
     keywords: float = 0.0
     """The keyword search's score, from 0 upwards."""
     nearness: float = 0.0
-    """How much of the query's words it says, in these or in like words, from 0 to 1."""
+    """How many of the query's words it says, literally or in similar words, from 0 to 1."""
     meaning: float = 0.0
     """The cosine of its vector and the query's."""
     strength: float = 1.0
-    """What age has left of it, from 0 to 1."""
+    """Its strength after ageing, from 0 to 1."""
     session: str = ""
-    """The sequence of texts that it stands in; empty for a text that stands alone."""
+    """The sequence of texts that it belongs to; empty for a single text."""
     place: int = 0
-    """Where in that sequence."""
+    """Its position in that sequence."""
 
 
 class Ranked(NamedTuple):
-    """A candidate and its score: 1 is all that a text could say by itself."""
+    """A candidate and its score; 1 is the most that a text can reach by itself."""
 
     candidate: Candidate
     score: float
     worded: bool
-    """Whether it, or one beside it, says any of the words."""
+    """Whether it or a neighbour contains any of the words."""
 
     @property
     def is_noise(self) -> bool:
-        """Whether nothing speaks for it but that something had to be the nearest."""
+        """Whether it is only the nearest of unrelated texts."""
         return self.score < NOISE and not self.worded
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What two searches handed over: scores by id."""
+    """The results of two searches: scores by id."""
 
     keywords: Mapping[str, float]
     meaning: Mapping[str, float]
 
     def voices(self, ids: Iterable[str]) -> list[tuple[float, float]]:
-        """What the searches say of each of these texts, by its words and by its meaning."""
+        """The keyword score and the similarity of meaning of each of these texts."""
         keywords, meaning, beyond = self.keywords, self.meaning, self._beyond()
         return [(keywords.get(id, 0.0), meaning.get(id, beyond)) for id in ids]
 
@@ -98,22 +98,22 @@ class Pool:
         """The ids that are worth a closer look, the best first."""
         ids = list({**self.keywords, **self.meaning})
         scored = [
-            (_own(keywords, 0.0, meaning), id)
+            (_combined(keywords, 0.0, meaning), id)
             for id, (keywords, meaning) in zip(ids, self.voices(ids), strict=True)
         ]
-        best = sorted((one for one in scored if one[0] > 0), key=itemgetter(0), reverse=True)
+        best = sorted((pair for pair in scored if pair[0] > 0), key=itemgetter(0), reverse=True)
         return [id for _, id in best[:count]]
 
     def _beyond(self) -> float:
-        """How near at most a text is that is not among the nearest."""
+        """The highest similarity that a text outside the results can have."""
         return min(self.meaning.values(), default=0.0)
 
 
 def query_words(text: str) -> tuple[str, ...]:
-    """The words to look for: none that says nothing, and identifiers and paths both whole and in parts."""
-    found = query_terms(text, WORDS_MOST).split()
-    whole = (word for word in found if _IDENTIFIER.search(word) or not _SIGNS.search(word))
-    parts = chain.from_iterable(map(_parts, found))
+    """The words to search for: no stop words, and identifiers and paths both whole and in parts."""
+    words = query_terms(text, WORDS_MOST).split()
+    whole = (word for word in words if _IDENTIFIER.search(word) or not _SIGNS.search(word))
+    parts = chain.from_iterable(map(_parts, words))
     return tuple(query_terms(" ".join(chain(whole, parts)), WORDS_MOST).split())
 
 
@@ -124,28 +124,37 @@ def _parts(word: str) -> Iterator[str]:
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Ranked]:
-    """The candidates with any score at all, the best first; equals in the order in which they came."""
+    """The candidates with a score above 0, the best first; equal ones in their given order."""
     candidates = tuple(candidates)
-    placed = {(one.session, one.place): one for one in candidates if one.session}
-    hook_event = [_heard(one, placed) if one.session else (one.keywords, one.nearness) for one in candidates]
+    placed = {
+        (candidate.session, candidate.place): candidate for candidate in candidates if candidate.session
+    }
+    word_scores = [
+        _with_neighbours(candidate, placed) if candidate.session else (candidate.keywords, candidate.nearness)
+        for candidate in candidates
+    ]
     own = [
-        _own(keywords, nearness, one.meaning)
-        for one, (keywords, nearness) in zip(candidates, hook_event, strict=True)
+        _combined(keywords, nearness, candidate.meaning)
+        for candidate, (keywords, nearness) in zip(candidates, word_scores, strict=True)
     ]
     best: dict[str, float] = {}
-    for one, score in zip(candidates, own, strict=True):
-        best[one.session] = max(score, best.get(one.session, 0.0))
+    for candidate, score in zip(candidates, own, strict=True):
+        best[candidate.session] = max(score, best.get(candidate.session, 0.0))
     scored = [
-        Ranked(one, _left(one) * _shared(score, best[one.session] if one.session else score), keywords > 0)
-        for one, score, (keywords, _) in zip(candidates, own, hook_event, strict=True)
+        Ranked(
+            candidate,
+            _faded(candidate) * _with_session(score, best[candidate.session] if candidate.session else score),
+            keywords > 0,
+        )
+        for candidate, score, (keywords, _) in zip(candidates, own, word_scores, strict=True)
         if score > 0
     ]
     return sorted(scored, key=attrgetter("score"), reverse=True)
 
 
-def _heard(one: Candidate, placed: Mapping[Place, Candidate]) -> tuple[float, float]:
-    """What a text and those beside it say of the words: keywords, and nearness."""
-    _, keywords, nearness, _, _, session, place = one
+def _with_neighbours(candidate: Candidate, placed: Mapping[Place, Candidate]) -> tuple[float, float]:
+    """The keyword score and nearness of a text, with shares of its neighbours'."""
+    _, keywords, nearness, _, _, session, place = candidate
     for step, share in _BESIDE:
         if other := placed.get((session, place + step)):
             keywords += share * other.keywords
@@ -153,7 +162,7 @@ def _heard(one: Candidate, placed: Mapping[Place, Candidate]) -> tuple[float, fl
     return keywords, nearness
 
 
-def _own(keywords: float, nearness: float, meaning: float) -> float:
+def _combined(keywords: float, nearness: float, meaning: float) -> float:
     by_words = KEYWORDS * keywords / (keywords + HALF_SURE) + NEARNESS * nearness
     return by_words + MEANING * max(0.0, meaning)
 
@@ -163,10 +172,10 @@ _BESIDE: Final = tuple(
 )
 
 
-def _shared(score: float, best: float) -> float:
+def _with_session(score: float, best: float) -> float:
     return (score + SAME_SESSION * best) / (1 + SAME_SESSION)
 
 
-def _left(one: Candidate) -> float:
-    """The part of its score that a text of that strength keeps."""
-    return 1 - FADES * (1 - one.strength)
+def _faded(candidate: Candidate) -> float:
+    """The part of its score that a text keeps after fading."""
+    return 1 - FADES * (1 - candidate.strength)

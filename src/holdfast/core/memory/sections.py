@@ -1,7 +1,6 @@
-"""Sections: a Markdown file in pieces, each under the headings that it stands under.
+"""Sections: a Markdown file in pieces, each with the headings above it.
 
-Only what divides a file is read: headings, and the fences between which a `#` is none. What a section says is
-kept as it was written.
+Only headings and code fences are parsed. The text of a section stays as it was written.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
 LONGEST: Final = 2_000
-"""A section of more characters goes on in another piece under the same headings."""
+"""A longer section is continued in another piece with the same headings."""
 HEADING_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Some of a file, and the headings above it, the widest first."""
+    """A part of a file, and the headings above it, the highest level first."""
 
     headings: tuple[str, ...]
     text: str
 
 
 def sections(text: str) -> list[Section]:
-    """The sections of a file that say anything, in order."""
+    """The sections of a file that are not empty, in order."""
     return [
         Section(headings, piece)
         for headings, lines in _divided(text)

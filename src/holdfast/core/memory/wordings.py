@@ -1,8 +1,8 @@
-"""Wordings: recognise a forgotten memory by keyed hashes of its words, and take it out of a text.
+"""Wordings: recognise a forgotten memory by keyed hashes of its words, and remove it from a text.
 
-A wording is known by its words alone: neither case, white space and punctuation nor the escapes of JSON hide
-it. Its words are hashed in blocks, so that a copy that was cut (at the edge of a text, or before an ellipsis)
-is recognised too. Nothing of the text itself is kept. Which wordings are forgotten is not known here.
+Only the words count: case, white space, punctuation and JSON escapes are ignored. The words are hashed in
+blocks, so that a copy that was cut (at the edge of a text, or before an ellipsis) is recognised too. The text
+itself is not stored. The caller passes in the fingerprints of what was forgotten.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from holdfast.core.text.defang import printable
 from holdfast.lazy_dataclass import dataclass
 
 FORGOTTEN: Final = "[forgotten]"
-"""What stands where a forgotten wording stood."""
+"""What replaces a forgotten wording."""
 BLOCK: Final = 5
-"""So many words are hashed together: few enough for a line that was cut, too many to be guessed."""
+"""How many words are hashed together: few enough for a line that was cut, too many to be guessed."""
 HASH_BYTES: Final = 8
 WORD_BYTES: Final = 4
 SIGN_BYTES: Final = 2
 FEWEST_LETTERS: Final = 12
 FEWEST_WORDS: Final = 3
 ENOUGH_LETTERS: Final = 16
-"""Shorter wordings could be anyone's words. They are recognised only where they stand alone."""
+"""Shorter wordings are too common; they are recognised only where they are the whole text."""
 LETTERS_PER_IDEOGRAPH: Final = 3
 WORDS_KNOWN: Final = 1 << 16
 
@@ -38,7 +38,7 @@ _REDACTED: Final = "[REDACTED"
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED_BLANKS: Final = "nrtbf"
 _NESTED: Final = 2
-"""A call's arguments are JSON in a string of JSON: the escapes are themselves escaped."""
+"""A call's arguments are JSON inside a JSON string, so that escapes are themselves escaped."""
 _ELLIPSIS: Final = re.compile(r"[\s\W]{0,3}?(?:…|\.\.\.)")
 _REMEMBERED: Final = re.compile(r"^(Remembered: )(.*)$", re.MULTILINE)
 _QUERIES: Final = re.compile(r"^(Queries: )(.*)$", re.MULTILINE)
@@ -47,37 +47,39 @@ _LIST_BREAK: Final = "; "
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """One wording: how many words it has, and the hash of each block of them, the last one ending with it."""
+    """One wording: its number of words, and the hash of each block of words; the last block ends with it."""
 
     words: int
     blocks: tuple[bytes, ...]
     alone: bool
-    """Too short to be looked for inside other texts."""
+    """Whether it is too short to be searched for inside other texts."""
 
 
 def fingerprints(text: str, key: bytes) -> tuple[Fingerprint, ...]:
-    """How a wording is recognised later; a second one where part of the text is not visible."""
+    """The fingerprint of a wording; a second one if the text contains invisible characters."""
     return _fingerprints(text, _WordHashes(key))
 
 
 def _fingerprints(text: str, hashes: _WordHashes) -> tuple[Fingerprint, ...]:
-    return tuple(dict.fromkeys(_fingerprint(each, hashes) for each in dict.fromkeys((text, printable(text)))))
+    return tuple(
+        dict.fromkeys(_fingerprint(wording, hashes) for wording in dict.fromkeys((text, printable(text))))
+    )
 
 
 class Wordings:
-    """Forgotten wordings, and what a text is without them."""
+    """Forgotten wordings, and how to remove them from texts."""
 
     def __init__(self, key: bytes, forgotten: Iterable[Fingerprint]) -> None:
         self._hashes = _WordHashes(key)
         self._all = frozenset(forgotten)
         self._blocks = defaultdict[bytes, list[tuple[Fingerprint, int]]](list)
-        for each in self._all:
-            if not each.alone:
-                for number, block in enumerate(each.blocks):
-                    self._blocks[block].append((each, number))
-        self._sizes = sorted({min(each.words, BLOCK) for each in self._all if not each.alone})
+        for wording in self._all:
+            if not wording.alone:
+                for number, block in enumerate(wording.blocks):
+                    self._blocks[block].append((wording, number))
+        self._sizes = sorted({min(wording.words, BLOCK) for wording in self._all if not wording.alone})
         signs = [
-            (int.from_bytes(block[:SIGN_BYTES]), found[0][0].words) for block, found in self._blocks.items()
+            (int.from_bytes(block[:SIGN_BYTES]), places[0][0].words) for block, places in self._blocks.items()
         ]
         self._signs = frozenset(sign for sign, words in signs if words > 1)
         self._signs_alone = frozenset(sign for sign, words in signs if words == 1)
@@ -90,15 +92,15 @@ class Wordings:
         return bool(self._all) and any(each in self._all for each in _fingerprints(text, self._hashes))
 
     def removed(self, text: str) -> str:
-        """The text with a mark in place of each forgotten wording, also of one that an ellipsis cuts off."""
+        """The text with a mark in place of each forgotten wording, also one that an ellipsis cuts off."""
         return self._removed(text, at_edges=False) if self._blocks else text
 
     def removed_from_passage(self, text: str) -> str:
-        """The same for a part of a longer text: a wording may begin before it, or go on behind it."""
+        """The same for a part of a longer text: a wording may begin before it, or continue after it."""
         return self._removed(text, at_edges=True) if self._blocks else text
 
     def removed_across(self, parts: Sequence[str]) -> list[str]:
-        """The parts of one text, each without the wordings, also one that goes on in the next part."""
+        """The parts of one text, each without the wordings, also one that continues in the next part."""
         for view in _views("".join(parts)) if self._blocks else ():
             spans = _joined(self._spans(view, at_edges=False))
             if spans:
@@ -107,23 +109,23 @@ class Wordings:
         return list(parts)
 
     def removed_from_digest(self, text: str) -> str:
-        """The same, and what a digest lists as remembered is no forgotten wording, however short."""
+        """The same for a digest, whose lists of memories and queries lose even short forgotten wordings."""
         if not self._all:
             return text
         text = _QUERIES.sub(self._without_queries, text)
         return self.removed(_REMEMBERED.sub(self._without_items, text))
 
     def removed_from_query(self, text: str) -> str:
-        """The same for words to look for, of which a prompt leaves only the first."""
+        """The same for a search query, which may contain only the first words of a wording."""
         return FORGOTTEN if self.is_one(text) else self.removed_from_passage(text)
 
-    def _without_queries(self, found: re.Match[str]) -> str:
-        return found[1] + _LIST_BREAK.join(map(self.removed_from_query, found[2].split(_LIST_BREAK)))
+    def _without_queries(self, line: re.Match[str]) -> str:
+        return line[1] + _LIST_BREAK.join(map(self.removed_from_query, line[2].split(_LIST_BREAK)))
 
-    def _without_items(self, found: re.Match[str]) -> str:
-        items = found[2].split(_LIST_BREAK)
+    def _without_items(self, line: re.Match[str]) -> str:
+        items = line[2].split(_LIST_BREAK)
         left = [item for item in items if not self.is_one(item)]
-        return found[0] if len(left) == len(items) else found[1] + _LIST_BREAK.join(left or [FORGOTTEN])
+        return line[0] if len(left) == len(items) else line[1] + _LIST_BREAK.join(left or [FORGOTTEN])
 
     def _removed(self, text: str, *, at_edges: bool) -> str:
         for view in _views(text):
@@ -134,7 +136,7 @@ class Wordings:
         return text
 
     def _spans(self, view: _View, *, at_edges: bool) -> list[tuple[int, int]]:
-        """Which characters of a view are a forgotten wording, or a piece of one."""
+        """The spans of a view that are a forgotten wording, or a piece of one."""
         hits = list(self._hits(_WORD.findall(view.text)))
         if not hits:
             return []  # as in most texts
@@ -144,17 +146,17 @@ class Wordings:
         matches = list(_WORD.finditer(view.text))
         spans: list[tuple[int, int]] = []
         for (wording, start), numbers in alignments.items():
-            found = _Found(wording, start, min(numbers), max(numbers), whole_run=_is_run(numbers))
-            covered = _covered(view.text, matches, found, at_edges=at_edges)
+            match = _PartialMatch(wording, start, min(numbers), max(numbers), whole_run=_is_run(numbers))
+            covered = _covered(view.text, matches, match, at_edges=at_edges)
             if covered is not None:
                 spans.append((matches[covered[0]].start(), matches[covered[1]].end()))
         return spans
 
     def _hits(self, words: Sequence[str]) -> Iterator[tuple[int, Fingerprint, int]]:
-        """Where a block of a forgotten wording stands among the words."""
+        """The places where a block of a forgotten wording begins among the words."""
         hashes = [self._hashes[word] for word in words]
         signs, alone = self._signs, self._signs_alone
-        # Written out: this is asked of every word that is read.
+        # Inlined for speed: this runs for every word.
         places = [
             place
             for place, (word, after) in enumerate(pairwise([*hashes, 0]))
@@ -169,7 +171,7 @@ class Wordings:
 
 
 class _View(NamedTuple):
-    """A text as it reads, and for each of its characters where that stands in the text itself."""
+    """An unescaped text, and for each of its characters the position in the original text."""
 
     text: str
     places: Sequence[int]
@@ -179,7 +181,7 @@ class _View(NamedTuple):
 
 
 def _views(text: str) -> Iterator[_View]:
-    """The text as it stands and, where it has escapes, as JSON would read it, and once more."""
+    """The text itself and, if it has escapes, the text unescaped once and twice."""
     view = _View(text, range(len(text) + 1))
     yield view
     for _ in range(_NESTED):
@@ -210,10 +212,10 @@ def _meaning(escape: re.Match[str]) -> str:
     return " " if escape[2] in _ESCAPED_BLANKS else escape[2]
 
 
-class _Found(NamedTuple):
-    """What was found of a wording: its blocks from the first to the last, in a row or not.
+class _PartialMatch(NamedTuple):
+    """A match of some of a wording's blocks, from the first to the last.
 
-    `start` is where the wording begins, or would begin: before the text, if its beginning was cut off.
+    `start` is the place of the wording's first word; negative if its beginning was cut off.
     """
 
     wording: Fingerprint
@@ -224,19 +226,19 @@ class _Found(NamedTuple):
 
 
 def _covered(
-    text: str, matches: Sequence[re.Match[str]], found: _Found, *, at_edges: bool
+    text: str, matches: Sequence[re.Match[str]], match: _PartialMatch, *, at_edges: bool
 ) -> tuple[int, int] | None:
-    """The first and the last word of what stands of a wording; None for words that are shared by chance."""
-    wording, start = found.wording, found.start
-    if not found.whole_run:
+    """The first and last word of a wording in the text; None if the words are shared by chance."""
+    wording, start = match.wording, match.start
+    if not match.whole_run:
         return None
-    begin = start + _offset(wording, found.first)
-    behind = start + _offset(wording, found.last) + min(wording.words, BLOCK)
-    if found.first > 0:
+    begin = start + _offset(wording, match.first)
+    behind = start + _offset(wording, match.last) + min(wording.words, BLOCK)
+    if match.first > 0:
         if not (at_edges and start < 0 and begin < BLOCK):
             return None
-        begin = 0  # Before the edge stood the rest of a block.
-    if found.last < len(wording.blocks) - 1:
+        begin = 0  # The rest of a block was before the edge.
+    if match.last < len(wording.blocks) - 1:
         cut = _ellipsis_after(text, matches, behind)
         if cut is not None:
             behind = cut
@@ -248,7 +250,7 @@ def _covered(
 
 
 def _ellipsis_after(text: str, matches: Sequence[re.Match[str]], behind: int) -> int | None:
-    """Behind how many words, fewer than a block or one that was itself cut, an ellipsis stands."""
+    """The number of words before an ellipsis, if one follows within a block; None if not."""
     for count in range(behind, min(behind + BLOCK, len(matches)) + 1):
         if _ELLIPSIS.match(text, matches[count - 1].end()):
             return count
@@ -279,21 +281,21 @@ def _marked(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _marked_parts(parts: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[str]:
-    """The parts of a text, with a mark in each that holds some of a span."""
+    """The parts of a text, with a mark in each that contains some of a span."""
     marked: list[str] = []
     begin = 0
     for part in parts:
         end = begin + len(part)
-        inside = [(max(one, begin) - begin, min(other, end) - begin) for one, other in spans]
-        marked.append(_marked(part, [(one, other) for one, other in inside if one < other]))
+        inside = [(max(start, begin) - begin, min(stop, end) - begin) for start, stop in spans]
+        marked.append(_marked(part, [(start, stop) for start, stop in inside if start < stop]))
         begin = end
     return marked
 
 
 def _fingerprint(text: str, hashes: _WordHashes) -> Fingerprint:
     words = _WORD.findall(text) or [" ".join(text.split())]
-    hook_events = sum(LETTERS_PER_IDEOGRAPH if _IDEOGRAPH.match(word) else len(word) for word in words)
-    long = hook_events >= ENOUGH_LETTERS or (hook_events >= FEWEST_LETTERS and len(words) >= FEWEST_WORDS)
+    letters = sum(LETTERS_PER_IDEOGRAPH if _IDEOGRAPH.match(word) else len(word) for word in words)
+    long = letters >= ENOUGH_LETTERS or (letters >= FEWEST_LETTERS and len(words) >= FEWEST_WORDS)
     size = min(len(words), BLOCK)
     starts = [*range(0, len(words) - size, BLOCK), len(words) - size]
     blocks = tuple(hashes.block(words[start : start + size]) for start in starts)
@@ -301,12 +303,12 @@ def _fingerprint(text: str, hashes: _WordHashes) -> Fingerprint:
 
 
 def _offset(wording: Fingerprint, number: int) -> int:
-    """Which of a wording's words a block begins with."""
+    """The index of a block's first word in its wording."""
     return min(number * BLOCK, wording.words - min(wording.words, BLOCK))
 
 
 class _WordHashes(dict[str, int]):
-    """The hashes of words under one key, each made once."""
+    """The hashes of words under one key, cached."""
 
     def __init__(self, key: bytes) -> None:
         super().__init__()
@@ -315,13 +317,13 @@ class _WordHashes(dict[str, int]):
     def __missing__(self, word: str) -> int:
         if len(self) >= WORDS_KNOWN:
             self.clear()
-        # Marks of redacted values are alike: their tags differ from session to session.
+        # All marks of redacted values count as the same word: their tags differ between sessions.
         plain = _REDACTED if word.startswith(_REDACTED) else word.casefold()
         self[word] = int.from_bytes(self._hash(plain.encode("utf-8", "replace"))[:WORD_BYTES])
         return self[word]
 
     def block(self, words: Sequence[str]) -> bytes:
-        """Before the hash stand two bytes by which the few places worth hashing are found."""
+        """The hash of a block, preceded by two bytes by which the few places worth hashing are found."""
         hashes = [self[word] for word in words]
         sign = _sign(*hashes[:2]) if len(hashes) > 1 else _sign(hashes[0], 0)
         return sign.to_bytes(SIGN_BYTES) + self._hash(b"".join(each.to_bytes(WORD_BYTES) for each in hashes))
@@ -331,7 +333,7 @@ class _WordHashes(dict[str, int]):
 
 
 def _sign(word: int, following: int) -> int:
-    """Two bytes made of two words, of which they tell next to nothing."""
+    """Two bytes derived from two words; they reveal next to nothing about the words."""
     return (word ^ following * 3) & 0xFFFF
 
 

@@ -1,1 +1,1 @@
-"""Work: what a ledger and a handoff say of a session."""
+"""Work: what a ledger and a handoff say about a session."""

@@ -1,6 +1,6 @@
-"""What a session's ledger should say: from its evidence, and from what its agent wrote down.
+"""Fill a session's ledger from its evidence and from what its agent wrote down.
 
-Only what is known of one session; how that joins what stands in the file is `ledger_merge`'s work.
+`ledger_merge` merges this with the ledger's file.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ MOST: Final = {
 }
 
 
-def filled(told: BriefInput) -> Ledger:
-    """The ledger of a session as its evidence and its agent's last digest have it."""
-    trail = told.session.trail
-    digest = told_in(told.words[0].text) if told.words else Ledger()
-    seen = Ledger(
+def filled(brief_input: BriefInput) -> Ledger:
+    """The ledger of a session, from its evidence and its agent's last digest."""
+    trail = brief_input.session.trail
+    digest = told_in(brief_input.words[0].text) if brief_input.words else Ledger()
+    observed = Ledger(
         goal=_goal(trail) or digest.goal,
         constraints=_some(_rules(trail), Part.CONSTRAINTS),
         decisions=_last(_notes(trail, NoteKind.DECISION), digest, Part.DECISIONS),
@@ -59,17 +59,19 @@ def filled(told: BriefInput) -> Ledger:
             Part.NEXT,
         ),
         questions=_last(_open(trail), digest, Part.QUESTIONS),
-        files=_some(_files(told), Part.FILES),
-        ids=_some(_ids(told), Part.IDS),
+        files=_some(_files(brief_input), Part.FILES),
+        ids=_some(_ids(brief_input), Part.IDS),
         commands=_some(_commands(trail), Part.COMMANDS),
     )
-    # What the user ruled needs no confirmation; what the agent only gathered does.
-    said = doubted(replace(seen, constraints=digest.constraints), trail)
-    return said.having(Part.CONSTRAINTS, _some((*seen.constraints, *said.constraints), Part.CONSTRAINTS))
+    # The user's rules need no confirmation; what the agent inferred does.
+    unconfirmed = doubted(replace(observed, constraints=digest.constraints), trail)
+    return unconfirmed.having(
+        Part.CONSTRAINTS, _some((*observed.constraints, *unconfirmed.constraints), Part.CONSTRAINTS)
+    )
 
 
 def told_in(words: str) -> Ledger:
-    """What an agent's own words say: a ledger in its format, or a digest with its labels."""
+    """The ledger in an agent's own words, which are a ledger file or a digest with labels."""
     if words.strip() and is_ledger(words):
         return read(parse(words))
     ledger, part = Ledger(), Part.NOW
@@ -94,7 +96,7 @@ _PARTS: Final = {
 
 
 def _goal(trail: Trail) -> tuple[Entry, ...]:
-    """What was asked for last, and what it began with."""
+    """The current goal, and the first prompt if it differs."""
     goal, first = trail.goal, trail.first_prompt
     if goal is None or reader.is_generic(goal.text):
         return ()
@@ -104,7 +106,7 @@ def _goal(trail: Trail) -> tuple[Entry, ...]:
 
 
 def _rules(trail: Trail) -> Iterator[Entry]:
-    """The first rules, and the latest: what stands between was said in passing."""
+    """The first rules and the latest; those between were said in passing."""
     rules = _notes(trail, NoteKind.CONSTRAINT)
     most = MOST[Part.CONSTRAINTS]
     yield from rules if len(rules) <= most else (*rules[: most // 2], *rules[-most // 2 :])
@@ -120,12 +122,14 @@ def _entries(todos: Iterable[Todo], status: str) -> Iterator[Entry]:
 
 def _now(trail: Trail) -> Iterator[Entry]:
     yield from _entries(still_open(trail), "in_progress")
-    asked = trail.prompts[-1] if trail.prompts else None
-    if asked and asked != trail.first_prompt and not reader.is_generic(asked.text):
-        yield Entry(f"Asked last: “{_line(asked.text)}”")
-    said = [said for said in trail.statements if not reader.is_narration(one_line(said.text))]
-    if said:
-        yield Entry(f"Said last: {_line(said[-1].text)}")
+    prompt = trail.prompts[-1] if trail.prompts else None
+    if prompt and prompt != trail.first_prompt and not reader.is_generic(prompt.text):
+        yield Entry(f"Asked last: “{_line(prompt.text)}”")
+    statements = [
+        statements for statements in trail.statements if not reader.is_narration(one_line(statements.text))
+    ]
+    if statements:
+        yield Entry(f"Said last: {_line(statements[-1].text)}")
     for run in [run for run in trail.commands if has_failed(run)][-2:]:
         reason = f": {shortened(run.reason, REASON_CHARS)}" if run.reason else ""
         if command := _command(run):
@@ -137,21 +141,23 @@ def _open(trail: Trail) -> Iterator[Entry]:
     yield from (Entry(f"Not tried yet: {_line(note.text)}") for note in trail.noted(NoteKind.UNTRIED))
 
 
-def _files(told: BriefInput) -> Iterator[Entry]:
-    changed = [touch for touch in told.session.trail.files if touch.action in (Action.EDIT, Action.WRITE)]
+def _files(brief_input: BriefInput) -> Iterator[Entry]:
+    changed = [
+        touch for touch in brief_input.session.trail.files if touch.action in (Action.EDIT, Action.WRITE)
+    ]
     for touch in sorted(changed, key=lambda touch: -touch.step):
-        if path := _quoted(relative(touch.path, told)):
-            why = told.marks.get(touch.path, "")
+        if path := _quoted(relative(touch.path, brief_input)):
+            why = brief_input.marks.get(touch.path, "")
             yield Entry(path, unconfirmed=bool(why), why=why)
 
 
-def _ids(told: BriefInput) -> Iterator[Entry]:
-    git, trail = told.session.git, told.session.trail
+def _ids(brief_input: BriefInput) -> Iterator[Entry]:
+    git, trail = brief_input.session.git, brief_input.session.trail
     if git and (branch := _quoted(git.branch)):
         yield Entry(f"branch {branch}")
     if git and git.head:
         yield Entry(f"commit `{git.head[:10]}`")
-    if key := _quoted(told.session.key):
+    if key := _quoted(brief_input.session.key):
         yield Entry(f"session {key}")
     named = [mention for mention in trail.mentions if mention.thing is Thing.REFERENCE]
     for mention in sorted(named, key=lambda mention: -use_at(mention, trail.steps)):
@@ -160,7 +166,7 @@ def _ids(told: BriefInput) -> Iterator[Entry]:
 
 
 def _commands(trail: Trail) -> Iterator[Entry]:
-    """What failed last, then what checks the work: tests, and what was run again and again."""
+    """The last failures, then the commands that check the work: tests, and what was run repeatedly."""
     newest = list(reversed(trail.commands))
     failed = [run for run in newest if has_failed(run)]
     checks = [run for run in newest if run.ok and (run.tests or run.times > 1)]
@@ -179,12 +185,12 @@ def _quoted(name: str) -> str:
 
 
 def _first(entries: Iterable[Entry], digest: Ledger, part: Part) -> tuple[Entry, ...]:
-    """The agent's own words first, then what was seen."""
+    """The agent's own words first, then the evidence; the first so many."""
     return _some((*digest.of(part), *entries), part)
 
 
 def _last(entries: Iterable[Entry], digest: Ledger, part: Part) -> tuple[Entry, ...]:
-    """The newest of what was seen, and the agent's own words."""
+    """The evidence first, then the agent's own words; the last so many."""
     every = tuple(_each_once((*entries, *digest.of(part))))
     return every[-MOST[part] :]
 
