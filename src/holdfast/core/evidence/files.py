@@ -52,7 +52,7 @@ def _with_touch(touches: tuple[FileTouch, ...], touch: FileTouch) -> tuple[FileT
 
 
 def _exists_again(touch: FileTouch, path: str, *, whole: bool) -> bool:
-    """Whether a deleted path exists again with `path`: as itself or its parent; with `whole`, also inside it."""
+    """Whether a deleted path exists again with `path`: as itself or its parent; with `whole` also inside."""
     if touch.action is not Action.DELETE or touch.renamed_to:
         return False
     around = touch.path == path or path.startswith(f"{touch.path}/")
