@@ -45,12 +45,12 @@ def without_ours(text: str) -> str:
 
 
 def is_own_tool(name: str) -> bool:
-    """Whether a tool is Holdfast's, under any name that a harness gives it; its results are no evidence."""
+    """Whether a tool is Holdfast's, whatever a harness calls it; its results are Holdfast's own text."""
     return _OWN_TOOL.search(name) is not None
 
 
 def is_own_command(command: str) -> bool:
-    """Whether a shell command runs `holdfast`; its output is no evidence."""
+    """Whether a shell command runs `holdfast`; its output is Holdfast's own text."""
     return "holdfast" in command and _OWN_COMMAND.search(command) is not None
 
 
