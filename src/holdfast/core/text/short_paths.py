@@ -20,7 +20,7 @@ def shortener(paths: Iterable[str]) -> Callable[[str], str]:
     """A function that shortens a path to its end, as long as needed to distinguish it from these paths."""
     alike: dict[str, set[str]] = {}
     for path in paths:
-        # A path that is already shortened is the same file.
+        # The mark may replace the root of another working copy, where it is the same file.
         alike.setdefault(_end(path, _LEAST), set()).add(path.removeprefix(LEFT_OUT))
 
     def short(path: str) -> str:
