@@ -1,4 +1,4 @@
-"""Somebody's command inside of ours: theirs first, whatever becomes of either."""
+"""The user's command inside Holdfast's: the user's runs first, whatever happens to either."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from holdfast.core.events.wrapped_command import unwrapped, wrapped
 
-LETTER = '{"session_id": "s-1", "note": "it\'s $HOME and `ls`"}'
-OURS = "cat >/dev/null; printf ours"
+PAYLOAD = '{"session_id": "s-1", "note": "it\'s $HOME and `ls`"}'
+OWN_COMMAND = "cat >/dev/null; printf ours"
 
 commands = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 
 
-@given(commands, commands.filter(lambda ours: "$theirs" not in ours))
-def test_a_wrapped_command_can_be_had_back(theirs: str, ours: str) -> None:
-    assert unwrapped(wrapped(theirs, ours)) == theirs
+@given(commands, commands.filter(lambda own_command: "$theirs" not in own_command))
+def test_a_wrapped_command_can_be_had_back(user_command: str, own_command: str) -> None:
+    assert unwrapped(wrapped(user_command, own_command)) == user_command
 
 
 @given(commands)
-def test_a_command_that_was_wrapped_twice_is_had_back_in_two_steps(theirs: str) -> None:
-    assert unwrapped(wrapped(wrapped(theirs, "a"), "b")) == wrapped(theirs, "a")
+def test_a_command_that_was_wrapped_twice_is_had_back_in_two_steps(user_command: str) -> None:
+    assert unwrapped(wrapped(wrapped(user_command, "a"), "b")) == wrapped(user_command, "a")
 
 
 @pytest.mark.parametrize("command", ["", "my-line", "letter=$(cat)", "cat; printf %s x | y"])
@@ -31,18 +31,18 @@ def test_what_stands_alone_is_around_nothing(command: str) -> None:
     assert unwrapped(command) == ""
 
 
-def shown(theirs: str, ours: str = OURS) -> tuple[int, str]:
-    line = wrapped(theirs, ours)
-    done = subprocess.run(["/bin/sh", "-c", line], input=LETTER, capture_output=True, text=True, check=False)
+def shown(user_command: str, own_command: str = OWN_COMMAND) -> tuple[int, str]:
+    line = wrapped(user_command, own_command)
+    done = subprocess.run(["/bin/sh", "-c", line], input=PAYLOAD, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
 
 @pytest.mark.parametrize(
-    ("theirs", "out"),
+    ("user_command", "out"),
     [
         ("echo theirs; cat >/dev/null", "theirs\nours"),
         ("printf 'two\nlines'", "two\nlines\nours"),
-        ("cat", f"{LETTER}\nours"),
+        ("cat", f"{PAYLOAD}\nours"),
         ('case x in x) echo "it\'s";; esac # done', "it's\nours"),
         ("exit 3", "ours"),
         ("no-such-program-here 2>/dev/null", "ours"),
@@ -50,13 +50,13 @@ def shown(theirs: str, ours: str = OURS) -> tuple[int, str]:
         ("true", "ours"),
     ],
 )
-def test_theirs_stands_first_and_neither_sees_the_other(theirs: str, out: str) -> None:
-    status, shown_out = shown(theirs)
+def test_theirs_stands_first_and_neither_sees_the_other(user_command: str, out: str) -> None:
+    status, shown_out = shown(user_command)
     assert (status, shown_out) == (0, out)
 
 
 def test_both_are_given_the_letter() -> None:
-    assert shown("cat", "cat") == (0, f"{LETTER}\n{LETTER}")
+    assert shown("cat", "cat") == (0, f"{PAYLOAD}\n{PAYLOAD}")
 
 
 def test_theirs_is_shown_where_ours_cannot_run() -> None:

@@ -25,24 +25,24 @@ from tests.core.scenes import KEY, NOON, after, called, prompt, replied, returne
 
 
 def trail(*events: Event) -> Trail:
-    found = Trail()
+    result = Trail()
     for event in events:
-        found = follow(found, event)
-    return found
+        result = follow(result, event)
+    return result
 
 
 def test_a_file_is_known_by_the_strongest_thing_done_to_it() -> None:
-    found = trail(
+    result = trail(
         called("1", Action.WRITE, "a.py"),
         returned("1"),
         called("2", Action.READ, "a.py"),
         returned("2", at=NOON + 5),
     )
-    assert found.files == (FileTouch("a.py", Action.WRITE, 1, NOON + 5, step=2),)
+    assert result.files == (FileTouch("a.py", Action.WRITE, 1, NOON + 5, step=2),)
 
 
 def test_only_edits_count_as_edits() -> None:
-    found = trail(
+    result = trail(
         called("1", Action.READ, "a.py"),
         returned("1"),
         called("2", Action.EDIT, "a.py"),
@@ -52,15 +52,15 @@ def test_only_edits_count_as_edits() -> None:
         called("4", Action.EDIT, "a.py"),
         returned("4"),
     )
-    assert found.files == (FileTouch("a.py", Action.EDIT, 2, NOON, step=4),)
+    assert result.files == (FileTouch("a.py", Action.EDIT, 2, NOON, step=4),)
 
 
 @pytest.mark.parametrize(
     ("root", "files"), [("/tmp/app", ["/tmp/app/src/a.py", "/tmp/app/src/b.py"]), ("/home/you/app", [])]
 )
 def test_a_project_may_stand_among_temporary_files(root: str, files: list[str]) -> None:
-    found = follow(Trail(), called("1", Action.RUN, "cd /tmp/app/src && touch a.py && cat b.py"), root)
-    assert [touch.path for touch in follow(found, returned("1"), root).files] == files
+    result = follow(Trail(), called("1", Action.RUN, "cd /tmp/app/src && touch a.py && cat b.py"), root)
+    assert [touch.path for touch in follow(result, returned("1"), root).files] == files
 
 
 @pytest.mark.parametrize(
@@ -84,31 +84,31 @@ def test_a_file_that_was_only_read_is_not_said_to_be_edited() -> None:
 
 
 def test_a_subagents_files_are_kept_apart() -> None:
-    found = trail(called("1", Action.EDIT, "a.py", agent="a1"), returned("1"))
-    assert found.files == ()
-    assert found.subagent_files == (FileTouch("a.py", Action.EDIT, 1, NOON),)
+    result = trail(called("1", Action.EDIT, "a.py", agent="a1"), returned("1"))
+    assert result.files == ()
+    assert result.subagent_files == (FileTouch("a.py", Action.EDIT, 1, NOON),)
 
 
 def test_the_latest_outcome_of_a_command_wins() -> None:
-    found = trail(
+    result = trail(
         called("1", Action.RUN, "make test"),
         returned("1", ok=False, exit_status=2, text="make: *** [test] Error 2"),
         called("2", Action.RUN, "make test"),
         returned("2", exit_status=0, at=NOON + 9),
     )
-    assert found.commands == (CommandRun("make test", NOON + 9, ok=True, exit_status=0, times=2, step=2),)
+    assert result.commands == (CommandRun("make test", NOON + 9, ok=True, exit_status=0, times=2, step=2),)
 
 
 def test_a_failure_keeps_the_line_that_says_why() -> None:
     text = "Exit code 1\nrunning 3 tests\nE   AssertionError: 3 != 4\n1 failed, 2 passed"
-    found = trail(called("1", Action.RUN, "pytest"), returned("1", ok=False, exit_status=1, text=text))
-    assert found.commands[0].reason == "AssertionError: 3 != 4"
+    result = trail(called("1", Action.RUN, "pytest"), returned("1", ok=False, exit_status=1, text=text))
+    assert result.commands[0].reason == "AssertionError: 3 != 4"
 
 
 def test_what_we_recalled_tells_nothing_about_the_command_that_asked_for_it() -> None:
     recalled = returned("c1", text="1. FAILED tests/test_retry.py::test_backoff\n1 failed, 3 passed in 0.2s")
-    found = trail(called("c1", Action.RUN, "holdfast recall backoff"), recalled)
-    assert [(run.ok, run.tests, run.reason) for run in found.commands] == [(True, None, "")]
+    result = trail(called("c1", Action.RUN, "holdfast recall backoff"), recalled)
+    assert [(run.ok, run.tests, run.reason) for run in result.commands] == [(True, None, "")]
 
 
 def test_a_command_that_never_returned_is_still_known() -> None:
@@ -124,51 +124,51 @@ def test_the_newest_todo_list_stands() -> None:
 
 
 def test_the_first_prompt_outlives_all_others() -> None:
-    found = trail(*(prompt(f"prompt {n}", f"p{n}") for n in range(PROMPTS_KEPT + 5)))
-    assert found.first_prompt is not None
-    assert found.first_prompt.text == "prompt 0"
-    assert len(found.prompts) == PROMPTS_KEPT
+    result = trail(*(prompt(f"prompt {n}", f"p{n}") for n in range(PROMPTS_KEPT + 5)))
+    assert result.first_prompt is not None
+    assert result.first_prompt.text == "prompt 0"
+    assert len(result.prompts) == PROMPTS_KEPT
 
 
 def test_the_last_statements_are_kept() -> None:
-    found = trail(*(said(f"statement {n}", f"a{n}") for n in range(9)), said("   ", "a9"))
-    assert [one.text for one in found.statements] == [f"statement {n}" for n in range(3, 9)]
+    result = trail(*(said(f"statement {n}", f"a{n}") for n in range(9)), said("   ", "a9"))
+    assert [one.text for one in result.statements] == [f"statement {n}" for n in range(3, 9)]
 
 
 def test_over_the_cap_files_that_were_only_read_go_first() -> None:
     edits = [(called(f"e{n}", Action.EDIT, f"edited{n}.py"), returned(f"e{n}")) for n in range(5)]
     reads = [(called(f"r{n}", Action.READ, f"read{n}.py"), returned(f"r{n}")) for n in range(FILES_KEPT + 5)]
-    found = trail(*(event for pair in [*edits, *reads] for event in pair))
-    assert len(found.files) == FILES_KEPT
-    assert {f"edited{n}.py" for n in range(5)} <= {touch.path for touch in found.files}
+    result = trail(*(event for pair in [*edits, *reads] for event in pair))
+    assert len(result.files) == FILES_KEPT
+    assert {f"edited{n}.py" for n in range(5)} <= {touch.path for touch in result.files}
 
 
 @given(st.lists(st.sampled_from(["ls", "make", "pytest -q", "git status"]), max_size=80))
 def test_a_trail_stays_small_whatever_happens(commands: list[str]) -> None:
-    found = Trail()
+    result = Trail()
     for number, command in enumerate(commands):
-        found = follow(found, called(str(number), Action.RUN, f"{command} {number}"))
-    assert len(found.commands) <= COMMANDS_KEPT
+        result = follow(result, called(str(number), Action.RUN, f"{command} {number}"))
+    assert len(result.commands) <= COMMANDS_KEPT
 
 
 @given(st.integers(0, 5))
 def test_seeing_events_again_changes_nothing(times: int) -> None:
     events = (prompt("do it", "p1"), called("1", Action.RUN, "make"), returned("1"), said("done", "a1"))
     once = trail(*events)
-    found = once
+    result = once
     for _ in range(times):
-        found = follow(found, events[0])
-        found = follow(found, events[2])
-        found = follow(found, events[3])
-    assert found == once
+        result = follow(result, events[0])
+        result = follow(result, events[2])
+        result = follow(result, events[3])
+    assert result == once
 
 
 def edited(call: str, subject: str, detail: str) -> ToolCalled:
     return replace(called(call, Action.EDIT, subject), detail=detail)
 
 
-def notes(found: Trail, kind: NoteKind) -> list[str]:
-    return [note.text for note in found.noted(kind)]
+def notes(result: Trail, kind: NoteKind) -> list[str]:
+    return [note.text for note in result.noted(kind)]
 
 
 class TestFiles:
@@ -184,112 +184,112 @@ class TestFiles:
 *** End Patch"""
 
     def test_every_file_of_a_patch_counts(self) -> None:
-        found = trail(edited("1", "a.py", self.PATCH), returned("1"))
-        assert {touch.path: touch.action for touch in found.files} == {
+        result = trail(edited("1", "a.py", self.PATCH), returned("1"))
+        assert {touch.path: touch.action for touch in result.files} == {
             "a.py": Action.EDIT,
             "b.py": Action.WRITE,
             "c.py": Action.DELETE,
         }
 
     def test_edits_in_the_shell_are_seen(self) -> None:
-        found = trail(called("1", Action.RUN, "sed -i s/x/y/ a.py && git mv old.py new.py"), returned("1"))
-        assert {touch.path: touch.action for touch in found.files} == {
+        result = trail(called("1", Action.RUN, "sed -i s/x/y/ a.py && git mv old.py new.py"), returned("1"))
+        assert {touch.path: touch.action for touch in result.files} == {
             "a.py": Action.EDIT,
             "old.py": Action.DELETE,
             "new.py": Action.EDIT,
         }
 
     def test_a_file_that_was_deleted_and_written_again_is_there(self) -> None:
-        found = trail(
+        result = trail(
             called("1", Action.DELETE, "a.py"),
             returned("1"),
             called("2", Action.WRITE, "a.py"),
             returned("2"),
         )
-        assert found.files[0].action is Action.WRITE
+        assert result.files[0].action is Action.WRITE
 
 
 class TestWhatPeopleRuledAndAsked:
     def test_the_goal_of_a_wrapped_prompt_is_what_its_user_asks(self) -> None:
         wrapped = "# Rules of the house\n" + "Be brief.\n" * 4_000 + "# User Request\nStart phase 01"
-        found = trail(prompt(wrapped, "p1"))
-        assert found.goal is not None
-        assert found.goal.text == "Start phase 01"
-        assert twin(found, prompt(wrapped, "letter:1")) is not None
+        result = trail(prompt(wrapped, "p1"))
+        assert result.goal is not None
+        assert result.goal.text == "Start phase 01"
+        assert twin(result, prompt(wrapped, "letter:1")) is not None
 
     def test_a_generic_prompt_does_not_replace_the_goal(self) -> None:
-        found = trail(
+        result = trail(
             prompt("Fix the flaky retry test in tests/test_retry.py", "p1"), prompt("continue", "p2")
         )
-        assert found.goal is not None
-        assert found.goal.record == "p1"
+        assert result.goal is not None
+        assert result.goal.record == "p1"
 
     def test_what_is_to_be_remembered_is_no_goal(self) -> None:
         wish = "/remember the quay is 30 m long, and never push to main"
-        found = trail(prompt(wish, "p1"), prompt("Fix the retry test", "p2"), prompt(wish, "p3"))
-        assert (found.goal, found.first_prompt) == (found.prompts[1], found.prompts[1])
+        result = trail(prompt(wish, "p1"), prompt("Fix the retry test", "p2"), prompt(wish, "p3"))
+        assert (result.goal, result.first_prompt) == (result.prompts[1], result.prompts[1])
         assert trail(prompt(wish, "p1")).goal is None
-        assert any("never push to main" in note.text for note in found.notes), "a rule holds all the same"
+        assert any("never push to main" in note.text for note in result.notes), "a rule holds all the same"
 
     def test_a_concrete_one_does(self) -> None:
-        found = trail(
+        result = trail(
             prompt("Fix the retry test", "p1"), prompt("Why does parse_hook drop the session id?", "p2")
         )
-        assert found.goal is not None
-        assert found.goal.record == "p2"
+        assert result.goal is not None
+        assert result.goal.record == "p2"
 
     def test_a_rule_is_kept_whole_and_once(self) -> None:
         rule = "Never touch legacy.py, it is frozen until the audit."
-        found = trail(prompt(f"Fix it. {rule}", "p1"), prompt(rule, "p2"))
-        assert notes(found, NoteKind.CONSTRAINT) == [rule]
+        result = trail(prompt(f"Fix it. {rule}", "p1"), prompt(rule, "p2"))
+        assert notes(result, NoteKind.CONSTRAINT) == [rule]
 
     def test_the_first_rule_outlives_all_that_follow(self) -> None:
         prompts = (prompt(f"You must keep rule number {n} in mind.", f"p{n}") for n in range(90))
-        kept = notes(trail(*prompts), NoteKind.CONSTRAINT)
-        assert len(kept) == NOTES_KEPT[NoteKind.CONSTRAINT]
-        assert kept[0] == "You must keep rule number 0 in mind."
-        assert kept[-1] == "You must keep rule number 89 in mind."
+        constraints = notes(trail(*prompts), NoteKind.CONSTRAINT)
+        assert len(constraints) == NOTES_KEPT[NoteKind.CONSTRAINT]
+        assert constraints[0] == "You must keep rule number 0 in mind."
+        assert constraints[-1] == "You must keep rule number 89 in mind."
 
     def test_of_a_huge_prompt_the_beginning_and_the_end_are_read(self) -> None:
         rules = [f"You must never forget rule {n}." for n in range(3)]
         paste = "a line of some log\n" * 5_000
-        found = trail(prompt(f"{rules[0]}\n{paste}\n{rules[1]}\n{paste}\n{rules[2]}", "p1"))
-        assert notes(found, NoteKind.CONSTRAINT) == [rules[0], rules[2]]
+        result = trail(prompt(f"{rules[0]}\n{paste}\n{rules[1]}\n{paste}\n{rules[2]}", "p1"))
+        assert notes(result, NoteKind.CONSTRAINT) == [rules[0], rules[2]]
 
 
 class TestWhatTheAgentSaid:
     def test_decisions_and_next_steps_are_kept(self) -> None:
-        found = trail(
+        result = trail(
             said("I decided to use a monotonic clock because wall time jumps. Next: update the docs.", "a1")
         )
-        assert len(notes(found, NoteKind.DECISION)) == 1
-        assert len(notes(found, NoteKind.NEXT)) == 1
+        assert len(notes(result, NoteKind.DECISION)) == 1
+        assert len(notes(result, NoteKind.NEXT)) == 1
 
     def test_yesterdays_next_step_is_not_todays(self) -> None:
-        found = trail(said("Next: update the docs.", "a1"), said("Next: release it.", "a2"))
-        assert len(notes(found, NoteKind.NEXT)) == 1
-        assert "release" in notes(found, NoteKind.NEXT)[0]
+        result = trail(said("Next: update the docs.", "a1"), said("Next: release it.", "a2"))
+        assert len(notes(result, NoteKind.NEXT)) == 1
+        assert "release" in notes(result, NoteKind.NEXT)[0]
 
     def test_a_measurement_taken_again_replaces_the_first(self) -> None:
-        found = trail(said("All 12 tests pass.", "a1"), said("All 14 tests pass.", "a2"))
-        assert notes(found, NoteKind.CONFIRMED) == ["All 14 tests pass."]
+        result = trail(said("All 12 tests pass.", "a1"), said("All 14 tests pass.", "a2"))
+        assert notes(result, NoteKind.CONFIRMED) == ["All 14 tests pass."]
 
 
 class TestMentions:
     def test_what_people_and_the_agent_name_is_counted(self) -> None:
-        found = trail(prompt("why is next_delay zero?", "p1"), said("next_delay ignores MAX_TRIES", "a1"))
-        use = {mention.name: mention.use for mention in found.mentions}
+        result = trail(prompt("why is next_delay zero?", "p1"), said("next_delay ignores MAX_TRIES", "a1"))
+        use = {mention.name: mention.use for mention in result.mentions}
         assert use["next_delay"] > use["MAX_TRIES"] > 0
 
     def test_what_a_tool_printed_is_not(self) -> None:
-        found = trail(
+        result = trail(
             called("1", Action.RUN, "make"), returned("1", text="some_printed_name in other_file.py")
         )
-        assert {mention.name for mention in found.mentions} == {"make"}
+        assert {mention.name for mention in result.mentions} == {"make"}
 
     def test_what_a_subagent_named_is_not(self) -> None:
-        found = trail(called("1", Action.READ, "src/some_file.py", agent="helper"))
-        assert found.mentions == ()
+        result = trail(called("1", Action.READ, "src/some_file.py", agent="helper"))
+        assert result.mentions == ()
 
 
 def test_an_answer_is_a_decision_of_the_user_and_the_last_one_to_a_question_counts() -> None:

@@ -16,14 +16,14 @@ from holdfast.core.session.pressure import (
     KnownModel,
     Pressure,
     capacity,
-    counted,
     factor_of,
     gauge,
     percent,
-    switched,
-    taught,
     tokens,
     window_of,
+    with_compaction,
+    with_model,
+    with_usage,
 )
 from holdfast.core.session.session import advance, revise
 from tests.core.scenes import KEY, NOON, POLICY, after, session
@@ -60,12 +60,12 @@ def compacted(
 
 def test_what_is_used_is_all_that_was_sent_and_what_was_answered() -> None:
     told = replace(usage(1_000), output=20, cache_read=300, cache_written=4)
-    assert counted(Pressure(), told).used == 1_324
+    assert with_usage(Pressure(), told).used == 1_324
 
 
 def test_a_request_that_failed_changes_nothing() -> None:
     known = Pressure(used=500, model="alpha")
-    assert counted(known, usage(0)) is known
+    assert with_usage(known, usage(0)) is known
 
 
 @pytest.mark.parametrize(
@@ -144,13 +144,13 @@ def test_a_limit_is_within_the_window(auto: AutoCompact, window: int) -> None:
 class TestAModel:
     def test_that_is_another_forgets_what_was_told_of_the_last(self) -> None:
         known = Pressure(model="alpha", told=64_000)
-        assert switched(known, "beta") == Pressure(model="beta")
-        assert switched(known, "beta", 8_000) == Pressure(model="beta", told=8_000)
+        assert with_model(known, "beta") == Pressure(model="beta")
+        assert with_model(known, "beta", 8_000) == Pressure(model="beta", told=8_000)
 
     @pytest.mark.parametrize("model", ["", "alpha"])
     def test_that_is_the_same_or_not_named_forgets_nothing(self, model: str) -> None:
         known = Pressure(model="alpha", told=64_000)
-        assert switched(known, model) == known
+        assert with_model(known, model) == known
 
     def test_that_is_counted_under_its_bare_name_keeps_the_size_in_its_name(self) -> None:
         large = after(session(), model_changed("alpha-2[1m]"), replace(usage(9), model="alpha-2"))
@@ -201,11 +201,11 @@ class TestACompaction:
         ("before", "trigger"), [(155_000, "manual"), (155_000, ""), (20_000, "auto"), (0, "auto")]
     )
     def test_by_hand_or_of_next_to_nothing_teaches_nothing(self, before: int, trigger: str) -> None:
-        assert taught(Pressure(learned=9), compacted(before=before, trigger=trigger)).learned == 9
+        assert with_compaction(Pressure(learned=9), compacted(before=before, trigger=trigger)).learned == 9
 
     @pytest.mark.parametrize(("used", "learned"), [(160_000, 155_000), (180_000, 0)])
     def test_taught_nothing_if_the_next_window_holds_far_more(self, used: int, learned: int) -> None:
-        assert counted(Pressure(learned=155_000), usage(used)).learned == learned
+        assert with_usage(Pressure(learned=155_000), usage(used)).learned == learned
 
 
 def test_a_session_that_was_cleared_and_goes_on_begins_with_an_empty_window() -> None:

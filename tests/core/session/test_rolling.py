@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from holdfast.core.events.event import Compacted, Origin, Sign
 from holdfast.core.evidence.trail import Trail
-from holdfast.core.session.rolling import Outline, Rolling, RollingPolicy, due, outlined, taken
+from holdfast.core.session.rolling import Outline, Rolling, RollingPolicy, after_checkpoint, due, outlined
 from holdfast.core.session.session import Policy, Session, TakeCheckpoint, Trigger, advance
 from tests.core.scenes import KEY, NOON, after, prompt, said, session, worked
 from tests.core.session.test_pressure import usage
@@ -37,7 +37,7 @@ def test_when_one_is_due(rolling: Rolling, used: int, percent: int, prompts: int
 
 
 def test_one_serves_all_shares_that_were_passed_at_once() -> None:
-    assert taken(Rolling(), DEFAULT, 80, 4) == Rolling((25, 50, 75), 4)
+    assert after_checkpoint(Rolling(), DEFAULT, 80, 4) == Rolling((25, 50, 75), 4)
 
 
 def test_none_is_due_where_they_are_off() -> None:

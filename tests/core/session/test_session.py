@@ -168,7 +168,7 @@ def test_a_subagents_prompt_is_no_prompt() -> None:
 
 
 class TestPromptsToldTwice:
-    """By letter and by transcript, in any order: each counts once."""
+    """Reported by hook event and by transcript, in any order: each counts once."""
 
     payload = prompt("use a monotonic clock", "letter:1", turn="t1")
     shown = prompt("use a monotonic clock", "uuid-1", turn="t1")

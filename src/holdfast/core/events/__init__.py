@@ -1,1 +1,1 @@
-"""Events: what happens in a session, the world around it, and what setup asks to have written."""
+"""Events: what happens in a session, projects and git states, and what setup asks to have written."""

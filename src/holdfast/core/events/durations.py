@@ -1,4 +1,4 @@
-"""Durations in milliseconds, the unit of every time here."""
+"""Durations in milliseconds, the unit of all times."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Events: what happened in a session, in our own words.
+"""Events: what happened in a session, in Holdfast's own types.
 
-A harness's hooks and transcripts are translated into these values and nothing else enters the core. An event
-is known by session, record id and revision, whoever reports it, so that a replay changes nothing.
+Hook events and transcripts are translated into these values; nothing else enters the core. An event is
+identified by session, record id and revision, whatever its source, so that a replay changes nothing.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, Final, TypeAlias, TypeVar
 from holdfast.lazy_dataclass import dataclass
 
 MAIN = "main"
-"""The agent a person talks to; any other agent name is a subagent's id."""
+"""The agent that the user talks to; any other agent name is a subagent's id."""
 
 
 class Origin(StrEnum):
-    """Whose words an event carries."""
+    """Who wrote the text of an event."""
 
     HUMAN = "human"
     ASSISTANT = "assistant"
     TOOL = "tool"
     HARNESS = "harness"
     OURS = "ours"
-    """Text that we injected: never evidence, never a prompt."""
+    """Text that Holdfast injected: never evidence, never a prompt."""
 
 
 class Source(StrEnum):
@@ -40,7 +40,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happened:
-    """What every event has: whose session and agent, when, and under which record it is known."""
+    """The fields of every event: session, agent, time, and the record that identifies it."""
 
     session: str
     record: str
@@ -60,7 +60,7 @@ class SessionStarted(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt(Happened):
-    """`turn` is the harness's own id of the turn the prompt belongs to; several prompts may share one."""
+    """`turn` is the harness's id of the prompt's turn; several prompts may share one."""
 
     text: str
     turn: str = ""
@@ -72,7 +72,7 @@ class AssistantText(Happened):
 
 
 class Action(StrEnum):
-    """What a tool does to its subject, the same for every harness."""
+    """What a tool does to its subject; the same values for every harness."""
 
     READ = "read"
     WRITE = "write"
@@ -82,13 +82,13 @@ class Action(StrEnum):
     SEARCH = "search"
     DELEGATE = "delegate"
     ASK = "ask"
-    """Puts a question, or a plan, to the person; of no other call is anything an answer."""
+    """Asks the user a question or presents a plan; only such a call can have an answer."""
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCalled(Happened):
-    """The agent asked for a tool; `subject` is what it works on (a path, a command), `detail` the rest."""
+    """The agent called a tool; `subject` is what it works on (a path, a command), `detail` the rest."""
 
     call: str
     tool: str
@@ -99,7 +99,7 @@ class ToolCalled(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReturned(Happened):
-    """`size` is how many characters came back, of which `text` may keep only a part; 0 where it is all."""
+    """`size` is the length of the full result, of which `text` may be a part; 0 if `text` is all of it."""
 
     call: str
     ok: bool
@@ -107,12 +107,12 @@ class ToolReturned(Happened):
     text: str = ""
     size: int = 0
     handle: str = ""
-    """In place of the call: of one that was left running, where only its handle is told."""
+    """Identifies a background call where the harness names only its handle, not the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftRunning(Happened):
-    """A call goes on in the background; the harness, and so the agent, knows it by this handle."""
+    """A call continues in the background; the harness and the agent refer to it by this handle."""
 
     call: str
     handle: str
@@ -120,7 +120,7 @@ class LeftRunning(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied(Happened):
-    """A person's words to a call: to the `question` that it asked or, without one, why it was refused."""
+    """The user's reply to a call: the answer to its `question` or, without one, why it was refused."""
 
     call: str
     text: str
@@ -129,7 +129,7 @@ class Replied(Happened):
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """`id` is the harness's own, where it tells of each entry by itself."""
+    """`id` is the harness's own, if it reports entries one by one."""
 
     text: str
     status: str
@@ -143,14 +143,14 @@ class TodosChanged(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TodoChanged(Happened):
-    """One entry of the list, known by its id; what is left empty stays as it was."""
+    """A change of one entry, identified by its id; empty fields stay as they were."""
 
     todo: Todo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage(Happened):
-    """Tokens of one model request as the harness recorded them; `window` is 0 where it did not say."""
+    """Tokens of one model request as the harness recorded them; `window` is 0 if it did not say."""
 
     input: int
     output: int
@@ -161,13 +161,13 @@ class Usage(Happened):
 
     @property
     def sent(self) -> int:
-        """How much was sent: what was read from the cache or written to it was sent too."""
+        """All input tokens, including those read from the cache or written to it."""
         return self.input + self.cache_read + self.cache_written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChanged(Happened):
-    """Another model is at work, or the harness says how much one holds; `window` is 0 where it does not."""
+    """Another model is in use, or the harness reports its window; `window` is 0 if it does not."""
 
     model: str
     window: int = 0
@@ -181,7 +181,7 @@ class CompactionImminent(Happened):
 
 
 class Sign(StrEnum):
-    """By which of its signs a compaction became known; one compaction gives several."""
+    """How a compaction became known; one compaction gives several signs."""
 
     START = "start"
     HOOK = "hook"
@@ -191,7 +191,7 @@ class Sign(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted(Happened):
-    """`trigger` is `auto` where the harness did it by itself, and empty where that is not said."""
+    """`trigger` is `auto` if the harness compacted on its own, and empty if unknown."""
 
     sign: Sign
     summary: str = ""
@@ -224,14 +224,14 @@ class DigestGiven(Happened):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefSeen(Happened):
-    """The transcript shows text of ours that reached the model: a brief, or memories that fit a prompt."""
+    """The transcript shows that Holdfast's text reached the model: a brief, or memories for a prompt."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded(Happened):
-    """The agent stopped and waits for a person."""
+    """The agent stopped and waits for the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +297,7 @@ class Skipped:
 _FREE_TEXT = frozenset(
     "text subject detail question instructions session_context summary task reason".split()
 )
-# Which texts a kind of event has; asked for every event, so that it is found out once.
+# The text fields of each event type, computed once because every event needs them.
 _TEXTS: Final[Mapping[type[Happened], tuple[str, ...]]] = {
     kind: tuple(field.name for field in fields(kind) if field.name in _FREE_TEXT) for kind in KINDS
 }
@@ -305,7 +305,7 @@ _E = TypeVar("_E", bound=Happened)
 
 
 def map_text(event: _E, change: Callable[[str], str]) -> _E:
-    """The same event with every free text changed; ids, names and numbers stay."""
+    """The same event with `change` applied to every free text; ids, names and numbers stay."""
     changed: dict[str, Any] = {}
     for name in _TEXTS[type(event)]:
         text = getattr(event, name)

@@ -1,9 +1,8 @@
 """Identity: which project a directory belongs to, decided from marks of the directory and its repository.
 
-A site is a place where a project is or was. What stands at a place now is compared with the sites that are
-known, strongest evidence first: the very same directory, the same reflog, a remote in common. Looking at the
-disk is `engine.repository.marks`'s work, and keeping sites is the store's. docs/decisions/0011 explains each
-rule.
+A site is a place where a project is or was. What is at a place now is compared with the known sites,
+strongest evidence first: the very same directory, the same reflog, a common remote. `engine.repository.marks`
+reads the disk, and the store holds the sites. docs/decisions/0012 explains each rule.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What tells one directory or repository from another. Empty or zero means unknown."""
+    """What distinguishes a directory or repository from others. Empty or zero means unknown."""
 
     device: str
-    """The file system that the directory is on. It may change when the machine starts again."""
+    """The file system of the directory. It may change when the machine restarts."""
     inode: str
     born: int = 0
     """When the directory was created, in nanoseconds since 1970."""
     first_entry: str = ""
-    """A hash of the first entry in HEAD's reflog: a copy has the same one, another clone has not."""
+    """A hash of the first entry in HEAD's reflog: the same in a copy, different in another clone."""
     began_at: int = 0
     """When that entry was written, in seconds since 1970, if it is the repository's first ever.
 
-    Git drops old entries in time; then what comes first is no beginning, and this is 0.
+    Git drops old entries after some time; then the first entry left is not the beginning, and this is 0.
     """
     remotes: tuple[str, ...] = ()
     """Hashes of the normalised addresses of the remotes."""
@@ -36,12 +35,12 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What stands at a place now: a repository's common git directory, or a directory outside git."""
+    """What is at a place now: a repository's common git directory, or a directory outside git."""
 
     location: str
     """The real path of that directory."""
     root: str
-    """The top of the worktree that it was seen from; the directory itself outside git."""
+    """The top of the worktree from which it was seen; outside git, the directory itself."""
     is_git: bool
     marks: Marks
 
@@ -53,7 +52,7 @@ class Site:
     project_id: str
     location: str
     anchor: str
-    """The path that the ids of worktrees are derived from; it stays when the project moves."""
+    """The path from which worktree ids are derived; it stays the same when the project moves."""
     root: str
     is_git: bool
     marks: Marks
@@ -67,7 +66,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A known site, with what stands there now."""
+    """A known site, with what is there now."""
 
     site: Site
     occupant: Marks | None = None
@@ -75,26 +74,26 @@ class Candidate:
     is_reachable: bool = True
     """Whether the file system that held the site is still mounted there."""
     stands_elsewhere: bool = False
-    """Whether the site's project has left it and is at another place now."""
+    """Whether the site's project has moved to another place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The project of this site, which is at its place, or back there."""
+    """The project of this site, which is still there or has come back."""
 
     site: Site
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """The same directory by another path: a bind mount, or a name in other letters."""
+    """The same directory by another path: a bind mount, or another spelling of the name."""
 
     site: Site
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The project of this site, which has left it and is here now."""
+    """The project of this site, which has moved here."""
 
     site: Site
 
@@ -126,7 +125,7 @@ def is_same_directory(known: Marks, seen: Marks) -> bool:
 
 
 def is_same_in_place(known: Marks, seen: Marks) -> bool:
-    """The same for two looks at one path, where the time of creation may be unknown both times."""
+    """The same for two sightings at one path, where both creation times may be unknown."""
     if known.born or seen.born:
         return is_same_directory(known, seen)
     is_another = seen.began_at and known.first_entry not in ("", seen.first_entry)
@@ -136,8 +135,8 @@ def is_same_in_place(known: Marks, seen: Marks) -> bool:
 def is_copy(known: Marks, seen: Marks) -> bool:
     """Whether one repository is a copy of the other.
 
-    A directory that is no younger than its history is where that history began. Two repositories made from
-    one recipe may begin with the same entry.
+    A directory that is no younger than its history is an original. Two originals created in the same way may
+    begin with the same entry.
     """
     is_original = seen.born and seen.began_at and seen.born // 1_000_000_000 <= seen.began_at
     return known.first_entry == seen.first_entry != "" and not is_original
@@ -150,7 +149,7 @@ def shares_a_remote(known: Marks, seen: Marks) -> bool:
 def settle(
     seen: Sighting, here: Sequence[Candidate], elsewhere: Sequence[Candidate], plain: Site | None = None
 ) -> Verdict:
-    """Whose place this is.
+    """Decide which project this place belongs to.
 
     `here` are the sites at this location and `elsewhere` those at other locations that share the inode or the
     reflog, current ones first; `plain` is the current site of the root as a directory outside git.
@@ -178,7 +177,7 @@ def _renamed(seen: Sighting, elsewhere: Sequence[Candidate]) -> Verdict | None:
 
 
 def _back(seen: Sighting, here: Sequence[Candidate]) -> Verdict | None:
-    """What was at this place before: restored from a copy, or the same directory again."""
+    """The project that was at this place before: restored from a copy, or the same directory again."""
     for each in here:
         same = is_copy(each.site.marks, seen.marks) or is_same_directory(each.site.marks, seen.marks)
         if same and each.site.is_git == seen.is_git and not each.stands_elsewhere:
@@ -187,9 +186,9 @@ def _back(seen: Sighting, here: Sequence[Candidate]) -> Verdict | None:
 
 
 def _copied_away(seen: Sighting, elsewhere: Sequence[Candidate]) -> Verdict | None:
-    """Moved between file systems, which is a copy whose original is gone.
+    """Moved between file systems: a copy whose original is gone.
 
-    Where the original may still be there, or several could be it, this is a copy: a project of its own.
+    If the original may still exist, or there are several candidates, the copy is a project of its own.
     """
     same = [each for each in elsewhere if is_copy(each.site.marks, seen.marks)]
     lost = [each.site for each in same if not each.stands_elsewhere]
@@ -206,7 +205,7 @@ def _is_gone(candidate: Candidate) -> bool:
 
 
 def _cloned_again(seen: Sighting, here: Sequence[Candidate]) -> Verdict | None:
-    """A clone of the same remote at the same path takes up where the former one was."""
+    """A clone of the same remote at the same path is the same project."""
     for each in here:
         if shares_a_remote(each.site.marks, seen.marks) and not each.stands_elsewhere:
             return Known(each.site)
@@ -214,7 +213,7 @@ def _cloned_again(seen: Sighting, here: Sequence[Candidate]) -> Verdict | None:
 
 
 def _by_path(seen: Sighting, current: Site | None, plain: Site | None) -> Verdict | None:
-    """Outside git a project is its path; a repository that is created in its directory is the same one."""
+    """Outside git a project is its path; a repository created in its directory is the same project."""
     if not seen.is_git:
         return Known(current) if current is not None and not current.is_git else None
     return Adopted(plain) if plain is not None else None

@@ -1,6 +1,7 @@
-"""Wanted: what a harness's setup asks to have written, as values.
+"""Install requests: what a harness's setup asks to have written, as values.
 
-`harnesses` names them and `files` writes them, so that neither knows the other. Nothing here opens a file.
+`harnesses` creates them and `files` writes them, so that neither imports the other. Nothing here opens a
+file.
 """
 
 from collections.abc import Iterable
@@ -15,32 +16,32 @@ KeyPath: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class WantedEntry:
-    """One element for the list at `path` in a settings file that others edit too."""
+    """One element for the list at `path` in a shared settings file."""
 
     file: PurePath
     path: KeyPath
     value: Json
-    # The string somewhere inside `value` by which the entry is known again: for a hook, its command.
+    # A string inside `value` by which the entry is recognised later: for a hook, its command.
     identity: str
 
 
 @dataclass(frozen=True, slots=True)
 class WantedMember:
-    """One object of ours at `path` in a settings file that others edit too; the last key is ours alone."""
+    """One object at `path` in a shared settings file; the last key belongs to Holdfast alone."""
 
     file: PurePath
     path: KeyPath
     value: dict[str, Json]
-    # The string somewhere inside `value` by which it is known again: for a server, the file that it runs.
+    # A string inside `value` by which it is recognised later: for a server, the file that it runs.
     identity: str
-    # The key in `value` of a command that wraps the one which stands there already (`wrapped_command`).
-    # Anything else that stands there stays, and this entry is left out.
+    # The key in `value` of a command that wraps an existing one (`wrapped_command`). Any other existing value
+    # stays, and this entry is left out.
     wraps: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedBlock:
-    """Some lines of ours in a text that others write too; there is one such block in a file."""
+    """A block of lines in a shared text file; a file has one such block."""
 
     file: PurePath
     text: str
@@ -53,30 +54,30 @@ Wanted: TypeAlias = WantedEntry | WantedMember | WantedBlock
 
 @dataclass(frozen=True, slots=True)
 class WantedCopy:
-    """A whole file of ours: nobody else's text is in it."""
+    """A whole file that contains only Holdfast's text."""
 
     file: PurePath
     content: bytes
-    # Whether somebody else's file of that name is left alone without a word of reproach.
+    # Whether an existing file of that name is left alone without a warning.
     yields: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How an entry of ours is told from everyone else's."""
+    """How Holdfast's entries are recognised."""
 
     identities: frozenset[str]
     fragment: str
 
     def owns(self, text: str) -> bool:
-        """Whether we wrote this string, now or in an earlier installation with the same home."""
+        """Whether Holdfast wrote this string, now or in an earlier installation with the same home."""
         return text in self.identities or self.fragment in text
 
 
 def mark_of(identities: Iterable[str], hook: PurePath) -> Mark:
-    """The mark of everything that starts `hook`, also by an interpreter that nobody recorded.
+    """The mark of everything that starts `hook`, also with an unknown interpreter.
 
-    Every command of ours names the file in single quotes. The closing quote is part of the fragment: a
-    command about `hook.py.bak` is not ours.
+    Every command of Holdfast names the file in single quotes. The closing quote is part of the fragment: a
+    command with `hook.py.bak` does not match.
     """
     return Mark(frozenset(identities), f"{hook}'")

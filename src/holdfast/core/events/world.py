@@ -1,8 +1,7 @@
-"""The world around a session: whose work it is, and what branch, HEAD and files look like.
+"""The world around a session: its project, and the state of branch, HEAD and files.
 
-Values and one comparison. Looking at the world is `engine.repository.world`'s work; nothing here reads a
-file. An empty text means "unknown", and the unknown never counts as a difference: a brief may doubt only what
-has been seen.
+Values and one comparison; `engine.repository.world` reads the files. An empty text means "unknown", and an
+unknown value never counts as a difference: a brief may doubt only what was seen.
 """
 
 from typing import TypeAlias
@@ -12,15 +11,15 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Whose work a directory belongs to.
+    """The project that a directory belongs to.
 
     Directories of one repository share a `project_id`; those of one worktree also a `worktree_id`.
     """
 
     path: str
-    """The directory as it was given, for showing."""
+    """The directory as given, for display."""
     normalized: str
-    """Its real path; the given path where there is none."""
+    """Its real path; the given path if it does not exist."""
     project_id: str
     worktree_id: str
     root: str
@@ -36,7 +35,7 @@ class GitState:
     head: str
     """The full hash; empty when unborn or unknown."""
     dirty: tuple[str, ...]
-    """Tracked files that look changed, relative to the root; capped."""
+    """Tracked files that look changed, relative to the root; limited in number."""
     last_commits: tuple[str, ...]
     """Subjects, newest first."""
 
@@ -53,7 +52,7 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Everything seen in one look; `git` is None outside a repository, unreadable files are left out."""
+    """The state at one moment; `git` is None outside a repository, unreadable files are left out."""
 
     git: GitState | None
     files: tuple[FileState, ...]
@@ -77,14 +76,14 @@ class HeadMoved:
 
 @dataclass(frozen=True, slots=True)
 class FileGone:
-    """A file that was there is not."""
+    """A file no longer exists."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class FileChanged:
-    """A file was written after the moment asked about."""
+    """A file was written after the given moment."""
 
     path: str
     modified_at: int
@@ -94,9 +93,9 @@ Difference: TypeAlias = BranchMoved | HeadMoved | FileGone | FileChanged
 
 
 def differences(then: GitState | None, now: World, since: int) -> tuple[Difference, ...]:
-    """Name what is no longer as it was: git against `then`, files against the time `since` (milliseconds).
+    """What has changed: git compared with `then`, files with the time `since` (milliseconds).
 
-    Ask only about files that existed then: one that never did is reported gone.
+    Pass only files that existed then: one that never did is reported as gone.
     """
     return (*_moves(then, now.git), *_file_differences(now.files, since))
 
@@ -107,22 +106,22 @@ def _moves(then: GitState | None, now: GitState | None) -> tuple[Difference, ...
     moves: list[Difference] = []
     if then.branch != now.branch:
         moves.append(BranchMoved(then.branch, now.branch))
-    # An empty head is an unborn branch or an unreadable ref, and these cannot be told apart.
+    # An empty head is an unborn branch or an unreadable ref; these cannot be distinguished.
     if then.head and now.head and then.head != now.head:
         moves.append(HeadMoved(then.head, now.head))
     return tuple(moves)
 
 
 def _is_known(state: GitState) -> bool:
-    """A detached HEAD has no branch, an unborn branch has no head; one with neither could not be read."""
+    """Whether the state could be read: a detached HEAD has no branch, an unborn branch has no head."""
     return bool(state.branch or state.head)
 
 
 def _file_differences(files: tuple[FileState, ...], since: int) -> tuple[Difference, ...]:
-    found: list[Difference] = []
+    changes: list[Difference] = []
     for file in files:
         if not file.exists:
-            found.append(FileGone(file.path))
+            changes.append(FileGone(file.path))
         elif file.modified_at > since:
-            found.append(FileChanged(file.path, file.modified_at))
-    return tuple(found)
+            changes.append(FileChanged(file.path, file.modified_at))
+    return tuple(changes)

@@ -1,7 +1,7 @@
-"""Wrapped: somebody's command inside of ours, for a place that has room for one.
+"""Wrapped command: runs the user's command and Holdfast's in a setting that allows only one.
 
-Both are given the same letter; theirs runs first, and what it prints stands first, whatever becomes of ours.
-Only POSIX shells understand it.
+Both receive the same input. The user's command runs and prints first, even if Holdfast's fails. For POSIX
+shells only.
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 import shlex
 from typing import Final
 
-# With `eval` theirs is run by the very shell that would run it without us, and an error in it stays in there.
+# With `eval` the user's command runs in the same shell as without Holdfast, and errors stay inside it.
+# `unwrapped` must recognise commands that were installed before, so these parts cannot change.
 _BEFORE: Final = 'letter=$(cat); theirs=$(printf %s "$letter" | eval '
 _BETWEEN: Final = """); [ -n "$theirs" ] && printf '%s\\n' "$theirs"; printf %s "$letter" | """
 
 
-def wrapped(theirs: str, ours: str) -> str:
-    """The command line that prints what theirs prints and then, below it, what ours does."""
-    return f"{_BEFORE}{shlex.quote(theirs)}{_BETWEEN}{ours}"
+def wrapped(user_command: str, own_command: str) -> str:
+    """The command line that prints the user's output, and below it Holdfast's."""
+    return f"{_BEFORE}{shlex.quote(user_command)}{_BETWEEN}{own_command}"
 
 
 def unwrapped(command: str) -> str:
-    """The command that this one was put around; empty if it was put around none."""
+    """The user's command inside a wrapped one; empty if it is not wrapped."""
     quoted, between, _ = command.removeprefix(_BEFORE).rpartition(_BETWEEN)
     return shlex.split(quoted)[0] if between and command.startswith(_BEFORE) else ""

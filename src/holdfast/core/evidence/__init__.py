@@ -1,1 +1,1 @@
-"""Evidence: what a session's events amount to, derived by rule. No choice of what to tell."""
+"""Evidence: facts derived from a session's events by rule. What of them is shown is decided elsewhere."""

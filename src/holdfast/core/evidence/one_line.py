@@ -1,4 +1,4 @@
-"""Lines: how a fact reads in one line, the same in a digest and in a brief."""
+"""One line: how a fact is written in one line, the same in a digest and in a brief."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DONE: Final = {
 
 
 def file_line(touch: FileTouch) -> str:
-    """One file: what was done to it, and how often."""
+    """A file, with what was done to it and how often."""
     times = f" ({touch.times}×)" if touch.times > 1 else ""
     if touch.renamed_to:
         return f"Renamed {touch.path} to {touch.renamed_to}"
@@ -45,7 +45,7 @@ def file_line(touch: FileTouch) -> str:
 
 
 def command_line(run: CommandRun) -> str:
-    """One command in one line: its outcome first, and why it failed."""
+    """A command in one line: its outcome first, and why it failed."""
     if run.ok is not False:
         return f"{'Started' if run.ok is None else 'Passed'}: {ran(run)}"
     if run.reason in _NO_FAILURE:
@@ -56,12 +56,12 @@ def command_line(run: CommandRun) -> str:
 
 
 def ran(run: CommandRun) -> str:
-    """A command as it was typed, and what its tests counted."""
+    """A command as typed, with its test counts."""
     return f"`{shell.shown(one_line(run.command), COMMAND_CHARS)}`{counts(run)}"
 
 
 def counts(run: CommandRun) -> str:
-    """What a command's tests counted, if it ran any, and which failed first."""
+    """The test counts of a command, if it ran tests, and the first that failed."""
     if run.tests is None:
         return ""
     if not run.tests.failed:
@@ -72,12 +72,12 @@ def counts(run: CommandRun) -> str:
 
 
 def _counted(number: int, unit: str) -> str:
-    """A number with its unit, where that is not tests."""
+    """A number with its unit, if it has one."""
     return f"{number} {unit}{'s' * (number != 1)}" if unit else str(number)
 
 
 def git_lines(git: GitState | None) -> list[str]:
-    """Where git stands, each in one line: branch and commit, uncommitted files."""
+    """The state of git, a line each: branch and commit, uncommitted files."""
     if git is None or not (git.branch or git.head):
         return []
     commit = f" at {git.head[:10]}" if git.head else ""
@@ -85,6 +85,6 @@ def git_lines(git: GitState | None) -> list[str]:
     lines = [from_repository(f"Branch: {git.branch or 'detached'}{commit}{subject}")]
     if git.dirty:
         more = f" and {len(git.dirty) - DIRTY_SHOWN} more" if len(git.dirty) > DIRTY_SHOWN else ""
-        # A repository may name a file over several lines.
+        # A file name in a repository may contain line breaks.
         lines.append(f"Uncommitted: {', '.join(map(one_line, git.dirty[:DIRTY_SHOWN]))}{more}")
     return lines

@@ -1,7 +1,7 @@
 """Patches: which files a patch changes, and how.
 
-Reads the headers of both styles that agents write, unified diffs and managed patches (`*** Update File:`).
-It does not read the lines of a hunk and applies nothing.
+Reads the headers of both styles that agents write: unified diffs and managed patches (`*** Update File:`).
+It ignores the lines of hunks, and applies nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _NOWHERE: Final = "/dev/null"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What became of one file. A rename is an edit of the old path that says where it went.
+    """The change of one file. A rename is an edit of the old path with `renamed_to`.
 
-    `OTHER` brings a folder back that was deleted, or with `whole` all that was deleted below the path.
+    `OTHER` restores a deleted folder or, with `whole`, everything that was deleted below the path.
     """
 
     path: str
@@ -31,19 +31,19 @@ class FileChange:
 
 
 def patched(text: str) -> tuple[FileChange, ...]:
-    """Every file that the patches in a text change, in their order, each change once."""
-    # A managed patch may add a file that is itself a diff, so it is read in its own style alone.
+    """Every change that the patches in a text make, in order, each once."""
+    # A managed patch may add a file that is itself a diff, so it is read only as a managed patch.
     changes = _managed(text) if _MANAGED.search(text) else _diffed(text)
     return tuple(dict.fromkeys(changes))
 
 
 def placed(change: FileChange, folder: str | None, project: str = "") -> FileChange | None:
-    """The change seen from where a command began that made it in a folder; None where it is of no file.
+    """The change with paths relative to where the command began; None if it changes no file.
 
-    In an unknown folder (None) only absolute paths are known. Devices and temporary files are no files,
-    unless the project itself stands among them.
+    `folder` is where the change was made; if unknown (None), only absolute paths count. Devices and temporary
+    files do not count, unless the project itself is in a temporary folder.
     """
-    # A whole tree may be the one that the command stands in.
+    # A whole tree may be the current folder.
     path = _located(change.path, folder, project) or ("." if change.whole and folder == "" else "")
     renamed_to = _located(change.renamed_to, folder, project)
     if not path or (change.renamed_to and not renamed_to):
@@ -52,7 +52,7 @@ def placed(change: FileChange, folder: str | None, project: str = "") -> FileCha
 
 
 def below(folder: str | None, path: str) -> str | None:
-    """The path below a folder, without `.` and `..` where that is possible; None in an unknown folder."""
+    """The path below a folder, without `.` and `..` where possible; None in an unknown folder."""
     if path.startswith(("/", "~")):
         folder = ""
     if folder is None or len(folder) > _LONGEST:
@@ -78,8 +78,8 @@ def _located(path: str, folder: str | None, project: str) -> str:
     whole = below(folder, path)
     if not whole or whole == "/" or whole.startswith(_NO_FILES):
         return ""
-    at_home = bool(project) and whole.startswith(f"{project.rstrip('/')}/")
-    return "" if whole.startswith(_TEMPORARY) and not at_home else whole
+    in_project = bool(project) and whole.startswith(f"{project.rstrip('/')}/")
+    return "" if whole.startswith(_TEMPORARY) and not in_project else whole
 
 
 _MANAGED: Final = re.compile(r"^\*\*\* (Add|Update|Delete) File:|^\*\*\* Move to:", re.MULTILINE)
@@ -104,7 +104,7 @@ def _managed(text: str) -> Iterator[FileChange]:
 _HEADER: Final = re.compile(
     r"^(?:"
     r"diff --git (?P<git>[^\r\n]+)"
-    # A removed line may look like a header; only a hunk that follows makes it one.
+    # A removed line may look like a header; it is one only if a hunk follows.
     r"|--- (?P<old>[^\r\n]+)\r?\n\+\+\+ (?P<new>[^\r\n]+)\r?\n(?=@@)"
     r"|(?P<mark>new file mode|deleted file mode|copy from|rename from|(?:rename|copy) to) (?P<rest>[^\r\n]+)"
     r")",
@@ -132,7 +132,7 @@ def _diffed(text: str) -> Iterator[FileChange]:
 
 
 def _refined(header: FileChange | None, names: FileChange) -> FileChange:
-    """What git's header said, with the path that the lines above the hunks name beyond doubt."""
+    """The change from git's header, with the path from the lines above the hunks, which is unambiguous."""
     if header is None:
         return names
     if header.renamed_to:
@@ -164,7 +164,7 @@ def _from_names(old: str, new: str) -> FileChange:
         return FileChange(_PREFIX.sub("", new), Action.WRITE)
     if new == _NOWHERE:
         return FileChange(_PREFIX.sub("", old), Action.DELETE)
-    # Without prefixes both names begin alike, also in a folder called `a`.
+    # Without prefixes both names begin the same, also in a folder called `a`.
     if old[:2] != new[:2]:
         old, new = _PREFIX.sub("", old), _PREFIX.sub("", new)
     return FileChange(new, Action.EDIT)
@@ -174,7 +174,7 @@ _PREFIX: Final = re.compile(r"^[abciow]/")
 
 
 def _from_git(names: str) -> FileChange:
-    """The change of `diff --git a/x b/x`; where the names differ, lines that follow say which is which."""
+    """The change of `diff --git a/x b/x`; if the names differ, later lines say which is which."""
     middle = len(names) // 2
     old, new = names[:middle], names[middle + 1 :]
     if old[2:] != new[2:]:
@@ -187,7 +187,7 @@ _OCTAL: Final = re.compile(rb"\\([0-3][0-7]{2})")
 
 
 def _unquoted(path: str) -> str:
-    """A path as git prints it: quoted, with bytes in octal, where it holds unusual characters."""
+    """The path in git's notation: quoted, with bytes in octal, if it has unusual characters."""
     path = path.strip()
     if len(path) < 2 or path[0] != '"' or path[-1] != '"':
         return path

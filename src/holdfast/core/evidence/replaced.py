@@ -1,7 +1,7 @@
-"""Renewed: a large value with some of its fields changed, for what is made anew at every event.
+"""A fast `dataclasses.replace` for large values that change with every event.
 
-`dataclasses.replace` sets each field of the new value by itself, which for a session with its thirty takes
-longer than most of what an event tells. A value without slots is copied at once.
+`dataclasses.replace` sets each field separately. For a session with thirty fields, that takes longer than
+most other work for an event. A value without slots is copied in one step.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ __all__ = ["renewed"]
 _T = TypeVar("_T")
 
 if TYPE_CHECKING:
-    # To whoever checks types it is the same, so that names and types of the fields are checked.
+    # For type checkers it is `replace`, so that they check the names and types of the fields.
     from dataclasses import replace as renewed
 else:
 
     def renewed(value: _T, /, **changes: object) -> _T:
-        """The value, of a dataclass without slots, with these fields changed."""
+        """A copy of a dataclass value without slots, with these fields changed."""
         new = object.__new__(type(value))
         new.__dict__.update(value.__dict__, **changes)
         return new

@@ -1,4 +1,4 @@
-"""To-dos: the list that an agent keeps, told as a whole or one entry at a time, and what of it is open."""
+"""To-dos: the agent's list, reported as a whole or one entry at a time, and which entries are open."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _DELETED: Final = "deleted"
 
 
 STEPS_LEFT: Final = 240
-"""A list that was left alone for so long, while something else was asked for, is not what is worked on."""
+"""After this many steps without a change, a list older than the current goal is not being worked on."""
 STEPS_FORGOTTEN: Final = 480
-"""One that was left alone for this long is not kept any more, whatever is asked for."""
+"""After this many steps without a change, a list is abandoned, whatever the goal."""
 
 
 def still_open(trail: Trail) -> tuple[Todo, ...]:
-    """What is left to do of a list that the agent still keeps; sessions of old do not say since when."""
-    left_alone = trail.steps - trail.planned_step if trail.planned_at else 0
-    asked_since = trail.goal is not None and trail.goal.at > trail.planned_at
-    if left_alone > (STEPS_LEFT if asked_since else STEPS_FORGOTTEN):
+    """The open entries of a list that the agent still uses; old sessions do not say when it changed."""
+    unchanged_for = trail.steps - trail.planned_step if trail.planned_at else 0
+    has_newer_goal = trail.goal is not None and trail.goal.at > trail.planned_at
+    if unchanged_for > (STEPS_LEFT if has_newer_goal else STEPS_FORGOTTEN):
         return ()
     return tuple(todo for todo in trail.todos if todo.status != COMPLETED)
 
 
 def with_entry(todos: tuple[Todo, ...], entry: Todo) -> tuple[Todo, ...]:
-    """The list with one entry added, changed or taken out; one that is not known and says nothing is none."""
+    """The list with one entry added, changed or removed; an unknown entry without text is ignored."""
     before = next((todo for todo in todos if todo.id == entry.id), None)
     if entry.status == _DELETED:
         return tuple(todo for todo in todos if todo is not before)
@@ -42,7 +42,7 @@ def with_entry(todos: tuple[Todo, ...], entry: Todo) -> tuple[Todo, ...]:
 
 
 def _capped(todos: tuple[Todo, ...]) -> tuple[Todo, ...]:
-    """Over the cap, what was completed first goes first."""
+    """At most `TODOS_KEPT` entries; the oldest completed one is dropped first."""
     if len(todos) <= TODOS_KEPT:
         return todos
     victim = next((todo for todo in todos if todo.status == COMPLETED), todos[0])

@@ -1,7 +1,6 @@
-"""The trail: what a session has left behind, small enough to carry along and rich enough to go on from.
+"""The trail: a session's evidence, small enough to store after every event.
 
-Only values and their bounds. How events become a trail is `evidence`'s work; what of it an agent is told,
-`brief`'s.
+Only values and their limits. `follow` makes a trail from events; `brief` decides what of it an agent is told.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ TASK_KEPT: Final = 120
 
 
 class NoteKind(StrEnum):
-    """What a sentence says, by rule."""
+    """What kind of statement a sentence is, by rule."""
 
     CONSTRAINT = "constraint"
     DECISION = "decision"
@@ -57,7 +56,7 @@ NOTES_KEPT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Something that was said, and when."""
+    """A text of the user or the agent, and when it was written."""
 
     text: str
     at: int
@@ -67,7 +66,7 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence worth keeping for what it says."""
+    """A sentence worth storing."""
 
     kind: NoteKind
     text: str
@@ -75,12 +74,12 @@ class Note:
     record: str
     step: int = 0
     by_user: bool = False
-    """Whether the user said it to a tool: an answer, or words at a refusal."""
+    """Whether it is the user's reply to a tool call: an answer, or a reason for refusing."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileTouch:
-    """A file, the strongest thing done to it and how often, and when it was touched last."""
+    """A file, the strongest action on it and how often, and when it was last touched."""
 
     path: str
     action: Action
@@ -118,22 +117,22 @@ class Thing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A thing that the work is about: how much it is in use, and at which step it was named last."""
+    """A thing that the work is about, how much it is used, and the step at which it was last named."""
 
     name: str
     thing: Thing = Thing.NAME
     use: float = 1.0
-    """How often it was named, as of that step; `mentions` says how that fades."""
+    """How often it was named, as of that step; the value decays as `mentions` defines."""
     step: int = 0
     shown: str = ""
-    """How it was spelled last, where that is more than the name."""
+    """How it was last spelled, if that is more than the name."""
     file: str = ""
-    """For a name: the file that was changed when it was named last."""
+    """For a name: the file that was changed when it was last named."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A tool that was called and has not returned: what will have happened if it succeeds."""
+    """A tool call that has not returned, and what it does if it succeeds."""
 
     call: str
     agent: str
@@ -141,16 +140,16 @@ class OpenCall:
     command: str = ""
     changes: tuple[FileChange, ...] = ()
     task: str = ""
-    """What was handed to a subagent."""
+    """The task given to a subagent."""
     aim: Purpose = Purpose.DO
-    """For a command: how its end is to be read, which what is kept of it does not tell."""
+    """For a command: its purpose, taken from the full text, of which only a part is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What was left running in the background: a command, or a subagent with its task.
+    """A command or subagent that was left running in the background.
 
-    A subagent stays when it is `over`: its report can be asked for again, by its handle.
+    A subagent stays listed when it is `over`: its report can be requested again by its handle.
     """
 
     call: str
@@ -163,7 +162,7 @@ class Running:
 
 @dataclass(frozen=True)  # without slots, to be renewed
 class Trail:
-    """A session's evidence, oldest first in every row."""
+    """A session's evidence; every tuple has the oldest first."""
 
     first_prompt: Utterance | None = None
     goal: Utterance | None = None
@@ -173,20 +172,20 @@ class Trail:
     files: tuple[FileTouch, ...] = ()
     commands: tuple[CommandRun, ...] = ()
     mentions: tuple[Mention, ...] = ()
-    """Those named last come last."""
+    """The last named come last."""
     todos: tuple[Todo, ...] = ()
     planned_at: int = 0
-    """When the to-dos were changed last."""
+    """When the to-dos last changed."""
     planned_step: int = 0
-    """At which step that was."""
+    """The step at which they last changed."""
     open_calls: tuple[OpenCall, ...] = ()
     subagent_files: tuple[FileTouch, ...] = ()
     running: tuple[Running, ...] = ()
     steps: int = 0
-    """How many tool calls and statements there were: the clock by which things are recent."""
+    """The number of tool calls and statements so far: the clock that says how recent something is."""
 
     def is_empty(self) -> bool:
-        """Whether nothing worth keeping has happened."""
+        """Whether nothing worth storing has happened."""
         return not (self.prompts or self.statements or self.files or self.commands or self.todos)
 
     def noted(self, kind: NoteKind) -> tuple[Note, ...]:

@@ -1,1 +1,1 @@
-"""Session: the durable state of one conversation, and what follows from each event."""
+"""Session: the stored state of one conversation, and how each event changes it."""

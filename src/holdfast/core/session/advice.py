@@ -1,7 +1,7 @@
-"""Advice: what an agent is told when a fresh start would serve it better than going on.
+"""Advice: what an agent is told when a fresh start is better than going on.
 
-One table: from how much pressure on, after how many compactions or at the end of the day, and what is said
-then. Each row is given once, one about pressure once in every window. Who keeps a ledger has another table.
+A table of texts, each due at a pressure, after a number of compactions or at the end of the day. Each row is
+given once; a row about pressure once per window. With the ledger enabled, another table applies.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Final
 from holdfast.lazy_dataclass import dataclass
 
 KEPT: Final = 16
-"""How many of the rows that were given a session remembers."""
+"""How many marks of given rows a session stores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One row: due at a pressure, in percent, after so many compactions, or when the user stops for today."""
+    """One row: due at a pressure in percent, after some compactions, or when the user stops for the day."""
 
     name: str
     text: str
@@ -27,13 +27,13 @@ class Advice:
     in_the_evening: bool = False
 
     def is_due(self, percent: int, compactions: int, prompt: str = "") -> bool:
-        """Whether it holds at this pressure, after so many compactions, with that prompt."""
+        """Whether the row applies at this pressure, after so many compactions, with this prompt."""
         if self.in_the_evening:
             return ends_the_day(prompt)
         return 0 < self.percent <= percent or 0 < self.compactions <= compactions
 
     def mark(self, compactions: int) -> str:
-        """By what it is known that it was given: in each window anew, unless it speaks of compactions."""
+        """Records that the row was given: once per window, unless the row is about compactions."""
         return self.name if self.compactions else f"{self.name}@{compactions}"
 
 
@@ -74,7 +74,7 @@ LEDGER: Final = (
         in_the_evening=True,
     ),
 )
-"""What is said instead where the ledger is enabled."""
+"""The table used instead if the ledger is enabled."""
 
 
 def due(
@@ -84,20 +84,22 @@ def due(
     table: tuple[Advice, ...] = TABLE,
     prompt: str = "",
 ) -> tuple[Advice, ...]:
-    """The rows that hold now and were not given; of those about pressure only the most pressing."""
-    known = set(given)
-    held = [row for row in table if row.is_due(percent, compactions, prompt)]
-    most = max((row.percent for row in held), default=0)
-    return tuple(row for row in held if row.percent in (0, most) and row.mark(compactions) not in known)
+    """The rows that apply now and were not given yet; of those about pressure only the highest."""
+    marks = set(given)
+    applicable = [row for row in table if row.is_due(percent, compactions, prompt)]
+    highest = max((row.percent for row in applicable), default=0)
+    return tuple(
+        row for row in applicable if row.percent in (0, highest) and row.mark(compactions) not in marks
+    )
 
 
 def given(before: tuple[str, ...], rows: Iterable[Advice], compactions: int) -> tuple[str, ...]:
-    """What is known to be given after these rows."""
+    """The marks of all given rows after these were given."""
     return (*before, *(row.mark(compactions) for row in rows))[-KEPT:]
 
 
 def ends_the_day(prompt: str) -> bool:
-    """Whether a user says that they stop for today."""
+    """Whether the user says in this prompt that they stop for the day."""
     return len(prompt) <= _LONGEST_GOODBYE and _GOODBYE.search(prompt) is not None
 
 

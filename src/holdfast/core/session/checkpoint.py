@@ -18,7 +18,7 @@ from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
 HEAD = "## Session Checkpoint"
-"""How a digest begins that is made by rule."""
+"""How a rule-based digest begins."""
 _PROMPTS = "### Last Prompts"
 PROMPTS_SHOWN = 5
 STATEMENTS_SHOWN = 3
@@ -47,16 +47,16 @@ class Checkpoint:
     window: int
     created_at: int
     words: str = ""
-    """What the agent, a person or the harness said in their own words, if anything."""
+    """The words of the agent, the user or the harness, if any."""
     outline: Outline = Outline()
 
 
 def take(
     session: Session, trigger: Trigger, words: str, id: str, at: int, accessed: Sequence[Memory] = ()
 ) -> tuple[Session, Checkpoint]:
-    """A checkpoint of the session as it is, and the session with nothing pending.
+    """The session with nothing pending, and a checkpoint of its current state.
 
-    `accessed` are the memories that were found most since the last one.
+    `accessed` are the memories recalled most often since the last one.
     """
     checkpoint = Checkpoint(
         id=id,
@@ -80,22 +80,22 @@ def take(
 
 
 def gist(digest: str) -> str:
-    """What tells a digest from others in a list: the last prompt where it is made by rule, else all of it."""
+    """What distinguishes a digest in a list: the last prompt of a rule-based one, otherwise all of it."""
     if not digest.startswith(HEAD):
         return digest
-    _, _, behind = digest.partition(f"\n{_PROMPTS}\n")
-    rows = [line.removeprefix("- ") for line in behind.partition("\n\n")[0].split("\n")]
-    # Without prompts: what was seen, behind the head that all have.
+    _, _, prompts = digest.partition(f"\n{_PROMPTS}\n")
+    rows = [line.removeprefix("- ") for line in prompts.partition("\n\n")[0].split("\n")]
+    # Without prompts: the evidence below the head, which is the same in all digests.
     return rows[-1] or digest.partition("\n\n")[2] or digest
 
 
 def record_id(at: int, unique: str) -> str:
-    """The id of a checkpoint that stands among a session's records: it says when, and is nobody else's."""
+    """A unique id for a checkpoint among a session's records; it begins with the time."""
     return f"{at}_{blake2s(unique.encode(), digest_size=4).hexdigest()}"
 
 
 def digest(session: Session, trigger: Trigger, words: str, at: int, accessed: Sequence[Memory] = ()) -> str:
-    """The checkpoint's text: an agent's own words verbatim, else what was seen and the harness's words."""
+    """The checkpoint's text: the agent's own words, otherwise the evidence and the harness's words."""
     if trigger in (Trigger.AGENT, Trigger.EXPLICIT) and words:
         return words
     git = _rows("### Git", git_lines(session.git))
@@ -120,20 +120,21 @@ def _memory_activity(session: Session, accessed: Sequence[Memory]) -> str:
     if session.pending_remembers:
         lines.append("Remembered: " + "; ".join(one_line(text) for text in session.pending_remembers))
     if accessed:
-        found = (f"{memory.id[:ID_SHOWN]} “{_line(memory.text, 80)}”" for memory in accessed)
-        lines.append("Top memories accessed: " + "; ".join(found))
+        memories = (f"{memory.id[:ID_SHOWN]} “{_line(memory.text, 80)}”" for memory in accessed)
+        lines.append("Top memories accessed: " + "; ".join(memories))
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
 def _evidence(trail: Trail) -> list[str]:
     return [
-        _rows(_PROMPTS, [_line(said.text, 300) for said in trail.prompts[-PROMPTS_SHOWN:]]),
+        _rows(_PROMPTS, [_line(prompt.text, 300) for prompt in trail.prompts[-PROMPTS_SHOWN:]]),
         *(_rows(f"### {title}", _notes(trail, kind)) for kind, title in _TITLES),
         _rows("### Files", [file_line(touch) for touch in reversed(trail.files[-FILES_SHOWN:])]),
         _rows("### Commands", [command_line(run) for run in reversed(trail.commands[-COMMANDS_SHOWN:])]),
         _rows("### To-dos", [f"[{todo.status}] {one_line(todo.text)}" for todo in trail.todos]),
         _rows(
-            "### Last Statements", [_line(said.text, 600) for said in trail.statements[-STATEMENTS_SHOWN:]]
+            "### Last Statements",
+            [_line(statement.text, 600) for statement in trail.statements[-STATEMENTS_SHOWN:]],
         ),
     ]
 

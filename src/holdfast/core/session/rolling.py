@@ -1,6 +1,6 @@
-"""Rolling checkpoints: taken while the window fills, when all of it can still be seen.
+"""Rolling checkpoints: taken while the window fills, when all of it is still visible.
 
-When one is due, and what it says in fields, by rule. Taking and keeping it is not done here.
+When one is due, and its fields, derived by rule. Taking and storing it is done elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SUMMARY_CHARS: Final = 1_200
 
 @dataclass(frozen=True, slots=True)
 class RollingPolicy:
-    """What the user's settings say about checkpoints on the way."""
+    """The user's settings for rolling checkpoints."""
 
     enabled: bool = True
     percents: tuple[int, ...] = (25, 50, 75)
@@ -31,16 +31,16 @@ class RollingPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """Which were taken in this window. All of it is durable."""
+    """Which rolling checkpoints were taken in this window. All fields are stored."""
 
     passed: tuple[int, ...] = ()
     prompts: int = 0
-    """How many prompts there were at the last one, or when the window began."""
+    """The number of prompts at the last one, or at the start of the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a checkpoint says in fields: what it is about, what was decided and what is open, and how far."""
+    """A checkpoint's content in fields: topics, decisions and open questions, and how far the session was."""
 
     summary: str = ""
     tokens: int = 0
@@ -50,7 +50,7 @@ class Outline:
     key_decisions: tuple[str, ...] = ()
 
     def mapped(self, change: Callable[[str], str]) -> Outline:
-        """The same with every text changed."""
+        """The same outline with `change` applied to every text."""
         return replace(
             self,
             summary=change(self.summary),
@@ -61,14 +61,14 @@ class Outline:
 
 
 def due(rolling: Rolling, policy: RollingPolicy, used: int, percent: int, prompts: int) -> bool:
-    """Whether a share of the window was passed for the first time, or so many prompts since the last one."""
+    """Whether the window passed a set share for the first time, or enough prompts came since the last one."""
     if not policy.enabled or used < policy.least_tokens:
         return False
     return bool(_passed(policy, percent) - set(rolling.passed)) or prompts - rolling.prompts >= policy.prompts
 
 
-def taken(rolling: Rolling, policy: RollingPolicy, percent: int, prompts: int) -> Rolling:
-    """After one was taken at this pressure."""
+def after_checkpoint(rolling: Rolling, policy: RollingPolicy, percent: int, prompts: int) -> Rolling:
+    """The state after a checkpoint was taken at this pressure."""
     return Rolling(tuple(sorted(_passed(policy, percent) | set(rolling.passed))), prompts)
 
 
@@ -85,11 +85,11 @@ def outlined(trail: Trail, used: int, messages: int) -> Outline:
 
 
 def _passed(policy: RollingPolicy, percent: int) -> set[int]:
-    return {one for one in policy.percents if one <= percent}
+    return {threshold for threshold in policy.percents if threshold <= percent}
 
 
 def _summary(trail: Trail) -> list[str]:
-    """What was asked for and where it stands, in the words of those who said it."""
+    """The goal, the last statement and the next steps, in their original words."""
     lines: list[str] = []
     if trail.goal is not None:
         lines.append(f"Goal: {_line(trail.goal.text)}")
@@ -101,10 +101,11 @@ def _summary(trail: Trail) -> list[str]:
 
 
 def _topics(trail: Trail) -> tuple[str, ...]:
-    """The names that the work is about, the most used first; programs and options are nobody's topic."""
-    telling = [one for one in trail.mentions if one.thing in (Thing.NAME, Thing.FILE, Thing.REFERENCE)]
-    telling.sort(key=lambda one: (one.use, one.step), reverse=True)
-    return tuple(one.shown or one.name for one in telling[:TOPICS])
+    """The names that the work is about, the most used first; programs and options are no topics."""
+    topical = (Thing.NAME, Thing.FILE, Thing.REFERENCE)
+    mentions = [mention for mention in trail.mentions if mention.thing in topical]
+    mentions.sort(key=lambda mention: (mention.use, mention.step), reverse=True)
+    return tuple(mention.shown or mention.name for mention in mentions[:TOPICS])
 
 
 def _notes(trail: Trail, kind: NoteKind) -> tuple[str, ...]:

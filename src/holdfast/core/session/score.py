@@ -1,6 +1,6 @@
-"""Session score: how one session went on from what was there before it, as it is stored.
+"""Session score: how well a session continued from earlier work, as stored.
 
-How it is counted, `core.evaluation.scores` says.
+`core.evaluation.scores` does the counting.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from holdfast.lazy_dataclass import dataclass
 
 
 class Start(StrEnum):
-    """What a session had when it began, or when it went on after a compaction."""
+    """What a session was given at its start, or after a compaction."""
 
     RECOVERED = "recovered"
     """A brief."""
@@ -20,7 +20,7 @@ class Start(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionScore:
-    """How one session went: a row of `session_scores`. Counts are over all its beginnings together."""
+    """The score of one session: a row of `session_scores`. Counts cover all its starts together."""
 
     session: str
     harness: str
@@ -29,15 +29,15 @@ class SessionScore:
     start: Start
     agent_events: int = 0
     brief_items: int = 0
-    """Items of its briefs that name anything by which their use could be seen."""
+    """Items of its briefs that name something whose use can be detected."""
     brief_items_used: int = 0
     needed: int = 0
-    """What was known before, and the agent was the first to name."""
+    """Things known before that the agent named first."""
     rediscovered: int = 0
-    """What was known before, and a tool or a person had to bring back."""
+    """Things known before that a tool or the user had to bring up again."""
     novel_context_count: int = 0
-    """What nobody had named before, and a tool or a person brought."""
+    """New things that a tool or the user brought up."""
     memories_recalled: int = 0
-    """What the agent was told when it asked us, and nobody had named."""
+    """New things that the agent got from Holdfast's tools."""
     memories_used: int = 0
-    """What of that it then named itself."""
+    """How many of these it then named itself."""

@@ -1,6 +1,6 @@
 """Session: one conversation in a harness as durable state, and how an event changes it.
 
-`advance` decides; nothing here looks, waits or writes: what has to be done comes back as effects.
+`advance` decides. Nothing here reads, waits or writes: what has to be done is returned as effects.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from holdfast.core.events.event import (
 )
 from holdfast.core.events.fence import is_brief
 from holdfast.core.events.world import GitState, Project
-from holdfast.core.evidence.follow import follow, restarted, swapped, told_by_hook, twin
+from holdfast.core.evidence.follow import follow, is_hook_record, restarted, twin, with_transcript_record
 from holdfast.core.evidence.replaced import renewed
 from holdfast.core.evidence.trail import Trail
-from holdfast.core.session.flush import Flush, FlushPolicy, acted
+from holdfast.core.session.flush import Flush, FlushPolicy, after_event
 from holdfast.core.session.pressure import (
     KnownModel,
     Pressure,
     capacity,
-    counted,
-    emptied,
+    in_new_window,
     percent,
-    switched,
-    taught,
+    with_compaction,
+    with_model,
+    with_usage,
 )
-from holdfast.core.session.rolling import Rolling, RollingPolicy, due, taken
+from holdfast.core.session.rolling import Rolling, RollingPolicy, after_checkpoint, due
 from holdfast.core.text.strings import query_terms, shortened
 from holdfast.lazy_dataclass import dataclass
 
@@ -51,16 +51,16 @@ QUERIES_PENDING = 20
 REMEMBERS_PENDING = 10
 COMPACTIONS_KEPT = 4
 SAME_COMPACTION_MS = 120_000
-"""Signs of one compaction arrive within seconds of each other; no sign comes twice for the same one."""
+"""Signs of one compaction arrive within seconds of each other; each sign occurs once per compaction."""
 IMPORTED = "imported"
-"""Why a session is over that was brought in from an old transcript."""
+"""The end reason of a session that was imported from an old transcript."""
 
 
 class Phase(StrEnum):
     LIVE = "live"
     ENDED = "ended"
     ORPHANED = "orphaned"
-    """Its harness is gone and said nothing."""
+    """The harness's process is gone, and it reported no end."""
 
 
 class Trigger(StrEnum):
@@ -68,7 +68,7 @@ class Trigger(StrEnum):
 
     PERIODIC = "periodic"
     THRESHOLD = "threshold"
-    """The window is so full, or there were so many prompts since the last one."""
+    """The window reached a set share, or a set number of prompts came since the last one."""
     PRE_COMPACTION = "pre_compaction"
     AGENT = "agent"
     EXPLICIT = "explicit"
@@ -79,7 +79,7 @@ class Trigger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process, known by pid and start time so that a reused pid is another process."""
+    """A process, identified by pid and start time, so that a reused pid is another process."""
 
     pid: int
     start: int
@@ -87,7 +87,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """One compaction and the signs by which it became known so far."""
+    """One compaction, and the signs of it that were seen so far."""
 
     at: int
     signs: tuple[Sign, ...]
@@ -95,7 +95,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A checkpoint that is due but may wait a moment for more to come."""
+    """A checkpoint that is due, but may wait a moment for further events."""
 
     trigger: Trigger
     since: int
@@ -103,7 +103,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the user's settings say about checkpoints and pressure, and what is known of models."""
+    """The user's settings for checkpoints and pressure, and the known models."""
 
     prompt_interval: int = 10
     time_interval_ms: int = 900_000
@@ -114,7 +114,7 @@ class Policy:
 
 @dataclass(frozen=True)  # without slots, to be renewed
 class Session:
-    """Everything that must survive about a session; the whole of it is durable."""
+    """Everything about a session that must survive. All fields are stored."""
 
     key: str
     harness: str
@@ -129,13 +129,13 @@ class Session:
     model: str = ""
     prompt_count: int = 0
     waiting: tuple[Prompt, ...] = ()
-    """Prompts that a letter told and the transcript has not shown yet."""
+    """Prompts that a hook event reported and the transcript has not shown yet."""
     prompts_at_checkpoint: int = 0
     last_checkpoint_at: int = 0
     changed_at: int = 0
-    """When something last happened that is worth keeping."""
+    """When something worth storing last happened."""
     unsaved: bool = False
-    """Whether that is in no checkpoint yet."""
+    """Whether no checkpoint contains that yet."""
     pending_queries: tuple[str, ...] = ()
     pending_remembers: tuple[str, ...] = ()
     due: Due | None = None
@@ -144,25 +144,25 @@ class Session:
     compaction_announced: bool = False
     briefed_window: int = -1
     unanswered: Source | None = None
-    """A start that was heard of, but too late to answer."""
+    """A start that was reported too late to be answered with a brief."""
     turn_open: bool = False
     """Whether the agent was given a prompt and has not been seen to stop since."""
     pressure: Pressure = Pressure()
     rolling: Rolling = Rolling()
     flush: Flush = Flush()
     advised: tuple[str, ...] = ()
-    """Which rows of the table of advice were given."""
+    """Marks of the advice that was given already."""
     git: GitState | None = None
     trail: Trail = Trail()
 
     @property
     def prompts_told(self) -> int:
-        """How many prompts are known, by transcript or by letter."""
+        """How many prompts are known, from the transcript or from hook events."""
         return self.prompt_count + len(self.waiting)
 
     @property
     def messages(self) -> int:
-        """How many messages are known, the user's and the agent's."""
+        """How many messages of the user and the agent are known."""
         return self.prompts_told + self.pressure.answers
 
 
@@ -178,13 +178,13 @@ Effect: TypeAlias = TakeCheckpoint
 
 
 def begin(key: str, harness: str, project: Project, at: int) -> Session:
-    """A session that nothing is known of yet."""
+    """A new session, of which nothing but its identity is known."""
     return Session(key, harness, project, started_at=at, last_event_at=at, last_checkpoint_at=at)
 
 
 def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
-    """The session after an event that it has not seen, and what to do about it."""
-    session = _heard_of(session, event)
+    """The session after a new event, and the effects to carry out."""
+    session = _with_activity(session, event)
     match event:
         case Prompt(agent="main", origin=Origin.HUMAN):
             return _prompted(session, event, policy), ()
@@ -200,24 +200,24 @@ def advance(session: Session, event: Event, policy: Policy) -> tuple[Session, tu
             return _ended(session, event)
         case DigestGiven(text=text):
             trigger = Trigger.EXPLICIT if event.origin is Origin.HUMAN else Trigger.AGENT
-            told = renewed(session, changed_at=max(session.changed_at, event.at))
-            return told, (TakeCheckpoint(trigger, text),)
+            changed = renewed(session, changed_at=max(session.changed_at, event.at))
+            return changed, (TakeCheckpoint(trigger, text),)
         case _:
-            return _told(session, event), ()
+            return _without_effects(session, event), ()
 
 
-def _heard_of(session: Session, event: Event) -> Session:
-    """The session with when it was heard of; of a record that tells several things, most change nothing."""
+def _with_activity(session: Session, event: Event) -> Session:
+    """The session with its times of activity updated; most events of a record change nothing here."""
     started_at = min(session.started_at, event.at) if event.at else session.started_at
     last_event_at = max(session.last_event_at, event.at)
-    flush = acted(session.flush, session.trail, event)
+    flush = after_event(session.flush, session.trail, event)
     if (started_at, last_event_at) == (session.started_at, session.last_event_at) and flush is session.flush:
         return session
     return renewed(session, started_at=started_at, last_event_at=last_event_at, flush=flush)
 
 
-def _told(session: Session, event: Event) -> Session:
-    """The session after an event that calls for nothing."""
+def _without_effects(session: Session, event: Event) -> Session:
+    """The session after an event that has no effects."""
     match event:
         case SessionStarted():
             return _started(session, event)
@@ -228,28 +228,28 @@ def _told(session: Session, event: Event) -> Session:
         case BriefSeen(text=text) if is_brief(text):
             return renewed(session, briefed_window=session.window)
         case ModelChanged(model=model, window=window):
-            return renewed(session, model=model, pressure=switched(session.pressure, model, window))
+            return renewed(session, model=model, pressure=with_model(session.pressure, model, window))
         case _:
             return _worked(session, event)
 
 
 def revise(session: Session, event: Event) -> Session:
-    """The session after a later revision of an event that it has seen: nothing counts twice."""
+    """The session after a later revision of a known event; nothing is counted twice."""
     if isinstance(event, Usage):
         return renewed(session, pressure=_with_count(session, event))
     return renewed(session, trail=follow(session.trail, event, session.project.root))
 
 
 def wait(session: Session, prompt: Prompt, policy: Policy) -> Session:
-    """The session after a letter told a prompt that the transcript will show; it counts at once, and once."""
+    """The session after a hook event reported a prompt that the transcript will show; it counts once."""
     if twin(session.trail, prompt) is not None:
         return session
-    hook_event = record_prompt(_worked(session, prompt), prompt.text, prompt.at)
-    return _due(renewed(hook_event, waiting=(*hook_event.waiting, prompt)), policy, prompt.at)
+    prompted = record_prompt(_worked(session, prompt), prompt.text, prompt.at)
+    return _due(renewed(prompted, waiting=(*prompted.waiting, prompt)), policy, prompt.at)
 
 
 def record_prompt(session: Session, text: str, at: int) -> Session:
-    """One more prompt, at which the agent is at work; its content words are kept as a query."""
+    """The session after one more prompt, whose content words become a query; the agent is working on it."""
     terms = query_terms(text)
     queries = (*session.pending_queries, terms)[-QUERIES_PENDING:] if terms else session.pending_queries
     changed_at = max(session.changed_at, at)
@@ -257,20 +257,20 @@ def record_prompt(session: Session, text: str, at: int) -> Session:
 
 
 def record_remember(session: Session, text: str, at: int) -> Session:
-    """One more thing that was said to be worth remembering."""
+    """The session after one more text that is to be remembered."""
     remembers = (*session.pending_remembers, shortened(text, 500))[-REMEMBERS_PENDING:]
     return renewed(session, pending_remembers=remembers, changed_at=max(session.changed_at, at), unsaved=True)
 
 
 def should_checkpoint(session: Session, policy: Policy, now: int) -> bool:
-    """Whether enough prompts or enough time with something new in it have passed."""
+    """Whether enough prompts came since the last checkpoint, or enough time passed with something unsaved."""
     if session.prompts_told - session.prompts_at_checkpoint >= policy.prompt_interval:
         return True
     return session.unsaved and now - session.last_checkpoint_at >= policy.time_interval_ms
 
 
 def consume(session: Session, at: int) -> Session:
-    """The session after a checkpoint took what was pending."""
+    """The session after a checkpoint was taken; nothing is pending."""
     return renewed(
         session,
         prompts_at_checkpoint=session.prompts_told,
@@ -283,53 +283,57 @@ def consume(session: Session, at: int) -> Session:
 
 
 def clear(session: Session, phase: Phase, at: int, reason: str) -> Session:
-    """The session when it is over; what it knew stays."""
+    """The session after its end; its evidence stays."""
     return renewed(session, phase=phase, ended_at=at, end_reason=reason, due=None, turn_open=False)
 
 
 def is_imported(session: Session) -> bool:
-    """Whether only what was said in the session is kept, and nothing that one could go on from."""
+    """Whether only the conversation is stored, and no state to continue from."""
     return session.end_reason == IMPORTED
 
 
 def tick(session: Session, policy: Policy, now: int) -> Session:
-    """The session after time has passed: a checkpoint may have come due with no prompt to say so."""
+    """The session after time has passed: a checkpoint may be due without a prompt."""
     return _due(session, policy, now) if session.phase is Phase.LIVE else session
 
 
 def brief_owed(session: Session) -> bool:
-    """Whether the session was compacted and the brief for its present window is not known to have arrived."""
+    """Whether the session was compacted, and no brief is known to have reached its current window."""
     return session.window > 0 and session.briefed_window < session.window
 
 
 def _prompted(session: Session, event: Prompt, policy: Policy) -> Session:
     session = _revived(session, event.at)
-    told = twin(session.trail, event)
-    if told is None:
-        hook_event = record_prompt(_worked(session, event), event.text, event.at)
-        return _due(renewed(hook_event, prompt_count=hook_event.prompt_count + 1), policy, event.at)
-    waiting = tuple(prompt for prompt in session.waiting if prompt.record != told.record)
-    shown = session.prompt_count + len(session.waiting) - len(waiting)
-    trail = session.trail if told_by_hook(event.record) else swapped(session.trail, told, event)
-    return renewed(session, waiting=waiting, prompt_count=shown, trail=trail)
+    known = twin(session.trail, event)
+    if known is None:
+        prompted = record_prompt(_worked(session, event), event.text, event.at)
+        return _due(renewed(prompted, prompt_count=prompted.prompt_count + 1), policy, event.at)
+    waiting = tuple(prompt for prompt in session.waiting if prompt.record != known.record)
+    prompt_count = session.prompt_count + len(session.waiting) - len(waiting)
+    trail = (
+        session.trail if is_hook_record(event.record) else with_transcript_record(session.trail, known, event)
+    )
+    return renewed(session, waiting=waiting, prompt_count=prompt_count, trail=trail)
 
 
 def _counted(session: Session, event: Usage, policy: Policy) -> tuple[Session, tuple[Effect, ...]]:
-    """The session after one more request was answered; the window may now be so full that it is saved."""
+    """The session after one more answered request; the window may now be full enough for a checkpoint."""
     pressure = _with_count(session, event)
     pressure = replace(pressure, answers=pressure.answers + 1)
     after = renewed(session, pressure=pressure, model=pressure.model or session.model)
     share = percent(pressure.used, capacity(pressure, policy.models))
     if not due(after.rolling, policy.rolling, pressure.used, share, after.prompts_told):
         return after, ()
-    rolled = renewed(after, rolling=taken(after.rolling, policy.rolling, share, after.prompts_told))
+    rolled = renewed(
+        after, rolling=after_checkpoint(after.rolling, policy.rolling, share, after.prompts_told)
+    )
     return rolled, _take(rolled, Trigger.THRESHOLD, "")
 
 
 def _with_count(session: Session, event: Usage) -> Pressure:
-    """With this count, unless it is a subagent's, or from before the last compaction and only read now."""
+    """The pressure with this count, unless it is a subagent's or older than the last compaction."""
     last = session.compactions[-1].at if session.compactions else 0
-    return session.pressure if event.agent != MAIN or event.at < last else counted(session.pressure, event)
+    return session.pressure if event.agent != MAIN or event.at < last else with_usage(session.pressure, event)
 
 
 def _due(session: Session, policy: Policy, at: int) -> Session:
@@ -346,17 +350,17 @@ def _worked(session: Session, event: Event) -> Session:
 
 
 def _started(session: Session, event: SessionStarted) -> Session:
-    pressure, model = switched(session.pressure, event.model), event.model or session.model
+    pressure, model = with_model(session.pressure, event.model), event.model or session.model
     started = renewed(_revived(session, event.at), model=model, pressure=pressure, unanswered=event.source)
     started = renewed(started, trail=restarted(started.trail, event.source))
     if event.source is not Source.CLEAR or event.previous != session.key:
         return started
-    # It goes on under the same key: what its last window was given is gone with that.
-    return _emptied(renewed(started, window=started.window + 1))
+    # The session continues under the same key, with an empty window.
+    return _in_new_window(renewed(started, window=started.window + 1))
 
 
 def _revived(session: Session, at: int) -> Session:
-    """A session that goes on after its end is live again; records from before the end are no sign of that."""
+    """The session, live again if the event is from after its end."""
     if session.phase is Phase.LIVE or at <= session.ended_at:
         return session
     return renewed(session, phase=Phase.LIVE, ended_at=0, end_reason="")
@@ -365,31 +369,33 @@ def _revived(session: Session, at: int) -> Session:
 def _compacted(session: Session, event: Compacted) -> tuple[Session, tuple[Effect, ...]]:
     known = next(
         (
-            one
-            for one in reversed(session.compactions)
-            if event.sign not in one.signs and abs(event.at - one.at) <= SAME_COMPACTION_MS
+            compaction
+            for compaction in reversed(session.compactions)
+            if event.sign not in compaction.signs and abs(event.at - compaction.at) <= SAME_COMPACTION_MS
         ),
         None,
     )
     if known is not None:
-        seen = replace(known, signs=(*known.signs, event.sign))
-        rest = tuple(seen if one is known else one for one in session.compactions)
-        return renewed(session, compactions=rest, pressure=taught(session.pressure, event)), ()
-    # A compaction that no hook announced: its state is only safe if we take it now.
+        updated = replace(known, signs=(*known.signs, event.sign))
+        compactions = tuple(updated if other is known else other for other in session.compactions)
+        return renewed(
+            session, compactions=compactions, pressure=with_compaction(session.pressure, event)
+        ), ()
+    # No hook announced this compaction: the state is lost unless a checkpoint is taken now.
     effects = () if session.compaction_announced else _take(session, Trigger.PRE_COMPACTION, "")
     compactions = (*session.compactions, Compaction(event.at, (event.sign,)))[-COMPACTIONS_KEPT:]
     after = renewed(session, window=session.window + 1, compactions=compactions, compaction_announced=False)
-    return _emptied(renewed(after, pressure=taught(after.pressure, event))), effects
+    return _in_new_window(renewed(after, pressure=with_compaction(after.pressure, event))), effects
 
 
-def _emptied(session: Session) -> Session:
-    """The session at the start of a window: nothing of what was counted, asked or saved in the last holds.
+def _in_new_window(session: Session) -> Session:
+    """The session at the start of a window: token counts, flush prompts and rolling checkpoints start again.
 
-    Whether the agent did as it was last asked is still to be seen.
+    Whether the agent acted on the last flush prompt stays open.
     """
     return renewed(
         session,
-        pressure=emptied(session.pressure),
+        pressure=in_new_window(session.pressure),
         rolling=Rolling(prompts=session.prompts_told),
         flush=replace(session.flush, asked=()),
     )
@@ -399,12 +405,12 @@ def _ended(session: Session, event: SessionEnded) -> tuple[Session, tuple[Effect
     ended = clear(session, Phase.ENDED, event.at, event.reason)
     if event.reason != Source.CLEAR:
         return ended, _take(session, Trigger.SESSION_END, "")
-    # Where a harness goes on under the same key, it does so with an empty window.
-    return _emptied(ended), _take(session, Trigger.CLEAR, "")
+    # A harness that continues under the same key does so with an empty window.
+    return _in_new_window(ended), _take(session, Trigger.CLEAR, "")
 
 
 def _take(session: Session, trigger: Trigger, words: str) -> tuple[Effect, ...]:
-    """A session in which nothing happened needs no checkpoint."""
+    """The effect of taking a checkpoint; none for a session in which nothing happened."""
     if session.trail.is_empty() and not words and not session.pending_remembers:
         return ()
     return (TakeCheckpoint(trigger, words),)

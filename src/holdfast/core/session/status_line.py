@@ -1,7 +1,7 @@
-"""The status line: how a session stands, in one line that a person reads at a glance.
+"""The status line: the state of a session in one line.
 
-Where it works, how full its window is, when it was last saved, and what a compaction now would take from it.
-Legible without colour. Who shows it is not known here.
+The project, how full the window is, when it was last saved, and what a compaction would lose now. Legible
+without colour, and independent of the harness that shows it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,18 @@ BETWEEN: Final = " · "
 
 
 def status_line(session: Session, used: int, capacity: int, now: int) -> str:
-    """The line of a session of whose window so many tokens are used."""
-    parts = [project_name(session.project.path), _gauge(used, capacity), _saved(session, now), _lost(session)]
+    """The status line of a session that has used so many tokens of its window."""
+    parts = [
+        project_name(session.project.path),
+        _gauge(used, capacity),
+        _saved(session, now),
+        _unsaved(session),
+    ]
     return BETWEEN.join(filter(None, parts))
 
 
 def project_name(path: str) -> str:
-    """The last part of a project's path, with nothing in it that a terminal would obey."""
+    """The last part of a project's path, without terminal control sequences."""
     name = one_line(printable(path.rstrip("/").rpartition("/")[2]))
     return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
 
@@ -49,14 +54,15 @@ def _saved_at(session: Session) -> int:
     return session.last_checkpoint_at if session.last_checkpoint_at > session.started_at else 0
 
 
-def _lost(session: Session) -> str:
-    """What happened since the last checkpoint, and is in none."""
+def _unsaved(session: Session) -> str:
+    """What happened since the last checkpoint and would be lost."""
     prompts, since = session.prompts_told - session.prompts_at_checkpoint, _saved_at(session)
     files = sum(touch.action is not Action.READ and touch.at > since for touch in session.trail.files)
     commands = sum(run.at > since for run in session.trail.commands)
-    said = [_counted(prompts, "prompt"), _counted(files, "file"), _counted(commands, "command")]
-    return f"unsaved: {', '.join(found)}" if (found := [each for each in said if each]) else "all saved"
+    counts = (_plural(prompts, "prompt"), _plural(files, "file"), _plural(commands, "command"))
+    unsaved = ", ".join(filter(None, counts))
+    return f"unsaved: {unsaved}" if unsaved else "all saved"
 
 
-def _counted(number: int, thing: str) -> str:
+def _plural(number: int, thing: str) -> str:
     return f"{number} {thing}{'s' if number > 1 else ''}" if number > 0 else ""

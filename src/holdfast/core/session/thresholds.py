@@ -1,7 +1,6 @@
-"""Thresholds: from how full a window on an agent is asked to write down what must last, and in which words.
+"""Thresholds: at which pressure the agent is asked to write down what must last, and in which words.
 
-They are settings, so this loads nothing that knows what happens in a session; when one is due is `flush`'s
-matter.
+They are settings, so this module loads no event types. `flush` decides when one is due.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ class Delivery(StrEnum):
     """How a prompt is given to the model."""
 
     SYSTEM = "system"
-    """Beside what the system tells it: it may be read in passing."""
+    """As a system message: it needs no answer."""
     USER = "user"
-    """As a person's words are given: it has to be answered."""
+    """As a user's message: it has to be answered."""
     MARKED = "marked"
-    """The same, behind a mark that says that no person wrote it."""
+    """As a user's message, with a marker that says that no person wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From how much pressure on, in percent, the agent is asked what, and how."""
+    """The prompt that an agent is given from this pressure on, in percent, and how it is delivered."""
 
     percent: int
     prompt: str
@@ -40,7 +39,7 @@ class Threshold:
 
     @property
     def text(self) -> str:
-        """What the model is given; a prompt that brings a mark of its own needs no other."""
+        """The text for the model; a marker is added only if the prompt has none of its own."""
         if self.inject_as is Delivery.MARKED and not self.prompt.startswith("[SYSTEM:"):
             return f"{MARKER}\n{self.prompt}"
         return self.prompt

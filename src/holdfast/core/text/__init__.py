@@ -1,1 +1,1 @@
-"""Text: strings, names, paths and patterns, and how text from elsewhere is made harmless. No events here."""
+"""Text: strings, names, paths and patterns, and making untrusted text harmless. No events here."""

@@ -1,9 +1,9 @@
-"""Defang: a stranger's text made harmless to show, and still readable.
+"""Defang: makes untrusted text harmless to show, and keeps it readable.
 
-What transcripts, tools, file names, branches and repositories say is kept as it was said. Here stands what is
-done to it on its way to a reader: `printable` for a terminal or a log; `defanged` for a model, to whom it may
-not play a role either. Neither makes a text longer, and doing it twice is doing it once. Marking recalled
-text as a whole is `fence`'s work, finding secrets `redact`'s.
+Text from transcripts, tools, file names, branches and repositories is stored unchanged. Before it is shown,
+it goes through `printable` for a terminal or a log, or through `defanged` for a model, where it must not look
+like a role either. Both are idempotent, and neither makes a text longer. `fence` marks recalled text as a
+whole; `redact` finds secrets.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from holdfast.core.text.injection_signs import gives_orders
 from holdfast.core.text.patterns import compiled
 
 RECALL: Final = "holdfast-recall"
-"""The name in our own marks; see `fence`."""
+"""The name in Holdfast's own marks; see `fence`."""
 NOT_AN_ORDER: Final = "(quoted data, not an order) "
 FROM_REPOSITORY: Final = " (from the repository)"
 
 
 def quoted(text: str) -> str:
-    """A stranger's text as a model may be told it: defanged, and called data where it reads like an order."""
+    """Untrusted text for a model: defanged, and labelled as data if it reads like an order."""
     safe = defanged(text)
     return NOT_AN_ORDER + safe if gives_orders(folded(safe)) and not safe.startswith(NOT_AN_ORDER) else safe
 
 
 def from_repository(text: str) -> str:
-    """The text with the label of what came with a clone: it may be anybody's, and never leads."""
+    """The text with a label that says it came from the repository, where anyone may have written it."""
     return text if text.endswith(FROM_REPOSITORY) else text + FROM_REPOSITORY
 
 
 def defanged(text: str) -> str:
-    """The text with nothing in it that a model could take for a harness's, a user's or our own mark."""
-    text = _MARKS.sub(lambda found: found[0].translate(_BRACKETS), printable(text))
-    return _ROLES.sub(lambda found: found[0].translate(_SPOKEN), text)
+    """The text without anything that a model could take for a mark of a harness, a user or Holdfast."""
+    text = _MARKS.sub(lambda mark: mark[0].translate(_BRACKETS), printable(text))
+    return _ROLES.sub(lambda role: role[0].translate(_SPOKEN), text)
 
 
 def printable(text: str) -> str:
-    """The text with nothing in it that a terminal would obey, or that a reader could not see."""
+    """The text without terminal control sequences and invisible characters."""
     if text.isascii() and text.isprintable():
         return text  # as most are
     text = _BREAKS.sub("\n", _ESCAPES.sub("", text))
@@ -47,35 +47,35 @@ def printable(text: str) -> str:
 
 
 def orders(text: str) -> bool:
-    """Whether the text reads as if it wanted to command whoever reads it; by a small table of signs."""
+    """Whether the text reads like an order to its reader, by a small table of signs."""
     return gives_orders(folded(printable(text)))
 
 
 def folded(text: str) -> str:
-    """The text as it is compared: one case, no accents, one letter for those that look the same."""
+    """The text for comparison: lower case, no accents, one letter for all that look alike."""
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text).casefold().translate(_LOOK_ALIKE)
     return text.lower()
 
 
-# --- what a terminal obeys, and what nobody sees
+# --- terminal control sequences and invisible characters
 
-# A string that is never ended would swallow what follows, so only one that ends soon is taken out with its
-# content; of the others only the control that opens them is.
+# A control string without an end would swallow the text after it. So only one that ends soon is removed with
+# its content; of others only the opening control is removed.
 _ESCAPES: Final = compiled(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}+[ -/]{0,8}+[@-~]|"
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\n\x1b\x80-\x9f]{0,2048}+(?:\x07|\x1b\\|\x9c)|"
     r"\x1b[ -/]{1,4}+[0-~]|\x1b[78=>]"
 )
 _BREAKS: Final = compiled("\r\n?|[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
-# Controls, and what Unicode calls ignorable: bidirectional controls, zero-width signs, fillers, variation
-# selectors, tags, and the marks around annotations.
+# Control characters, and what Unicode calls ignorable: bidirectional controls, zero-width characters,
+# fillers, variation selectors, tags, and annotation marks.
 HIDDEN: Final = compiled(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""What is not seen where it stands."""
+"""Invisible characters."""
 _HALVES: Final = compiled("[\ud800-\udfff]")
 
 _EMOJI: Final = (
@@ -84,7 +84,7 @@ _EMOJI: Final = (
 )
 _JOINING: Final = "[\u0620-\u077f\u0860-\u0dff\u0f00-\u109f\u1780-\u17b3\u17b6-\u17ff\u1820-\u18aa]"
 _VIRAMA: Final = "[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039\u17d2]"
-# What shapes its neighbours: the parts of one emoji, the letters of Persian or an Indic script.
+# Invisible characters that shape their neighbours: in an emoji, or in Persian or an Indic script.
 _SHOWS: Final = compiled(
     f"(?<={_EMOJI})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)|"
     f"(?:(?<={_EMOJI})|(?<={_EMOJI}\ufe0f))\u200d(?={_EMOJI})|"
@@ -92,13 +92,13 @@ _SHOWS: Final = compiled(
 )
 
 
-def _if_it_shows(found: re.Match[str]) -> str:
-    return found[0] if _SHOWS.match(found.string, found.start()) else ""
+def _if_it_shows(hidden: re.Match[str]) -> str:
+    return hidden[0] if _SHOWS.match(hidden.string, hidden.start()) else ""
 
 
-# --- what a model could take for somebody's mark
+# --- what a model could take for a mark
 
-# In one case only: `<User>` is a component or a type. With nothing before it: `a < user` compares.
+# Only in one case: `<User>` is a component or a type. Without a space before: `a < user` is a comparison.
 _SPEAKERS: Final = "(?-i:system|assistant|user|human|developer|SYSTEM|ASSISTANT|USER|HUMAN|DEVELOPER)"
 _WRAPPERS: Final = (
     rf"{RECALL}|system[-_](?:reminder|prompt|message|instruction|note|notice|warning)s?|"

@@ -1,8 +1,8 @@
-"""The signs by which a text that wants to command its reader is known, in English and Chinese.
+"""Signs of prompt injection: text that tries to command its reader, in English and Chinese.
 
-A table, not a judge: what it finds is labelled and never altered, what it misses is still fenced. Written for
-folded text, as `defang.folded` leaves it. What a user asks of an agent in their work ("never …", "from now on
-…") is no sign. Most texts hold none, so each sign begins with a plain search for the words it needs.
+Text with a sign is labelled, never altered; text without one is still fenced. The patterns are for folded
+text (`defang.folded`). What a user asks of an agent in their work ("never …", "from now on …") is no sign.
+Most texts have none, so each sign begins with a plain search for the words that it needs.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from holdfast.core.text.patterns import compiled
 
 
 def gives_orders(folded: str) -> bool:
-    """Whether one of the signs is in the text."""
+    """Whether a folded text has one of the signs."""
     return any(any(word in folded for word in words) and sign.search(folded) for words, sign in _SIGNS)
 
 
 def _sign(words: str, *parts: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
-    """A pattern, with the words of which it needs one."""
+    """A pattern, and words of which a match contains at least one."""
     return tuple(words.split()), compiled("".join(parts))
 
 
 def _up_to(count: int) -> str:
-    """So many words, with what stands around them."""
+    """At most so many words, with the characters around them."""
     return rf"(?:\W{{1,3}}[\w']{{1,30}}){{0,{count}}}?\W{{1,3}}"
 
 
@@ -63,7 +63,7 @@ _SIGNS: Final = (
         "ignore disregard forget",
         rf"\b(?:ignore|disregard|forget) (?:all |any )?(?:of )?your{_up_to(2)}{_RULES}",
     ),
-    # You are someone else now.
+    # You are somebody else now.
     _sign(
         "you",
         r"\byou are now (?:an? (?:[\w-]{1,30} ){0,3}?(?:assistant|agent|ai|model|hacker|admin|bot)\b|",
@@ -74,7 +74,7 @@ _SIGNS: Final = (
     _sign(
         "mode", r"\b(?:enable|enter|activate|switch to) (?:dan|developer|jailbreak|god|unrestricted) mode\b"
     ),
-    # Here is what you are to do instead.
+    # This is your task instead.
     _sign(
         "your",
         r"\byour (?:new|real|actual|true) (?:task|role|goal|job|instructions?|objective|purpose) ",
@@ -91,7 +91,7 @@ _SIGNS: Final = (
         rf"{_READER} ?[:!,]",
     ),
     _sign("you", r"\bif you(?:'re| are) (?:an? )?(?:\w{1,20} )?(?:ai|llm|language model|chatbot)\b"),
-    # Show what is not yours to show, and say nothing of it.
+    # Reveal what is secret, and do not mention it.
     _sign(
         "prompt message instruction",
         r"\b(?:print|reveal|show|output|repeat|leak|display|dump|disclose|recite|tell me|give me)\b",

@@ -1,7 +1,7 @@
-"""JSON as people write it: where each value of a text stands, and what the text says.
+"""JSON as people write it: the position of each value in a text, and the values themselves.
 
-Beside JSON itself this reads what JSONC and JSON5 add to it: comments, a comma behind the last item, bare
-keys, single quotes, and their numbers. Nothing is written here, and no file is opened.
+Besides JSON this reads the additions of JSONC and JSON5: comments, trailing commas, bare keys, single quotes
+and more number formats. Nothing here writes JSON or opens a file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Shape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where its text is."""
+    """A value and the position of its text."""
 
     shape: Shape
     start: int
@@ -42,14 +42,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Where a text stops being JSON, and why."""
+    """Where a text stops being valid JSON, and why."""
 
     at: int
     reason: str
 
 
 def scan(text: str) -> Node | Broken:
-    """The one value that a text holds."""
+    """The value in a text, or where the text is broken."""
     try:
         root = _value(text, after_space(text, len(_BYTE_ORDER_MARK) * text.startswith(_BYTE_ORDER_MARK)), 0)
         rest = after_space(text, root.end)
@@ -59,7 +59,7 @@ def scan(text: str) -> Node | Broken:
 
 
 def said(text: str, node: Node) -> object:
-    """What a value says; of doubled keys the last counts."""
+    """The Python value of a node; of duplicate keys the last counts."""
     match node.shape:
         case Shape.OBJECT:
             return {item.key: said(text, item.value) for item in node.items}
@@ -70,13 +70,13 @@ def said(text: str, node: Node) -> object:
 
 
 def read(text: str) -> object:
-    """What a whole text says; None if it is no JSON."""
+    """The Python value of a whole text; None if it is not valid JSON."""
     root = scan(text)
     return None if isinstance(root, Broken) else said(text, root)
 
 
 def strings(text: str, node: Node) -> Iterator[str]:
-    """Every text inside a value; keys are none."""
+    """Every string inside a value, without keys."""
     if node.shape is Shape.PLAIN and text[node.start] in _QUOTES:
         yield _unquoted(text[node.start : node.end])
     for item in node.items:
@@ -84,13 +84,13 @@ def strings(text: str, node: Node) -> Iterator[str]:
 
 
 def after_space(text: str, at: int) -> int:
-    """Where the next thing stands that is neither blank nor a comment."""
+    """The position of the next character that is neither blank nor in a comment."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
 
 
 def is_blank(text: str, start: int, end: int) -> bool:
-    """Whether nothing stands there, not even a comment."""
+    """Whether the range has only white space, not even a comment."""
     return not text[start:end].strip(_BLANK)
 
 
@@ -113,7 +113,7 @@ _NAME: Final = compiled(r"[A-Za-z_$][\w$]*")
 _ESCAPE: Final = compiled(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r?\n|.)")
 _PAIR: Final = compiled("[\ud800-\udbff][\udc00-\udfff]")
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
-# Deeper than any settings file, and far from Python's own limit.
+# Deeper than any settings file, and far below Python's recursion limit.
 _DEEPEST: Final = 100
 
 
@@ -200,7 +200,7 @@ def _unquoted(literal: str) -> str:
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    told = escape.group(1)
-    if told[0] in "ux" and len(told) > 1:
-        return chr(int(told[1:], 16))
-    return "" if told.endswith("\n") else _ESCAPED.get(told, told)
+    code = escape.group(1)
+    if code[0] in "ux" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    return "" if code.endswith("\n") else _ESCAPED.get(code, code)

@@ -1,7 +1,7 @@
-"""Names: what in a text is called something, and so is worth remembering as it stands.
+"""Names: finds the identifiers, references, file paths and program names in a text.
 
-Identifiers, references, file paths, and what a person calls a program. Plain words are not names, and what
-every program has is left out. Which of them matter to a session is not decided here.
+Plain words are no names, and names that are in nearly every program are left out. Which names matter to a
+session is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ COMMON: Final = frozenset(
     APIs URLs URIs IDs UUIDs CLIs LLMs PRs TODOs PDFs CSVs
     """.split()
 )
-"""What is in nearly every program or text, and tells nothing of this one; also at the end of a name."""
+"""Names that are in nearly every program or text; also at the end of a qualified name."""
 
 
 def names(text: str) -> tuple[str, ...]:
     """The identifiers in a text, in order, each once: `parse_hook`, `SessionStore`, `MAX_TRIES`, `run()`."""
-    found = dict.fromkeys(_identifier(match[0]) for match in _NAME.finditer(text))
-    return tuple(name for name in found if name and name.removesuffix("()") not in COMMON)
+    candidates = dict.fromkeys(_identifier(match[0]) for match in _NAME.finditer(text))
+    return tuple(name for name in candidates if name and name.removesuffix("()") not in COMMON)
 
 
 def parts(name: str) -> list[str]:
@@ -48,42 +48,42 @@ def parts(name: str) -> list[str]:
 
 
 def is_shaped(name: str) -> bool:
-    """Whether a word is known for a name by its shape alone: `setUp`, `set_up`, `SetUp`."""
+    """Whether a word is recognisable as a name by its shape alone: `setUp`, `set_up`, `SetUp`."""
     return len(name) > 3 and name not in COMMON and bool(_SHAPED.fullmatch(name))
 
 
 def is_file_name(text: str) -> bool:
-    """Whether a path ends in an extension that files have."""
+    """Whether a path ends with a known file extension."""
     stem, dot, extension = text.rpartition(".")
     return bool(dot and stem) and extension.lower() in _EXTENSIONS
 
 
 def is_file(path: str) -> bool:
-    """Whether a path is a file's, by its extension or as one of those that need none: `Makefile`."""
+    """Whether a path is that of a file, by its extension or as a name without one: `Makefile`."""
     folder, _, name = path.rpartition("/")
     return is_file_name(path) or bool(_FILES.fullmatch(name) or (folder and _IN_CAPITALS.fullmatch(name)))
 
 
 def references(text: str) -> tuple[str, ...]:
-    """What points elsewhere, in order, each once: tickets, commits, versions, long options, URLs, ports."""
-    found = dict.fromkeys(_reference(match) for match in _REFERENCE.finditer(text))
-    return tuple(name for name in found if name)
+    """References in a text, in order, each once: tickets, commits, versions, long options, URLs, ports."""
+    candidates = dict.fromkeys(_reference(match) for match in _REFERENCE.finditer(text))
+    return tuple(name for name in candidates if name)
 
 
 def paths(text: str) -> tuple[str, ...]:
-    """The file paths in a text, in order, each once: those with an extension that we know or with folders."""
-    found = dict.fromkeys(_path(match[0]) for match in _PATH.finditer(text))
-    return tuple(name for name in found if name)
+    """The file paths in a text, in order, each once: those with a known extension or with folders."""
+    candidates = dict.fromkeys(_path(match[0]) for match in _PATH.finditer(text))
+    return tuple(path for path in candidates if path)
 
 
 def program_name(words: Sequence[str]) -> str:
-    """What a person calls a command by its words: the program and the subcommands that tell what it does."""
+    """The usual name of a command: the program and the subcommands that say what it does."""
     if not words or not words[0]:
         return ""
     program = name = _plain_program(words[0])
     rest = words[1:]
     while rest := _after_options(rest, program):
-        if name in _STAND_BEFORE:
+        if name in _LAUNCHERS:
             return f"{name} {program_name(rest)}".rstrip()
         if name not in _WITH_SUBCOMMANDS or not _SUBCOMMAND.fullmatch(rest[0]):
             break
@@ -92,16 +92,16 @@ def program_name(words: Sequence[str]) -> str:
     return _interpreted(name, words[1:]) if _INTERPRETER.fullmatch(name) else name
 
 
-_REMEMBERED: Final = 512
-"""So many words are judged once: a session speaks of the same things again and again."""
+_CACHED: Final = 512
+"""How many results are cached: a session names the same things again and again."""
 
 # ---------------------------------------------------------------- identifiers
 
 _NAME: Final = compiled(
-    # Most places are within a word, and most words are plain: both are passed over here, where that is cheap.
-    # A name within a word follows an escape, whose letter is b, n, r or t.
+    # Most positions are within a word, and most words are plain: both are skipped here, where that is cheap.
+    # Within a word, a name may follow an escape, whose letter is b, n, r or t.
     r"(?<![ac-mo-qsu-zA-Z0-9_.@/~$%&-])(?=[A-Za-z_])(?![A-Z]?[a-z]*+(?![\w.:(]))"
-    # Inside a path, an address or an option is another kind of name; the letter of an escape belongs to none:
+    # Paths, addresses and options are other kinds of names; the letter of an escape is not part of the name:
     # `\nRetryError`.
     r"(?:(?<![\w.@/~$%&-])(?!(?<=\\)[bnrt])|(?<=\\[bnrt]))(?:"
     r"(?=[A-Za-z0-9]*+(?:_|\.[A-Za-z_]|::|\(\))|[A-Za-z]\w*?[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})"
@@ -121,9 +121,9 @@ _COLOUR: Final = compiled(r"(?=[A-Fa-f]*+\d)[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?", 
 _LONGEST: Final = 60
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED)
 def _identifier(name: str) -> str:
-    """The name as one would look it up, or nothing where it only looks like one."""
+    """The name as one would look it up; empty if it only looks like one."""
     bare = name.removesuffix("()").removeprefix("self.").removeprefix("this.").removeprefix("cls.")
     if not 4 <= len(bare) <= _LONGEST:
         return name if 4 <= len(name) <= _LONGEST and name.endswith("()") and "." not in name else ""
@@ -131,7 +131,7 @@ def _identifier(name: str) -> str:
     if len(parts) > 1:
         return _qualified(bare, parts, called=bare is not name and name.endswith("()"))
     if _SHAPED.fullmatch(bare):
-        # What ends in a line is the beginning of names: `job_${id}`.
+        # A trailing underscore is only the beginning of a name: `job_${id}`.
         unlike = _RANDOM.search(bare) or _COLOUR.fullmatch(bare) or bare[-1] == "_" != bare[0]
         return "" if unlike else bare
     return name if name.endswith("()") else ""
@@ -146,7 +146,7 @@ def _qualified(bare: str, parts: list[str], *, called: bool) -> str:
     last = parts[-1].lower()
     if parts[-1] in COMMON or last in _EXTENSIONS or last in _DOMAINS or max(map(len, parts)) < 3:
         return ""
-    # A sentence that ends without a space after it is no name.
+    # The end of a sentence without a space after it is no name.
     if len(parts) == 2 and parts[0].islower() and parts[1].istitle() and not called:
         return ""
     return bare
@@ -168,10 +168,10 @@ _EXTENSIONS: Final = frozenset(
 # ---------------------------------------------------------------- references
 
 _REFERENCE: Final = compiled(
-    # Nothing begins within a word, and what is neither an option nor an address has a digit in it.
+    # No reference begins within a word, and all but options and URLs contain a digit.
     r"(?<!\w)(?=--|http|[A-Za-z_.:/\#-]{0,110}+[0-9])(?:"
     r"(?P<url>https?://[^\s<>\"'`“”‘’(){}\[\]|\\?#,;]++)[^\s<>\"'`“”‘’(){}\[\]|\\,;]*+"
-    # Whole, or it is none: `--no-${what}` is no option.
+    # Only complete options: `--no-${what}` is none.
     r"|(?P<flag>(?<!-)--[a-z]\w*+(?:-\w++)*+(?!-))"
     r"|(?P<port>(?<!\.)(?:localhost|127\.0\.0\.1|0\.0\.0\.0):[0-9]{2,5}\b)"
     r"|(?P<issue>(?<![&/\#-])(?:\#|[\w.-]{1,40}+/[\w.-]{1,60}+\#)[0-9]{1,5}\b(?!\w))"
@@ -194,25 +194,24 @@ _NO_PROJECTS: Final = frozenset(
 
 
 def _reference(match: re.Match[str]) -> str:
-    found = match[0]
+    text = match[0]
     match match.lastgroup:
         case "url":
             return match["url"].rstrip(".,:!*")
         case "ticket":
-            return "" if found.partition("-")[0] in _NO_PROJECTS else found
+            return "" if text.partition("-")[0] in _NO_PROJECTS else text
         case "commit":
-            return (
-                found if _is_commit(found, match.string[max(0, match.start() - 80) : match.start()]) else ""
-            )
+            before = match.string[max(0, match.start() - 80) : match.start()]
+            return text if _is_commit(text, before) else ""
         case _:
-            return found
+            return text
 
 
-def _is_commit(found: str, before: str) -> bool:
-    """Hexadecimal alone is a number or a word; what stands before it makes it a commit."""
-    if found.isdigit() or found.isalpha():
+def _is_commit(text: str, before: str) -> bool:
+    """Whether a hexadecimal text is a commit: unless it has full length, the words before it must say so."""
+    if text.isdigit() or text.isalpha():
         return False
-    return len(found) == 40 or bool(_COMMIT_BEFORE.search(before))
+    return len(text) == 40 or bool(_COMMIT_BEFORE.search(before))
 
 
 # ---------------------------------------------------------------- paths
@@ -222,7 +221,7 @@ _PATH: Final = compiled(
     r"(?<!\w)(?=[\w~/(\[@+.-])(?:"
     r"\w++://[^\s'\"`<>)]*+"
     r"|[A-Za-z]:\\(?:[\w.-]++\\)*+[\w.-]++"
-    # Most words are no path, and are passed over here, where that is cheap.
+    # Most words are no path, and are skipped here, where that is cheap.
     rf"|(?<![.@:/~*$\\{{}}-])(?=[^\s./]{{0,80}}+[./]|[A-Z][a-z]+file\b)(?:~/|/)?{_SEGMENT}(?:/{_SEGMENT})*+/?(?![\w(*$])"
     r")",
     re.ASCII,
@@ -239,27 +238,27 @@ _FILES: Final = compiled(
     r"|\.(?:env|git\w+|\w+rc|\w+ignore|editorconfig|tool-versions|python-version)(?:\.\w+)*"
 )
 _IN_CAPITALS: Final = compiled(r"[A-Z]{4,}(?:[_-][A-Z]+)*+")
-"""How a file is called that needs no ending: `.github/CODEOWNERS`."""
+"""File names without an extension: `.github/CODEOWNERS`."""
 _PRODUCTS: Final = frozenset(
     "node.js next.js vue.js nuxt.js three.js d3.js express.js react.js asp.net".split()
 )
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHED)
 def _path(text: str) -> str:
-    """The path as one would open it, or nothing where a text only looks like one."""
+    """The path as one would open it; empty if the text only looks like one."""
     path = text.lstrip("+").rstrip(".").removeprefix("./")
     if "://" in text or len(text) > 300 or path.startswith(("-", "/dev/", "/proc/")):
         return ""
     first, slash, _ = path.partition("/")
-    # People point to a file with `@`; a package's scope begins with it too.
+    # Users refer to a file with `@`; the scope of a package begins with it too.
     if first[:1] == "@" and (not slash or first[1:] in _FOLDERS):
         path = path[1:]
     return path if (_has_folders(path) if slash else _stands_alone(path)) else ""
 
 
 def _stands_alone(name: str) -> bool:
-    """Whether a word without folders is a file's name rather than a product's or an attribute's."""
+    """Whether a word without folders is a file name, not a product or an attribute."""
     stem, _, extension = name.rpartition(".")
     if _FILES.fullmatch(name) or name[1:3] == ":\\":
         return True
@@ -269,11 +268,11 @@ def _stands_alone(name: str) -> bool:
 
 
 def _has_folders(path: str) -> bool:
-    """Whether a word with slashes is a path rather than a choice, a branch, a date or a kind of media."""
+    """Whether a word with slashes is a path, not alternatives, a branch, a date or a media type."""
     first, *rest = path.rstrip("/").split("/")
     if is_file_name(path):
         return not any(is_file_name(part) and part.lower() not in _PRODUCTS for part in (first, *rest[:-1]))
-    # What a substitution replaces and what is run are no folders.
+    # The parts of a substitution (`s/a/b`) and installed programs are no folders.
     if (first in {"s", "y"} and len(rest) > 1) or ".bin" in rest[:-1]:
         return False
     if first in {"", "~", "..", "."}:
@@ -304,8 +303,8 @@ _WITH_SUBCOMMANDS: Final = frozenset(
     go tool, mise run, cargo nextest, deno task, turbo run, nx run, aws s3, kubectl rollout, dotnet ef, jj git
     """.split(",")
 )
-"""What is named with the word that follows it; of two words, where both say too little."""
-_STAND_BEFORE: Final = frozenset(
+"""Programs, or a program and a subcommand, that are named together with the next word."""
+_LAUNCHERS: Final = frozenset(
     word.strip()
     for word in """
     npx, bunx, uvx, uv run, poetry run, pdm run, hatch run, rye run, pipenv run, pipx run, bundle exec,
@@ -324,7 +323,7 @@ _VALUED: Final = frozenset(
 
 
 def _plain_program(word: str) -> str:
-    """A program without the folder where programs are kept; a script keeps its path."""
+    """A program without its `bin` folder; a script keeps its path."""
     folder, _, name = word.rpartition("/")
     return name if not folder or folder.endswith("bin") else word
 
@@ -337,7 +336,7 @@ def _after_options(words: Sequence[str], program: str) -> Sequence[str]:
 
 
 def _interpreted(name: str, args: Sequence[str]) -> str:
-    """What an interpreter was asked to run: a module, a script, or a text of its own."""
+    """The interpreter with what it runs: a module, a script or inline code."""
     for at, arg in enumerate(args):
         if arg == "-m" and at + 1 < len(args):
             return f"{name} -m {program_name(args[at + 1 :])}"

@@ -10,9 +10,9 @@ _PLAIN: Final = compiled(r"[A-Za-z]?[a-z]+(?:['’-][a-z]+)*|[AI]|[^\W\d_a-zA-Z]
 
 
 def plain_share(text: str) -> float:
-    """How many of the words of a text are plain ones, not names, paths or options.
+    """The share of words in a text that are plain, not names, paths or options.
 
-    What stands by itself counts, also the mark of a list: whoever counts otherwise finds more plain ones.
+    Everything between spaces counts as a word, also a list marker: leaving these out would raise the share.
     """
     words = [word for line in text_lines(text) for word in line.split()]
     return sum(map(is_plain, words)) / len(words) if words else 0.0
@@ -25,5 +25,5 @@ def text_lines(text: str) -> list[str]:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is one of everyday language."""
+    """Whether a word is of everyday language."""
     return bool(_PLAIN.fullmatch(word.strip('.,:;!?()[]“”"*—–-…')))

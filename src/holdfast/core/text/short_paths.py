@@ -1,7 +1,7 @@
 """Short paths: how a brief names a file.
 
-A whole path tells most of all where the project keeps its code, and in a brief that way stands again and
-again. A file is known by its name and the folder that it stands in; what is left out before them is marked.
+Most of a full path is the same for many files of a project, and would be repeated in a brief. A file is shown
+by its name and its folder; a mark shows that something before them is left out.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import Final
 
 LEFT_OUT: Final = "…/"
 LONG: Final = 30
-"""A path that is not longer stays whole."""
+"""A path that is not longer than this stays whole."""
 _LEAST: Final = 2
-"""So many parts always stay: the name, and its folder."""
+"""How many parts always stay: the name and its folder."""
 
 
 def shortener(paths: Iterable[str]) -> Callable[[str], str]:
-    """What makes a path short: its end, as much of it as tells it from these paths."""
+    """A function that shortens a path to its end, as long as needed to distinguish it from these paths."""
     alike: dict[str, set[str]] = {}
     for path in paths:
-        # In another working copy it is the same file.
+        # The mark may replace the root of another working copy, where it is the same file.
         alike.setdefault(_end(path, _LEAST), set()).add(path.removeprefix(LEFT_OUT))
 
     def short(path: str) -> str:
-        # Nobody would look for a file outside the project: that one stays whole too.
+        # A file outside the project would be hard to find: its path stays whole too.
         if len(path) <= LONG or path[0] in "/~":
             return path
         others = alike.get(_end(path, _LEAST), set()) - {path.removeprefix(LEFT_OUT)}

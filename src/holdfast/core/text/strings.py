@@ -1,7 +1,4 @@
-"""Text: shortening and reading prose by rule, the same everywhere.
-
-Nothing here knows where a text comes from or where it goes.
-"""
+"""Strings: shortening texts, finding their content words, and formatting durations."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 
 _WORD = re.compile(r"#?\w[\w./:#-]*\w|#?\w")
 _SENTENCE_END = re.compile(r"(?<!\b\d)(?<!\b\d\d)[.!?](?=\s)|[。！？]")
-"""Behind a number alone a full stop ends nothing: it begins an item of a list."""
+"""A full stop after a lone number ends no sentence: it begins a list item."""
 _STOP_WORDS = frozenset(
     """a about after again all also am an and any are as at be because been before being but by can could
     did do does doing don't for from get go had has have here him his how i i'd i'll i'm if in into is
@@ -22,12 +19,12 @@ _NO_CONTENT = _STOP_WORDS | frozenset("abcdefghijklmnopqrstuvwxyz_")
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space made one space."""
+    """The text with every run of white space replaced by one space."""
     return " ".join(text.split())
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, or its beginning up to a whole word within the limit, with an ellipsis that says so."""
+    """The text, or its beginning up to a whole word within the limit, with an ellipsis."""
     text = text.strip()
     if len(text) <= limit:
         return text
@@ -41,10 +38,10 @@ def shortened(text: str, limit: int) -> str:
 
 
 def in_sentences(text: str, limit: int) -> str:
-    """The text, or as many of its first sentences as fit; where not even one does, as `shortened`."""
+    """The text, or as many of its first sentences as fit; if not even one fits, the same as `shortened`."""
     if len(text) <= limit:
         return text
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, limit - len(" …"))]
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, limit - len(" …"))]
     return f"{text[: ends[-1]]} …" if ends and ends[-1] > limit // 3 else shortened(text, limit)
 
 
@@ -65,12 +62,12 @@ def content_words(text: str) -> frozenset[str]:
     """All the content words of a text, in lower case."""
     if text.isascii():  # as most are; an audit asks for the words of thousands
         return frozenset(_WORD.findall(text.lower())) - _NO_CONTENT
-    said = {word.lower() for word in _WORD.findall(text)} - _STOP_WORDS
-    return frozenset(word for word in said if len(word) > 1 or word.isdigit())
+    words = {word.lower() for word in _WORD.findall(text)} - _STOP_WORDS
+    return frozenset(word for word in words if len(word) > 1 or word.isdigit())
 
 
 def elapsed(milliseconds: int) -> str:
-    """A length of time in words a person reads at a glance: `45 s`, `12 min`, `3 h 5 min`, `2 days`."""
+    """A duration in short form: `45 s`, `12 min`, `3 h 5 min`, `2 days`."""
     seconds = max(0, milliseconds) // 1000
     if seconds < 60:
         return f"{seconds} s"
@@ -84,11 +81,11 @@ def elapsed(milliseconds: int) -> str:
 
 
 _JOINING = ("_", "-", "/", ".")
-"""What stands inside a longer name; a point behind it may end a sentence."""
+"""Characters inside a longer name; a full stop after it may end a sentence."""
 
 
 def says(text: str, key: str) -> bool:
-    """Whether a text has this, not only as a part of a longer word or path."""
+    """Whether a text contains `key`, not only as a part of a longer word or path."""
     start = text.find(key)
     while start >= 0:
         end = start + len(key)

@@ -13,8 +13,8 @@ from holdfast.core.evidence.commands.exit_meaning import (
     ExitMeaning,
     ending,
     has_failed,
+    is_resolved_by,
     looked_in_vain,
-    made_good,
 )
 from holdfast.core.evidence.commands.purpose import Purpose, aim
 from holdfast.core.evidence.trail import CommandRun
@@ -165,7 +165,7 @@ def test_what_passed_or_still_runs_has_not_looked_in_vain() -> None:
     ],
 )
 def test_a_failure_is_over_once_the_same_was_done(failed: str, passed: str, *, good: bool) -> None:
-    assert made_good(failed, passed) == good
+    assert is_resolved_by(failed, passed) == good
 
 
 @every_row(
@@ -191,7 +191,7 @@ def test_a_failure_is_over_once_the_same_was_done(failed: str, passed: str, *, g
 def test_a_type_checker_that_failed_passes_with_the_script_that_runs_it(
     failed: str, passed: str, *, good: bool
 ) -> None:
-    assert made_good(failed, passed) == good
+    assert is_resolved_by(failed, passed) == good
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core.evidence.commands import outcomes
-from holdfast.core.evidence.commands.retests import retested
+from holdfast.core.evidence.commands.retests import passes_failed_tests
 from holdfast.core.evidence.one_line import ran as shown
 from holdfast.core.evidence.trail import CommandRun
 from tests.tables import every_row
@@ -35,7 +35,7 @@ def ran(command: str, passed: int, failed: int = 0, *failing: str) -> CommandRun
     ],
 )  # fmt: skip
 def test_tests_that_have_passed_since_fail_no_more(failed: CommandRun, passed: CommandRun) -> None:
-    assert retested(failed, passed)
+    assert passes_failed_tests(failed, passed)
 
 
 @every_row(
@@ -57,7 +57,7 @@ def test_tests_that_have_passed_since_fail_no_more(failed: CommandRun, passed: C
     ],
 )
 def test_tests_that_were_not_run_again_still_fail(failed: CommandRun, passed: CommandRun) -> None:
-    assert not retested(failed, passed)
+    assert not passes_failed_tests(failed, passed)
 
 
 def packages(command: str, passed: int, failed: int = 0, *failing: str) -> CommandRun:
@@ -79,7 +79,7 @@ def packages(command: str, passed: int, failed: int = 0, *failing: str) -> Comma
 def test_packages_and_tests_are_compared_by_what_was_run(
     failed: CommandRun, passed: CommandRun, *, over: bool
 ) -> None:
-    assert retested(failed, passed) is over
+    assert passes_failed_tests(failed, passed) is over
 
 
 @pytest.mark.parametrize(

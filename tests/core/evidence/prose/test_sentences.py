@@ -154,9 +154,9 @@ def squeezed(text: str) -> str:
 @given(TEXTS)
 def test_any_text_can_be_read_and_what_is_heard_stands_in_it(text: str) -> None:
     for read in READERS:
-        hook_event = read(text)
-        assert len(set(hook_event)) == len(hook_event)
-        for sentence in hook_event:
+        result = read(text)
+        assert len(set(result)) == len(result)
+        for sentence in result:
             assert sentence == sentence.strip() != ""
             assert squeezed(sentence) in squeezed(text)
             assert sentence in reader.sentences(text)

@@ -1,1 +1,1 @@
-"""Commands: what a command line does, what it is for, and how its end is to be read."""
+"""Commands: what a command line does, its purpose, and the meaning of its exit status."""

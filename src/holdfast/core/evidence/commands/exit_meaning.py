@@ -1,7 +1,7 @@
-"""Endings: what the end of a run means, given what was run.
+"""Exit meaning: whether a command failed, given its exit status, its output and its purpose.
 
-A search that finds nothing has not failed, a check whose output was piped on may well have, and a failure is
-over once the same was done. What an output says by itself is the subject of `outcomes`.
+A search that finds nothing has not failed; a check whose output is piped may have. A failure is resolved once
+the same work was done. `outcomes` reads the output itself.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from holdfast.core.text.patterns import compiled
 from holdfast.lazy_dataclass import dataclass
 
 REFUSED: Final = "the user refused it"
-"""What stands in place of its output where a person did not let a command run."""
+"""Replaces the output of a command that the user did not allow to run."""
 STOPPED: Final = "it was stopped"
-"""What stands in place of its output where a command was ended from outside."""
+"""Replaces the output of a command that was stopped from outside."""
 FOUND_NOTHING: Final = "found nothing"
-"""What stands in place of the reason where a search ended with 1 because nothing was there."""
+"""The reason of a search with exit status 1, which means that nothing was found."""
 NOTHING_MATCHED: Final = "nothing matched"
-"""What stands there where something was run, and what was searched for was not in its output."""
+"""The reason where the output of a program was searched, without a match."""
 NOTHING_TO_DO: Final = "nothing to do"
-"""What stands there where git ended with 1 because all was done already."""
+"""The reason where git ended with 1 because there was nothing to do."""
 _NO_FAILURE: Final = frozenset({REFUSED, STOPPED, FOUND_NOTHING, NOTHING_MATCHED, NOTHING_TO_DO})
 _DONE_ALREADY: Final = compiled(
     r"(?im)^(?:nothing to commit|already up[ -]to[ -]date|everything up-to-date|current branch \S+ is up)\b"
-    # Some harnesses say below an output how it ended.
+    # Some harnesses add the exit status below the output.
     r"[^\n]{0,80}\s*(?:(?:\w+ )?exit(?:ed with)? code:? \d+\.?\s*)?\Z"
 )
 _BROKEN_OFF: Final = compiled(
     r"(?i)(?:^|\n)(?:command|tool execution|operation|request) (?:was )?"
     r"(?:aborted|interrupted|cancell?ed)(?: by (?:the )?user)?\.?\s*\Z"
 )
-"""What a harness puts below an output where a person ended the run."""
+"""What a harness adds below the output if the user stopped the command."""
 _COMPLAINT: Final = compiled(
     r"(?m)^(?:\S*/)?(?:[efz]?grep|rg|ag|ack|git|fatal|error|bash|zsh|sh)\b[^\n]{0,40}: "
 )
@@ -53,7 +53,7 @@ _SUITES: Final = {
     **dict.fromkeys(("cargo test", "mix test", "bun test", "npm test", "pnpm test", "yarn test"), ""),
     "go test": "./...",
 }
-"""What runs all tests, and what it has to be told for that."""
+"""Programs that run all tests, with the arguments they need for that."""
 _ONCE: Final = frozenset(
     f"{program} {verb}"
     for program, verbs in {
@@ -70,7 +70,7 @@ _ONCE: Final = frozenset(
     }.items()
     for verb in verbs.split()
 )
-"""What is done once it is done, however it was called: no later check of it tells anything else."""
+"""Commands that stay done once they succeed, whatever their arguments."""
 
 
 _COMPILERS: Final = frozenset("tsc tsgo vue-tsc".split())
@@ -80,24 +80,24 @@ _SCRIPT: Final = compiled(
     r" (?:(?P<check>check|verify|ci|types|tsc|check[:-]?types|type[:-]?check|check:all)|build|compile)"
 )
 _ONE_PART: Final = compiled(r"(?:^|\s)(?:--filter|-F|--workspace|-w|--prefix|-C|--cwd|--dir)\b")
-"""What has a script run in one of several packages: who knows whether that is the one which failed."""
+"""Options that run a script in one of several packages, which may not be the one that failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExitMeaning:
-    """How a run ended: whether all went well, and if not, why."""
+    """How a run ended: whether it succeeded, and if not, why."""
 
     ok: bool
     reason: str = ""
 
     @property
     def went_wrong(self) -> bool:
-        """Whether it failed: not where it was refused or stopped, or where there was nothing."""
+        """Whether it failed; being refused, stopped or without a match is no failure."""
         return not self.ok and self.reason not in _NO_FAILURE
 
 
 def ending(command: str, aim: Purpose, output: str, exit_status: int | None, *, ok: bool) -> ExitMeaning:
-    """How a command ended that was run for this aim; `ok` is the harness's word."""
+    """How a command with this purpose ended; `ok` is what the harness reported."""
     failed = outcomes.failed(output, exit_status, ok=ok)
     if failed and exit_status is None and _BROKEN_OFF.search(output[-_LAST_WORDS:]):
         return ExitMeaning(ok=False, reason=STOPPED)
@@ -106,31 +106,31 @@ def ending(command: str, aim: Purpose, output: str, exit_status: int | None, *, 
         return ExitMeaning(ok=False, reason=diagnosis)
     if searched:
         return _without_a_match(aim, searched)
-    # What git says last is what it ended with; what was to come after it has not been run.
+    # The last output is git's, so the commands after it were not run.
     if failed and "git" in command and _DONE_ALREADY.search(output[-_LAST_WORDS:]):
         return ExitMeaning(ok=False, reason=NOTHING_TO_DO)
     return ExitMeaning(ok=not failed, reason=outcomes.reason(output) if failed else "")
 
 
 def has_failed(run: CommandRun) -> bool:
-    """Whether a run went wrong and has left something undone, as a look-up does not."""
+    """Whether a run failed and left something undone; a look-up never does."""
     return run.ok is False and ExitMeaning(run.ok, run.reason).went_wrong and run.aim is not Purpose.LOOK
 
 
 def looked_in_vain(run: CommandRun) -> bool:
-    """Whether a run only looked for what was not there, or found that there was nothing to do."""
+    """Whether a run only searched without a match, or had nothing to do."""
     return run.ok is False and run.reason not in (REFUSED, STOPPED) and not has_failed(run)
 
 
 def is_done(run: CommandRun) -> bool:
-    """Whether what a run was to do is done, by itself or before."""
+    """Whether the work of a run is done, by this run or before."""
     return bool(run.ok) or run.reason == NOTHING_TO_DO
 
 
-def made_good(failed: str, passed: str) -> bool:
-    """Whether what failed has been done by what passed later: as a part of it, or in another way."""
+def is_resolved_by(failed: str, passed: str) -> bool:
+    """Whether a later command that passed did the work of the failed one, alone or among other things."""
     undone, done = shell.calls(failed, _FORM_CHARS), shell.calls(passed, _FORM_CHARS)
-    # What is run in the project's own folder checks the folders in it as well.
+    # A check in the project's own folder includes its subfolders.
     checked = folders(passed) in ([], folders(failed))
     return bool(undone) and all(
         any(_covers(late, early) or (checked and _checks(late, early)) for late in done)
@@ -140,18 +140,18 @@ def made_good(failed: str, passed: str) -> bool:
 
 
 def folders(command: str) -> list[str]:
-    """The folders that a command line goes to, as it names them."""
+    """The folders that a command line changes to, as written."""
     return [step.words[-1].text for step in read(command).steps if step.name == "cd"]
 
 
-def about(call: Call) -> list[str]:
-    """What a call is about: its words without the program, and without what changes only what it prints."""
+def arguments(call: Call) -> list[str]:
+    """The words of a call without the program and without options that change only its output."""
     words = call.form.removeprefix(call.program).split()
     return [word for word in words if not _HOW_TO_PRINT.fullmatch(word)]
 
 
 def _without_a_match(aim: Purpose, searched: tuple[str, ...]) -> ExitMeaning:
-    """How a run ended whose last step, a search, found nothing: well, if it searched a check for errors."""
+    """The meaning of a final search without a match: success, if it searched a check's output for errors."""
     if aim is Purpose.LOOK:
         return ExitMeaning(ok=False, reason=FOUND_NOTHING)
     for_errors = any(map(_ERRORS.search, searched)) and not any(map(_INVERTED.match, searched))
@@ -161,20 +161,20 @@ def _without_a_match(aim: Purpose, searched: tuple[str, ...]) -> ExitMeaning:
 
 
 def _covers(done: Call, undone: Call) -> bool:
-    """Whether a call that passed does what another was to do: the same, at last, or all tests for some."""
+    """Whether a call that passed includes the work of another: the same call, or all tests for some."""
     if done.program != undone.program:
         return False
     if done.program in _ONCE:
         return True
-    late, early = (about(call) for call in (done, undone))
-    # Of a form in which something is left out nobody knows whether it is the same.
+    late, early = (arguments(call) for call in (done, undone))
+    # Where a part of the call is left out, the two cannot be compared.
     known = "…" not in (*late, *early)
     alike = len(late) == len(early) and all(map(_is_same_word, late, early))
     return (known and alike) or " ".join(late) == _SUITES.get(done.program)
 
 
 def _checks(done: Call, undone: Call) -> bool:
-    """Whether a script of the project has passed that runs the type checker which failed by itself."""
+    """Whether a project script passed that includes the type checker which failed on its own."""
     checker = next((word for word in undone.program.split() if word in _TYPE_CHECKERS), "")
     script = _SCRIPT.fullmatch(done.program)
     if not checker or not script or _ONE_PART.search(done.form):
@@ -182,9 +182,9 @@ def _checks(done: Call, undone: Call) -> bool:
     return bool(script["check"]) or checker in _COMPILERS
 
 
-def _is_same_word(one: str, other: str) -> bool:
-    """Whether two words mean the same, also where one is a whole path and the other is its end."""
-    if one == other:
+def _is_same_word(word: str, other: str) -> bool:
+    """Whether two words are equal, or one is an absolute path that ends with the other."""
+    if word == other:
         return True
-    whole, end = (one, other) if one.startswith("/") else (other, one)
+    whole, end = (word, other) if word.startswith("/") else (other, word)
     return whole.startswith("/") and "/" in end and whole.endswith(f"/{end}")

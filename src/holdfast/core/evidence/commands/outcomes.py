@@ -1,7 +1,7 @@
 """Outcomes: what a command's output says about how it ended.
 
-Test runs are counted, the line that says why something failed is found, and success is told from failure,
-all by rule. How each test runner counts stands in `runners`; what the command was is the subject of `shell`.
+Rules count tests, find the line that says why something failed, and tell success from failure. `test_runners`
+knows how each runner prints its counts; `shell` reads the command itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from holdfast.core.evidence.commands.test_runners import signed_in
+from holdfast.core.evidence.commands.test_runners import runners_in
 from holdfast.core.text.patterns import compiled
 from holdfast.core.text.strings import one_line, shortened
 from holdfast.lazy_dataclass import dataclass
@@ -29,14 +29,14 @@ class TestSummary:
     failed: int
     failing: tuple[str, ...] = ()
     unit: str = ""
-    """What the numbers are of, where that is not tests: a package has any number of them."""
+    """What is counted, if not tests: a package contains any number of them."""
 
 
-@lru_cache(maxsize=2)  # How a run ended and what its tests came to are asked in turn, of the same output.
+@lru_cache(maxsize=2)  # Several callers ask about the same output in turn.
 def tests(text: str) -> TestSummary | None:
-    """What a test runner's output comes to; None where it is none that we know, or no test was run."""
+    """The counts in a test runner's output; None for an unknown runner, or if no test was run."""
     text = _readable(text)
-    for runner in signed_in(text):
+    for runner in runners_in(text):
         if (counts := runner.count(text)) and any(counts):
             passed, failed = counts
             return TestSummary(passed, failed, _first(runner.failing, text) if failed else (), runner.unit)
@@ -44,15 +44,15 @@ def tests(text: str) -> TestSummary | None:
 
 
 def reason(text: str) -> str:
-    """The line that says why something failed, shortened between words; nothing where there is none."""
+    """The line that says why something failed, shortened between words; empty if there is none."""
     text = f"\n{_in_lines(_readable(text))}\n"
     return _clue(text) or _last_line(text)
 
 
 def failed(text: str, exit_status: int | None, *, ok: bool) -> bool:
-    """Whether a command failed: by its status, by the harness's word, or by the test summary at its end.
+    """Whether a command failed: by its exit status, the harness's report, or the test summary at its end.
 
-    A status of 0 may be that of the `tail` which the tests were piped into.
+    An exit status of 0 may be that of the `tail` which the tests were piped into.
     """
     if exit_status:
         return True
@@ -63,18 +63,18 @@ def failed(text: str, exit_status: int | None, *, ok: bool) -> bool:
 
 
 def diagnosis(text: str) -> str:
-    """The first line that a checker or a builder prints only when it fails; nothing where there is none.
+    """The first line that a checker or a build prints only when it fails; empty if there is none.
 
-    For a command whose status is not the checker's own. Tests that passed may well have printed such a line.
+    For commands whose exit status is not the checker's own. Tests that passed may also print such a line.
     """
     text = f"\n{_readable(text)}\n"
     if not any(sign in text for sign in _DIAGNOSTIC_SIGNS) or tests(text):
         return ""
-    found = [match.start() for match in islice(_DIAGNOSTIC.finditer(text), _LINES_TRIED)]
-    if not found:
+    starts = [match.start() for match in islice(_DIAGNOSTIC.finditer(text), _LINES_TRIED)]
+    if not starts:
         return ""
-    # Where no such line says why, another may; of those the last is the least general.
-    return _told(text, found) or _clue(text) or _on_one_line(_line(text, found[-1]))
+    # If no such line says why, another one may; the last diagnostic is the most specific.
+    return _first_informative(text, starts) or _clue(text) or _on_one_line(_line(text, starts[-1]))
 
 
 _STATUS: Final = compiled(r"\s*(?:Exit code|Process exited with code) [1-9]")
@@ -87,7 +87,7 @@ _COLOURS: Final = compiled(r"\x1b\[[0-9;?]*+[A-Za-z]")
 
 
 def _readable(text: str) -> str:
-    """The text without colours; of a very long one the beginning and the end."""
+    """The text without colours; only the beginning and end of a very long one."""
     if len(text) > _BEGINNING_READ + _END_READ:
         text = f"{text[:_BEGINNING_READ]}\n{text[-_END_READ:]}"
     text = _COLOURS.sub("", text) if "\x1b" in text else text
@@ -95,23 +95,23 @@ def _readable(text: str) -> str:
 
 
 def _in_lines(text: str) -> str:
-    """The text with line breaks where a program wrote the sign for one; not within what it quotes."""
+    """The text with escaped line breaks made real, except within quotation marks."""
     if _BREAK not in text:
         return text
     lines = text.split("\n")
-    return "\n".join(line.replace(_BREAK, "\n") if _is_of_many(line) else line for line in lines)
+    return "\n".join(line.replace(_BREAK, "\n") if _is_many_lines(line) else line for line in lines)
 
 
-def _is_of_many(line: str) -> bool:
+def _is_many_lines(line: str) -> bool:
     before = line.partition(_BREAK)[0]
-    # A name in a path may begin with n, but hardly two of them.
+    # One part of a Windows path may begin with n, but hardly two.
     return line.count(_BREAK) > 1 and len(_QUOTE.findall(before)) % 2 == 0
 
 
 def _first(failing: re.Pattern[str], text: str) -> tuple[str, ...]:
-    """The first failing tests, without those that only contain another."""
-    found = dict.fromkeys(one_line(name).rstrip(":") for name in failing.findall(text))
-    names = list(found)[: 4 * NAMES_KEPT]
+    """The first failing tests, without parents of other failing tests."""
+    unique = dict.fromkeys(one_line(name).rstrip(":") for name in failing.findall(text))
+    names = list(unique)[: 4 * NAMES_KEPT]
     leaves = [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
     return tuple(shortened(name, REASON_LENGTH) for name in leaves[:NAMES_KEPT])
 
@@ -120,7 +120,7 @@ def _first(failing: re.Pattern[str], text: str) -> tuple[str, ...]:
 
 _DIAGNOSTIC_SIGNS: Final = ("rror", "ERR!", "***", "✖", ".go:", "ail", "FAIL", "ELIFECYCLE", "offense")
 _DIAGNOSTIC: Final = compiled(
-    # Monorepo tools put the task in front of each line: `web:build: src/a.ts(3,5): error TS2304: …`.
+    # Monorepo tools prefix each line with the task: `web:build: src/a.ts(3,5): error TS2304: …`.
     r"^(?:[\w@/.-]{1,60}:[\w.-]{1,40}: )?(?:"
     r"(?:[^\s:][^\n:]{0,200}?(?:\(\d+,\d+\):|:\d+:\d+ -) )?error TS\d{3,5}: \S"
     r"|(?:fatal )?error(?:\[E\d{4}\])?: \S"
@@ -143,29 +143,31 @@ _LINE_READ: Final = 400
 
 
 def _lines_with(*signs: str, like: str = "") -> Callable[[str], str]:
-    """A search for the first line that holds one of these signs, is like the pattern, and says something."""
+    """A search for the first informative line that contains one of these signs and matches the pattern."""
     pattern = compiled(like)
 
     def find(text: str) -> str:
         starts = sorted({start for sign in signs for start in _starts(sign, text)})
-        return _told(text, (start for start in starts if pattern.search(_line(text, start))))
+        return _first_informative(text, (start for start in starts if pattern.search(_line(text, start))))
 
     return find
 
 
 def _lines_beginning(like: str) -> Callable[[str], str]:
-    """A search for the first line that begins like the pattern and says something."""
+    """A search for the first informative line whose beginning matches the pattern."""
     # The engine looks for a line's end much faster than for `^`.
     pattern = compiled(rf"\n{like}")
 
     def find(text: str) -> str:
-        return _told(text, (match.start() + 1 for match in islice(pattern.finditer(text), _LINES_TRIED)))
+        return _first_informative(
+            text, (match.start() + 1 for match in islice(pattern.finditer(text), _LINES_TRIED))
+        )
 
     return find
 
 
 def _starts(sign: str, text: str) -> Iterator[int]:
-    """Where the lines begin that hold a sign, or begin with it if it has a line's end in front."""
+    """Where the lines with a sign begin; a sign that starts with a line break must be at the beginning."""
     at = text.find(sign)
     for _ in range(_LINES_TRIED):
         if at < 0:
@@ -182,28 +184,28 @@ def _raised(text: str) -> str:
     """The exception at the foot of the last traceback."""
     start = text.rfind(_TRACEBACK)
     raised = _RAISED.search(text, start + len(_TRACEBACK)) if start >= 0 else None
-    return _told(text, [raised.start()]) if raised else ""
+    return _first_informative(text, [raised.start()]) if raised else ""
 
 
-_PASSED_ON: Final = compiled(r"^(?:make(?:\[\d+\])?: \*\*\*|FAIL[ \t]+\S).*", re.MULTILINE)
+_REPORTED_FAILURE: Final = compiled(r"^(?:make(?:\[\d+\])?: \*\*\*|FAIL[ \t]+\S).*", re.MULTILINE)
 
 
-def _passed_on(text: str) -> str:
-    """The line that says no more than that something below it failed."""
-    found = _PASSED_ON.search(text) if "***" in text or "FAIL" in text else None
-    return _on_one_line(found[0]) if found else ""
+def _reported_failure(text: str) -> str:
+    """The line that only reports the failure of something else."""
+    match = _REPORTED_FAILURE.search(text) if "***" in text or "FAIL" in text else None
+    return _on_one_line(match[0]) if match else ""
 
 
 def _last_line(text: str) -> str:
     lines = (line[:_LINE_READ].strip() for line in reversed(text.splitlines()))
-    return next((_on_one_line(line) for line in lines if not _SAYS_NOTHING.match(line)), "")
+    return next((_on_one_line(line) for line in lines if not _UNINFORMATIVE.match(line)), "")
 
 
 _EXCEPTIONS: Final = ("Error", "Exception", "Failure", "Timeout", "Expired", "Exit", "Interrupt")
 _CLUES: Final = (
-    # pytest marks what it found; lines that compare two values follow.
+    # pytest marks the lines of an error; lines that compare two values follow.
     _lines_with("\nE  ", like=r"^E +(?![+?-] )\S"),
-    # Small tools put their own name in front.
+    # Small tools begin with their own name.
     _lines_beginning(
         r"(?:/\S*/)?(?:sed|ls|cat|rg|grep|cp|mv|rm|find|tree|bash|zsh|sh|\(eval\))(?::cd)?(?::\d+)?: "
     ),
@@ -226,19 +228,19 @@ _CLUES: Final = (
         r"|^\s*(?:Error|ERROR|ERR_[A-Z_]+|npm ERR!|npm error|\d+:\d+ +error)\s+\S",
     ),
     _lines_with("No such file", "ot found", "ermission denied", "annot ", "can't ", "nable to "),
-    # A test of Go says where it failed; the code under test may well have logged before.
+    # A Go test says where it failed; the code under test may have logged before.
     _lines_beginning(r"[ \t]+[\w./@-]+_test\.go:\d+: "),
     _lines_beginning(
         r"[ \t]*[\w./@-]+\.\w{1,5}(?::\d+(?::\d+)?:? | (?=(?:format|lint|parse|assist)\b[^\n]{0,60}━))"
     ),
-    # Credo puts a bar before each finding, and its kind and weight.
+    # Credo prints a bar, a category and a priority before each finding.
     _lines_beginning(r"┃ \[[A-Z]\] \S "),
     _lines_with(
         *"ail nvalid issing nknown refused × ✗ ✘ ❌".split(),
         like=r"[×✗✘❌]|\b(?:[Ff]ail(?:s|ed|ure)?|FAILED|[Ii]nvalid|[Mm]issing|refused)\b"
         r"|\b[Uu]nknown (?:\w+ )?(?:option|flag|field|argument|(?:sub)?command|host)s?\b",
     ),
-    _passed_on,
+    _reported_failure,
 )
 _VALUES: Final = compiled(
     r"^[ \t]*(?:[Ee]xpected|[Rr]eceived|[Aa]ctual|got|code|left|right):? +\S.*", re.MULTILINE
@@ -246,27 +248,27 @@ _VALUES: Final = compiled(
 
 
 def _clue(text: str) -> str:
-    """What the first of the clues finds that finds anything."""
+    """The first clue in the text."""
     return next(filter(None, (clue(text) for clue in _CLUES)), "")
 
 
-def _told(text: str, starts: Iterable[int]) -> str:
-    """The first of these lines that says something, with what belongs to it."""
+def _first_informative(text: str, starts: Iterable[int]) -> str:
+    """The first informative line of those that begin at `starts`, with the lines that belong to it."""
     for start in starts:
         line = _line(text, start).strip()
-        if not _SAYS_NOTHING.match(line):
+        if not _UNINFORMATIVE.match(line):
             end = text.find("\n", start)
             return _on_one_line(_completed(line, text[end : end + 1_000]))
     return ""
 
 
 def _completed(line: str, after: str) -> str:
-    """A line with the next one where it ends with a colon, and with the values that it compares."""
+    """A line with the next one if it ends with a colon, and with the values that it compares."""
     if line.endswith(":"):
         following = next((rest.strip() for rest in after.splitlines() if rest.strip()), "")
-        line = line if _SAYS_NOTHING.match(following) or following[:1].isdigit() else f"{line} {following}"
+        line = line if _UNINFORMATIVE.match(following) or following[:1].isdigit() else f"{line} {following}"
     if drawn := _DRAWN.search(line):
-        # Biome names the place above a line that is drawn, and says below it what is wrong there.
+        # Biome names the place above a drawn line, and says below it what is wrong.
         finding = _FINDING.search(after)
         line = line[: drawn.start()] + (f": {finding[1].rstrip(':')}" if finding else "")
     if "expect(" in line or line.startswith(("Assertion with", "Failure/Error")):
@@ -285,13 +287,13 @@ def _on_one_line(line: str) -> str:
 _DRAWN: Final = compiled(r"\s*[━─═]{3,}+.*")
 _FINDING: Final = compiled(r"\n[ \t]*[×✖] (\S[^\n]{0,200})")
 _MARK: Final = compiled(r"^(?:E|┃) (?=\S)")
-_SAYS_NOTHING: Final = compiled(
+_UNINFORMATIVE: Final = compiled(
     r"(?:E +)?(?:"
-    # what a harness or a runner adds of its own
+    # what a harness or a runner adds
     r"Exit code \d|Process exited|Chunk ID: |Wall time: |Original token count: |Output:$|=+(?: |$)|[-+]{3} "
     r"|[\W_]*$|FAIL(?:ED)?(?: \(|$)|(?:--- )?FAIL:?\s|ok\s|\d+ (?:errors?|failed|problems?|tests?)\b"
     r"|Found \d+ |error: found \d|(?:> )?\d+ +[|│]|\# Unhandled error|Bun v\d|BUILD FAIL|\* What went wrong"
-    # an error without a message, or one that only passes on another's
+    # an error without a message, or one that only reports another
     r"|(?:[Ee]rror|ERROR|Error occurred)[:.!]?$|[\[(]?[\w:-]*[\])]? ?ERROR task|.*\(errors have been logged\)"
     r"|.*\berrors? w(?:ere|as) emitted|collect2: |.*ELIFECYCLE|make(?:\[\d+\])?: \*\*\*|ninja: build stopped"
     r"|.*(?:exit(?:ed with)? (?:code|status)|exitcode) '?\d+'?.{0,12}$"
@@ -299,7 +301,7 @@ _SAYS_NOTHING: Final = compiled(
     r"|npm (?:ERR!|error)(?:\s*$| (?:code|errno|path|command|workspace|location|syscall|A complete|Lifecycle"
     r"|Failed at)\b)"
     r"|\[ERROR\] *(?:->|To see|Re-run|For more|\[Help|Failed to execute goal|$)"
-    # what stands around an error
+    # what surrounds an error
     r"|--> |Traceback \(|During handling|The above exception|(?:warning|note|help|hint|info|WARN|npm warn)\b"
     r"|Use `|To fix this issue"
     r")"

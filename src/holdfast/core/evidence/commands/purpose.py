@@ -1,7 +1,7 @@
-"""Aims: what a command line is run for, as far as that says how its end is to be read.
+"""Purpose: classifies a command so that its exit status can be interpreted.
 
-A look-up that fails leaves nothing undone, and the status of `npm run build | tail` is that of `tail`. What
-an output says by itself is the subject of `outcomes`.
+A look-up that fails leaves nothing undone, and the exit status of `npm run build | tail` is that of `tail`.
+`outcomes` reads the output itself.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class Purpose(StrEnum):
     """What a command line is run for."""
 
     DO = ""
-    """Something is to be done, and the status tells whether it was."""
+    """It does something, and its exit status says whether it succeeded."""
     CHECK = "check"
-    """Something is checked or built, and the status is that of what shows the output."""
+    """It checks or builds something, but its exit status is that of a later step, which shows the output."""
     LOOK = "look"
-    """Every step only shows, searches, prints or goes somewhere."""
+    """Every step only shows, searches, prints or changes the folder."""
 
 
 def aim(command: str) -> Purpose:
-    """What a command line is run for."""
+    """The purpose of a command line."""
     steps = list(_steps(command))
     if steps and all(_looks(step) or _is_aside(step) for step in steps):
         return Purpose.LOOK
@@ -37,7 +37,7 @@ def aim(command: str) -> Purpose:
 
 
 def search(command: str) -> tuple[str, ...]:
-    """The words of the search that a command line ends with; none where it ends with something else."""
+    """The words of the search at the end of a command line; empty if it ends with anything else."""
     last = next(reversed(list(_steps(command))), None)
     if last is None:
         return ()
@@ -46,14 +46,14 @@ def search(command: str) -> tuple[str, ...]:
 
 
 class _Named(NamedTuple):
-    """A simple command, and its words from what counts on."""
+    """A simple command, and its words from the program on."""
 
     step: Step
     words: tuple[str, ...]
 
 
 def _steps(command: str) -> Iterator[_Named]:
-    """The simple commands, also those that another shell is asked to run; without the frames of loops."""
+    """The simple commands, including those given to another shell; without the keywords of loops."""
     for step in read(command).steps:
         if step.script:
             yield from _steps(step.script)
@@ -64,7 +64,7 @@ def _steps(command: str) -> Iterator[_Named]:
 def _words(step: Step) -> tuple[str, ...]:
     words = step.bare
     at = 0
-    # What is run for each of many is what counts; its own name is put in front of that.
+    # The program that xargs runs is what counts.
     if words[0].text == "xargs":
         at = past_options(words, 1, ("-I", "-n", "-P", "-L", "-d"))
     elif words[0].text == "git":
@@ -74,24 +74,24 @@ def _words(step: Step) -> tuple[str, ...]:
 
 
 def _is_hidden(later: Sequence[_Named]) -> bool:
-    """Whether the status of a step is lost in those that come after it."""
-    for one in later:
-        sign = one.step.joined.strip("()\n") or ";"
+    """Whether the exit status of a step is replaced by that of a later one."""
+    for named in later:
+        sign = named.step.joined.strip("()\n") or ";"
         if sign == "&&":
             continue
-        shows = _looks(one) or _is_aside(one) or one.step.name == "tee"
-        # What runs if a check fails may mend it, and what reads its output may make another one of it.
+        shows = _looks(named) or _is_aside(named) or named.step.name == "tee"
+        # A command that runs if a check fails may fix it; one that reads its output may be a check too.
         return shows or sign not in {"|", "|&", "||"}
     return False
 
 
-def _checks(one: _Named) -> bool:
-    called = program_name([word.path for word in one.step.bare[:_NAMING]])
-    return not _looks(one) and not _CHECKERS.isdisjoint(_PARTS.split(called.lower()))
+def _checks(named: _Named) -> bool:
+    program = program_name([word.path for word in named.step.bare[:_NAMING]])
+    return not _looks(named) and not _CHECKERS.isdisjoint(_PARTS.split(program.lower()))
 
 
-def _looks(one: _Named) -> bool:
-    step, words = one
+def _looks(named: _Named) -> bool:
+    step, words = named
     if any(">" in sign and _is_written(to.text) for sign, to in step.redirections):
         return False
     if not _HELP.isdisjoint(words[1:]):
@@ -112,23 +112,23 @@ def _looks(one: _Named) -> bool:
 
 
 def _is_tried_out(words: Sequence[str]) -> bool:
-    """Whether a line of code is run to see what comes of it: `python -c 'import a; print(a.b)'`."""
-    called = program_name(words[:_NAMING])
-    return _INLINE.search(called) is not None and not any(map(_CHANGES.search, words))
+    """Whether it runs a line of code only to see its output: `python -c 'import a; print(a.b)'`."""
+    program = program_name(words[:_NAMING])
+    return _INLINE.search(program) is not None and not any(map(_CHANGES.search, words))
 
 
 def _is_written(target: str) -> bool:
-    """Whether what a redirection goes to is a file, not another stream and not nowhere."""
+    """Whether the target of a redirection is a file, not a stream or `/dev/null`."""
     return target != "/dev/null" and not target.rstrip("-").isdigit()
 
 
-def _is_aside(one: _Named) -> bool:
-    return one.words[0] in _ASIDE
+def _is_aside(named: _Named) -> bool:
+    return named.words[0] in _ASIDE
 
 
-def _shows_a_text(one: _Named) -> bool:
-    """Whether a step prints a text that says nothing of how the others ended, as a file or a log may."""
-    step, words = one
+def _shows_a_text(named: _Named) -> bool:
+    """Whether a step prints a file or a log, which says nothing about the other steps."""
+    step, words = named
     shows = words[0] in _TEXTS or (words[0] == "git" and words[1:2] and words[1] in _GIT_TEXTS)
     return bool(shows) and not step.reads_the_one_before and len(words) > 1
 
@@ -145,7 +145,7 @@ _CHECKERS: Final = frozenset(
     build compile check checks test tests lint typecheck typechecks types validate verify vet ci
     """.split()
 )
-"""What checks or builds, by a part of how a person calls it: `npm run build:web`, `mise run lint`."""
+"""Parts of the names of checks and builds: `npm run build:web`, `mise run lint`."""
 _SEARCHES: Final = frozenset("grep egrep fgrep zgrep rg ag ack pgrep".split())
 _TEXTS: Final = _SEARCHES | frozenset("cat sed head tail nl less more bat awk jq".split())
 _GIT_TEXTS: Final = frozenset("show log diff grep blame".split())
@@ -167,7 +167,7 @@ _CHANGES: Final = compiled(
     r"write|append|unlink|remove|delete|rmtree|\brm\b|mkdir|rename|replace|copy|move|insert|update|commit"
     r"|migrat|create|\bexec|spawn|subprocess|system\(|, ?['\"][wax]b?\+?['\"]"
 )
-"""What a line of code says that may do more than print."""
+"""Words of a line of code that may do more than print."""
 _HELP: Final = frozenset({"--help", "--version"})
 _IN_PLACE: Final = compiled(r"-[A-Za-z]*i|--in-place")
 _ACTS: Final = frozenset("-delete -exec -execdir -ok -x -X --exec --exec-batch".split())

@@ -1,6 +1,6 @@
-"""Retests: whether tests that failed have passed since, in another run of the same runner.
+"""Retests: whether failed tests passed in a later run of the same test runner.
 
-Only what was run and counted. Whether a command of any kind was done later is the subject of `endings`.
+Only for runs whose tests were counted. `exit_meaning` compares commands of any other kind.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from holdfast.core.evidence.commands import shell
-from holdfast.core.evidence.commands.exit_meaning import about, folders
+from holdfast.core.evidence.commands.exit_meaning import arguments, folders
 from holdfast.core.evidence.commands.outcomes import NAMES_KEPT, TestSummary
 from holdfast.core.evidence.commands.shell import Call
 from holdfast.core.evidence.trail import CommandRun
@@ -27,8 +27,8 @@ _PASSED_ON: Final = frozenset("-- --run run test".split())
 _PARTS: Final = re.compile(r"::| [›>] ")
 
 
-def retested(failed: CommandRun, passed: CommandRun) -> bool:
-    """Whether the tests that failed in one run have passed in another: by name, or among all of them."""
+def passes_failed_tests(failed: CommandRun, passed: CommandRun) -> bool:
+    """Whether the tests that failed in one run passed in another: by name, or as part of the whole suite."""
     then, now = failed.tests, passed.tests
     if then is None or now is None or now.failed or not passed.ok:
         return False
@@ -37,10 +37,11 @@ def retested(failed: CommandRun, passed: CommandRun) -> bool:
         return False
     if folders(failed.command) != folders(passed.command):
         return False
-    # Packages and tests cannot be compared; the paths and options have to do then.
+    # Packages and tests cannot be compared; then only the paths and options count.
     as_many = now.unit != then.unit or now.passed >= then.passed + then.failed
-    asked = _asked(late)
-    return (as_many and _leaves_nothing_out(asked, _asked(early))) or _named(then, passed.command, asked)
+    selection = _selection(late)
+    is_superset = as_many and _leaves_nothing_out(selection, _selection(early))
+    return is_superset or _names_failed_tests(then, passed.command, selection)
 
 
 def _test_call(command: str) -> Call | None:
@@ -48,22 +49,22 @@ def _test_call(command: str) -> Call | None:
 
 
 def _family(call: Call) -> str:
-    """What runs the tests, however it is started."""
+    """The test runner, without what starts it."""
     if _OF_SCRIPTS.search(call.program):
         return "script"
     return " ".join(word for word in call.program.split() if word not in _LAUNCHERS)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a call asks of its runner: tests below these paths, with these options; nothing means all."""
+class _Selection:
+    """The tests that a call selects: below these paths, with these options; empty means all."""
 
     paths: tuple[str, ...]
     options: tuple[str, ...]
 
 
-def _asked(call: Call) -> _Asked:
-    words = iter(about(call))
+def _selection(call: Call) -> _Selection:
+    words = iter(arguments(call))
     paths: list[str] = []
     options: list[str] = []
     for word in words:
@@ -71,11 +72,11 @@ def _asked(call: Call) -> _Asked:
             options.append(f"{word} {next(words, '')}")
         elif word not in _PASSED_ON:
             (options if word.startswith("-") else paths).append(word)
-    return _Asked(tuple(paths), tuple(options))
+    return _Selection(tuple(paths), tuple(options))
 
 
-def _leaves_nothing_out(late: _Asked, early: _Asked) -> bool:
-    """Whether a call has no limit that another had not: the same paths or such above them, no new options."""
+def _leaves_nothing_out(late: _Selection, early: _Selection) -> bool:
+    """Whether the later call selects at least the same tests: no narrower paths, no additional options."""
     known = "…" not in (*late.paths, *early.paths, *late.options, *early.options)
     below = all(_is_in(path, late.paths) for path in early.paths) and bool(early.paths)
     return known and set(late.options) <= set(early.options) and (below or not late.paths)
@@ -86,20 +87,22 @@ def _is_in(path: str, folders: Sequence[str]) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") or folder == "." for folder in whole)
 
 
-def _named(then: TestSummary, command: str, late: _Asked) -> bool:
-    """Whether all that failed is known by name, and a later call asks for it: by its name, or by its file."""
+def _names_failed_tests(then: TestSummary, command: str, late: _Selection) -> bool:
+    """Whether all failed tests are known by name, and the later call selects each by name or by file."""
     if not then.failing or len(then.failing) < then.failed:
         return False
-    if then.unit and len(then.failing) == NAMES_KEPT:  # in a package more may have failed than are named
+    if (
+        then.unit and len(then.failing) == NAMES_KEPT
+    ):  # more tests of a package may have failed than are named
         return False
     return all(
-        _asks_for(test, command) or (not late.options and _is_in(test.partition("::")[0], late.paths))
+        _names_test(test, command) or (not late.options and _is_in(test.partition("::")[0], late.paths))
         for test in then.failing
     )
 
 
-def _asks_for(test: str, command: str) -> bool:
-    """Whether a command names a test, or the one that it is a part of."""
+def _names_test(test: str, command: str) -> bool:
+    """Whether a command names a test or its parent test."""
     leaf = _PARTS.split(test.partition("[")[0])[-1]
     names = {leaf, leaf.partition("/")[0] if leaf.startswith("Test") else leaf}
     return any(re.search(rf"(?<!\w){re.escape(name)}(?![\w.])", command) for name in names)

@@ -1,7 +1,7 @@
-"""Shell: what a command line does to files, and how a person would name and show it.
+"""Shell: which files a command line changes, and how the command is named and shown.
 
-Commands are read by rule, never run or expanded: a word whose value only the shell would know (a variable,
-a pattern, a substitution) is no file. How a command ended is the subject of `outcomes`.
+Commands are parsed by rule, never run or expanded: a word whose value only the shell knows (a variable, a
+pattern, a substitution) is no file. `outcomes` reads how a command ended.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from holdfast.lazy_dataclass import dataclass
 
 
 def edits(command: str, project: str = "") -> tuple[FileChange, ...]:
-    """The file changes that can be seen in a command, in their order, each once.
+    """The file changes that are visible in a command, in order, each once.
 
     Paths are joined with the folders that the command enters. Temporary files are left out, unless the
-    project stands among them.
+    project itself is in a temporary folder.
     """
-    found = (
+    changes = (
         placed(change, folder, project)
         for step, words, folder in _placed_steps(command, "")
         for change in _changes(words, step)
     )
-    return tuple(dict.fromkeys(change for change in found if change))
+    return tuple(dict.fromkeys(change for change in changes if change))
 
 
 def reads(command: str, project: str = "") -> tuple[FileChange, ...]:
-    """The files that a command only shows, placed as those that one changes: `cat src/a.py`."""
-    found = (
+    """The files that a command only shows (`cat src/a.py`), with paths as in `edits`."""
+    changes = (
         placed(change, folder, project)
         for _, words, folder in _placed_steps(command, "")
         for change in _shown(words)
     )
-    return tuple(dict.fromkeys(change for change in found if change and "/" in change.path))
+    return tuple(dict.fromkeys(change for change in changes if change and "/" in change.path))
 
 
 def program(command: str) -> str:
@@ -58,7 +58,7 @@ def program(command: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One program that a command line runs: what a person calls it, and how it was called."""
+    """One program that a command line runs: its usual name, and the call as typed."""
 
     program: str
     form: str
@@ -71,14 +71,14 @@ def calls(command: str, limit: int) -> tuple[Call, ...]:
 
 
 def shown(command: str, limit: int) -> str:
-    """The command on one line for showing: without the way to the project, long texts and paging."""
+    """The command on one line for display: without `cd` to the project, long texts and pagers."""
     core = _core(read(command), ("/", "~"), _PAGERS)
     return shortened(one_line(BODY.sub("…", core)), limit)
 
 
 @lru_cache(maxsize=256)
 def same(command: str) -> str:
-    """The form in which two runs of one check are equal, wherever they ran and whatever was shown of them."""
+    """A normal form: equal for two runs of one check, whatever their folder and output filters."""
     line = read(command)
     core = _core(line, ("",), _FILTERS)
     return one_line(BODY.sub(lambda mark: f" {line.bodies[int(mark[1])]}", core))
@@ -88,7 +88,7 @@ def same(command: str) -> str:
 
 
 def _placed_steps(command: str, folder: str | None) -> Iterator[tuple[Step, Sequence[Word], str | None]]:
-    """Each simple command with its words and the folder that it runs in; None where the shell alone knows."""
+    """Each simple command with its words and its folder; None if only the shell knows the folder."""
     outer: list[str | None] = []
     for step in read(command).steps:
         for sign in step.joined:
@@ -112,7 +112,7 @@ def _entered(folder: str | None, args: Sequence[Word]) -> str | None:
 
 
 def _changes(words: Sequence[Word], step: Step) -> Iterator[FileChange]:
-    """The changes of one simple command, as its words name the files; a word that is none has no path."""
+    """The changes of one simple command, with paths as written; a word that is no file has an empty path."""
     name = words[0].text.rsplit("/", 1)[-1] if words else ""
     if name in _CHANGERS:
         yield from _CHANGERS[name](words[1:])
@@ -139,16 +139,16 @@ _SHOWING: Final = frozenset("cat sed head tail nl less bat".split())
 
 def _operands(args: Sequence[Word], valued: str) -> list[Word]:
     """The words that are neither options nor the values of these one-letter options."""
-    found: list[Word] = []
+    operands: list[Word] = []
     rest = iter(args)
     for word in rest:
         if word.text == "--":
-            return [*found, *rest]
+            return [*operands, *rest]
         if not word.text.startswith("-") or word.text == "-":
-            found.append(word)
+            operands.append(word)
         elif word.text[1] != "-" and word.text[-1] in valued:
             next(rest, None)
-    return found
+    return operands
 
 
 def _has(args: Sequence[Word], option: str) -> bool:
@@ -160,9 +160,9 @@ def _files(args: Sequence[Word], *, action: Action, valued: str = "") -> Iterato
 
 
 def _in_place(args: Sequence[Word], *, option: str) -> Iterator[FileChange]:
-    """The files of an editor that changes them where they are only if it is told so."""
+    """The files of a command that edits in place only with this option."""
     if _has(args, option):
-        # Elsewhere than on Linux `-i` takes a suffix, mostly an empty one.
+        # Except on Linux, `-i` takes a suffix, usually an empty one.
         files = [word for word in _operands(args, "eEf") if word.text]
         scripted = _has(args, r"-[A-Za-z0-9]*[eEf]$|--(?:expression|file)\b")
         yield from (FileChange(word.path, Action.EDIT) for word in files[0 if scripted else 1 :])
@@ -185,7 +185,7 @@ def _moved(args: Sequence[Word], *, copied: bool) -> Iterator[FileChange]:
 
 
 def _is_folder(target: str, name: str) -> bool:
-    """Whether a file of that name goes into the target rather than becoming it, as far as names tell."""
+    """Whether the target is a folder that a file of that name goes into, judged by the names."""
     last = target.rsplit("/", 1)[-1]
     return last in {"", ".", ".."} or (last.islower() and "." not in last and "." in name[1:])
 
@@ -202,7 +202,7 @@ def _git(args: Sequence[Word]) -> Iterator[FileChange]:
 
 
 def _checked_out(subcommand: str, args: Sequence[Word]) -> Iterator[str]:
-    """What a subcommand of git puts into the working tree, as it was committed here or elsewhere."""
+    """The paths that a git subcommand restores or adds in the working tree."""
     named = [word.path for word in _operands(args, "bBs")]
     match subcommand:
         case "checkout" if not _has(args, "-[bB]$|--orphan"):
@@ -222,7 +222,7 @@ def _checked_out(subcommand: str, args: Sequence[Word]) -> Iterator[str]:
 
 
 def _cloned(named: Sequence[str]) -> Iterator[str]:
-    """Where a repository is cloned to: below its own name, where no other is given."""
+    """The folder that a repository is cloned to: its own name, unless another is given."""
     yield from named[1:2] or (path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git") for path in named)
 
 
@@ -241,8 +241,8 @@ _CHANGERS: Final[dict[str, Callable[[Sequence[Word]], Iterator[FileChange]]]] = 
 
 # ---------------------------------------------------------------- naming and showing
 
-_NAMING: Final = 30  # words among which a program's name is looked for
-# What agents put in front of a command or between two; it is the program only where nothing else is run.
+_NAMING: Final = 30  # words that are searched for a program's name
+# Commands that agents put before or between others; they name a command line only if it runs nothing else.
 _ASIDE: Final = frozenset(
     "cd pushd popd export set unset source . echo printf sleep true : mkdir test [ [[ which wait exit".split()
 )
@@ -264,19 +264,19 @@ def _calls(command: str, limit: int) -> Iterator[Call]:
 
 
 def _called(words: Sequence[str]) -> str:
-    """The name of a call; of a program that nobody knows, the first word may well be a subcommand."""
+    """The name of a call; the first word after an unknown program may be a subcommand."""
     name = program_name(words)
     unknown = len(words) > 1 and name == words[0] and name not in _WITHOUT_SUBCOMMANDS
     return f"{name} {words[1]}" if unknown and _SUBCOMMAND.fullmatch(words[1]) else name
 
 
 def _form(name: str, words: Sequence[Word], limit: int) -> str:
-    """The call as it was typed if that is short, otherwise without the longest of what it was about."""
+    """The call as typed if that is short, otherwise with its longest arguments left out."""
     shown = words[:_NAMING]
     typed = [word.text if _can_be_shown(word) else "…" for word in shown]
     typed += ["…"] * (len(words) > _NAMING)
-    about = [place for place in range(1, len(typed)) if typed[place] not in name.split()]
-    for place in sorted(about, key=lambda place: -len(typed[place])):
+    arguments = [place for place in range(1, len(typed)) if typed[place] not in name.split()]
+    for place in sorted(arguments, key=lambda place: -len(typed[place])):
         if len(_typed(typed)) <= limit:
             break
         option = _OPTION.match(typed[place])
@@ -286,13 +286,13 @@ def _form(name: str, words: Sequence[Word], limit: int) -> str:
 
 
 def _can_be_shown(word: Word) -> bool:
-    """Whether a word can be read as it was meant, in quotes if it needs them."""
+    """Whether a word can be shown as it was meant, in quotes if needed."""
     quoted_twice = "'" in word.text and _QUOTED.search(word.text) is not None
     return word.plain and not quoted_twice and not _UNSHOWN.search(word.text)
 
 
 def _typed(words: Sequence[str]) -> str:
-    """The words on one line, in quotes where the shell would read more than one; an ellipsis shows once."""
+    """The words on one line, quoted where the shell would split them; repeated ellipses become one."""
     return " ".join(f"'{word}'" if _QUOTED.search(word) else word for word, _ in groupby(words))
 
 
@@ -316,7 +316,7 @@ _THEN: Final = re.compile(r"\s*+(?:&&|[;\n])\s*+")
 
 
 def _core(line: CommandLine, away: tuple[str, ...], paging: frozenset[str]) -> str:
-    """The command without `cd` to a folder like that before it, and without such filters after it."""
+    """The command without `cd` to a folder that begins like `away`, and without these filters at its end."""
     text, steps = line.text, line.steps
     first, last, start = 0, len(steps) - 1, 0
     while first < last and text.startswith("cd ", start) and steps[first].words[-1].text.startswith(away):

@@ -1,6 +1,6 @@
-"""Shell steps: a command line read into its simple commands, without running or expanding anything.
+"""Shell steps: splits a command line into its simple commands, without running or expanding anything.
 
-Only reading: what the commands do to files and how a person names them is the subject of `shell`.
+Only parsing: `shell` says what the commands do to files and how they are named.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word without its quotes; not plain where only the shell knows what it becomes."""
+    """One word without its quotes; not plain if only the shell knows its value."""
 
     text: str
     plain: bool = True
 
     @property
     def path(self) -> str:
-        """The file that the word may name, or nothing."""
+        """The file that the word may name; empty if it is not plain."""
         return self.text if self.plain else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One simple command: its words and redirections, the texts given to it, and what stands before it."""
+    """One simple command: its words, redirections and here-documents, and the operators before it."""
 
     words: tuple[Word, ...]
     bare: tuple[Word, ...]
-    """Those from the program on; none where it only opens or closes a loop."""
+    """The words from the program on; empty if it only opens or closes a loop."""
     script: str
-    """What `bash -c …` is asked to run."""
+    """The script that `bash -c …` runs."""
     redirections: tuple[tuple[str, Word], ...]
     bodies: tuple[str, ...]
     joined: str
@@ -43,28 +43,28 @@ class Step:
 
     @property
     def name(self) -> str:
-        """The program, as it was typed."""
+        """The program as typed."""
         return self.words[0].text if self.words else ""
 
     @property
     def reads_the_one_before(self) -> bool:
-        """Whether the output of the command before is its input."""
+        """Whether its input is the output of the command before."""
         return self.joined.strip("()\n") in {"|", "|&"}
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """A command line taken apart."""
+    """A parsed command line."""
 
     text: str
-    """What was typed, on one line: without comments, and with a mark for each here-document's text."""
+    """The command on one line: without comments, and with a mark for each here-document's text."""
     bodies: tuple[str, ...]
     steps: tuple[Step, ...]
 
 
 @lru_cache(maxsize=32)
 def read(command: str) -> CommandLine:
-    """The command line taken apart; several ask for the same one in turn."""
+    """The parsed command line; cached, since several callers ask for the same one in turn."""
     text, bodies = _without_bodies(command)
     text = _without_lines(text) if "\n" in text or "#" in text else text
     return CommandLine(text, bodies, tuple(_steps_of(text, bodies)))
@@ -81,7 +81,7 @@ def _without_bodies(command: str) -> tuple[str, tuple[str, ...]]:
         return command, ()
     lines = command.split("\n")
     last = {line.strip(): number for number, line in enumerate(lines)}
-    kept: list[str] = []
+    remaining: list[str] = []
     bodies: list[str] = []
     number = 0
     while number < len(lines):
@@ -89,7 +89,7 @@ def _without_bodies(command: str) -> tuple[str, tuple[str, ...]]:
         number += 1
         for match in _HEREDOC.finditer(line):
             dash, mark = match.groups()
-            # A shift looks like a here-document, and one that was cut off has no last line.
+            # A shift looks like a here-document, and a truncated here-document has no last line.
             if last.get(mark, -1) < number and not (mark.isupper() and len(mark) > 2):
                 continue
             end = number
@@ -98,8 +98,8 @@ def _without_bodies(command: str) -> tuple[str, tuple[str, ...]]:
             pieces += f"{line[position : match.start()]}<<{mark}\0{len(bodies)}"
             bodies.append("\n".join(lines[number:end]))
             position, number = match.end(), end + 1
-        kept.append(pieces + line[position:])
-    return "\n".join(kept), tuple(bodies)
+        remaining.append(pieces + line[position:])
+    return "\n".join(remaining), tuple(bodies)
 
 
 _GAP: Final = compiled(r"[ \t\r]++")
@@ -112,9 +112,9 @@ _SIGN_BEGINS: Final = frozenset("#0123456789&<>|;()\n")
 
 
 def _without_lines(text: str) -> str:
-    """The command line without comments, and with a semicolon where only a line's end stood.
+    """The command line without comments, and with semicolons in place of line breaks.
 
-    Whoever shows a command does so on one line, and there a comment would swallow what comes after it.
+    Commands are shown on one line, where a comment would swallow what comes after it.
     """
     pieces: list[str] = []
     position, goes_on = 0, True
@@ -140,7 +140,7 @@ def _without_lines(text: str) -> str:
 
 
 _GOES_ON: Final = frozenset("&& || | |& ; ;; & ( { do then else elif in !".split())
-"""What a line may end with that the next one continues."""
+"""What the end of a line may be if the next line continues it."""
 
 
 def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
@@ -155,9 +155,9 @@ def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
         over = position >= len(text)
         sign = _SIGN.match(text, position) if not over and text[position] in _SIGN_BEGINS else None
         if (over or (sign and sign["operator"])) and (words or redirections):
-            given = (bodies[int(mark[1])] for _, to in redirections if (mark := BODY.search(to.text)))
+            inputs = (bodies[int(mark[1])] for _, to in redirections if (mark := BODY.search(to.text)))
             bare = tuple(_bare_words(words))
-            yield Step(tuple(words), bare, _script_of(bare), tuple(redirections), tuple(given), joined, end)
+            yield Step(tuple(words), bare, _script_of(bare), tuple(redirections), tuple(inputs), joined, end)
             words, redirections, joined = [], [], ""
         if over:
             return
@@ -175,10 +175,10 @@ def _steps_of(text: str, bodies: Sequence[str]) -> Iterator[Step]:
             end = position if redirected else end
 
 
-# Most words are like this, and need no second look.
+# Most words match this, and need no further parsing.
 _PLAIN: Final = compiled(r"[^\s'\"\\$`<>|&;()*?{\[]++(?!\S)")
 _PIECE: Final = compiled(
-    # A shell refuses a folder in brackets (`app/(shop)/page.tsx`), but what is in it is no command for that.
+    # A shell rejects a folder in brackets (`app/(shop)/page.tsx`), but its content is still no command.
     r"(?P<folder>(?<=/)\([\w-]++\)(?=/))"
     r"|(?P<bare>[^\s'\"\\$`<>|&;()]++)|\\(?P<escaped>.)|'(?P<single>[^']*+)'?"
     r"|(?P<double>\")|(?P<unknown>\$[({]|[<>]\(|`)|(?P<other>[$\\])",
@@ -190,7 +190,7 @@ _ESCAPED: Final = compiled(r"\\([\"\\$`\n])")
 
 
 def _word(text: str, position: int) -> tuple[Word, int]:
-    """The word that begins here, and where it ends: always further on."""
+    """The word that begins here, and its end, which is always after `position`."""
     if whole := _PLAIN.match(text, position):
         return Word(whole[0]), whole.end()
     start, pieces, plain = position, "", True
@@ -218,7 +218,7 @@ _CLOSED_BY: Final = {'"': '"', "$(": ")", "${": "}", "(": ")", "`": "`"}
 
 
 def _closing(text: str, position: int) -> int:
-    """Just after the quote or substitution that opens here; the end of the text where it stays open."""
+    """The position after the quote or substitution that opens here; the end of the text if it stays open."""
     awaited: list[str] = []
     while sign := _NESTING.search(text, position):
         position = sign.end()
@@ -245,7 +245,7 @@ _PREFIXES: Final = {
 
 
 def _bare_words(words: Sequence[Word]) -> Sequence[Word]:
-    """The words from the program on: without assignments, keywords and programs that only run another one."""
+    """The words from the program on: without assignments, keywords and wrappers such as `sudo`."""
     at = 0
     while at < len(words):
         first = words[at].text
@@ -261,7 +261,7 @@ def _bare_words(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def past_options(words: Sequence[Word], at: int, valued: Sequence[str]) -> int:
-    """The place behind the options that stand here, some of which have a value."""
+    """The position after the options that begin here; those in `valued` take a value."""
     while at < len(words) and words[at].text.startswith("-"):
         at += 2 if words[at].text in valued else 1
     return at

@@ -1,7 +1,6 @@
-"""Runners: how the output of each test runner is known and counted.
+"""Test runners: how the output of each runner is recognised and counted.
 
-A table, and how it is looked up. What the counts come to, and whether a command failed, is for `outcomes` to
-say.
+A table and its lookup. `outcomes` decides from the counts whether a command failed.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ Counts: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """How one runner's output is known by any of its signs, counted, and asked for the tests that failed."""
+    """How a runner's output is recognised, by any of its signs, and counted; how failed tests are found."""
 
     signs: tuple[str, ...]
     count: Callable[[str], Counts | None]
     failing: re.Pattern[str]
     unit: str = ""
-    """What is counted, where that is not tests."""
+    """What is counted, if not tests."""
 
 
-def signed_in(text: str) -> Iterator[Runner]:
-    """The runners of which a text holds a sign, in the order in which they are to be asked."""
-    hook_event = {word for word in _WORDS if word in text}
-    for word, sign, runner in _SIGNS if hook_event else ():
-        if word in hook_event and sign in text:
+def runners_in(text: str) -> Iterator[Runner]:
+    """The runners with a sign in the text, in the order in which they are to be tried."""
+    words = {word for word in _WORDS if word in text}
+    for word, sign, runner in _SIGNS if words else ():
+        if word in words and sign in text:
             yield runner
 
 
@@ -69,8 +68,8 @@ _PYTEST_COUNT: Final = compiled(r"([0-9]+) (passed|failed|error)")
 
 
 def _pytest(text: str) -> Counts | None:
-    found = _PYTEST.findall(text)
-    seen = {name: int(number) for number, name in _PYTEST_COUNT.findall(found[-1])} if found else {}
+    summaries = _PYTEST.findall(text)
+    seen = {name: int(number) for number, name in _PYTEST_COUNT.findall(summaries[-1])} if summaries else {}
     return (seen.get("passed", 0), seen.get("failed", 0) + seen.get("error", 0)) if seen else None
 
 
@@ -81,10 +80,10 @@ _GO_FAILING: Final = _lines(r"^(?: *--- FAIL: |FAIL[ \t]+(?=\S+[ \t]+\[(?:build|
 
 
 def _go_tests(text: str) -> Counts | None:
-    """The single tests; a parent of subtests is not one more."""
-    found = _GO_TEST.findall(text)
-    parents = {name.rpartition("/")[0] for _, name in found}
-    verdicts = [verdict for verdict, name in found if name not in parents]
+    """The counts of single tests; a parent of subtests does not count."""
+    results = _GO_TEST.findall(text)
+    parents = {name.rpartition("/")[0] for _, name in results}
+    verdicts = [verdict for verdict, name in results if name not in parents]
     return (verdicts.count("PASS"), verdicts.count("FAIL")) if verdicts else None
 
 
@@ -189,14 +188,14 @@ _RUNNERS: Final = (
         _by(r"(?:Passed|Failed)! +- Failed: +(?P<failed>\d+), Passed: +(?P<passed>\d+)"),
         _lines(r"^ +Failed (\S+)"),
     ),
-    # Only when it is asked to does Go list the tests that passed; otherwise it counts packages.
+    # Go lists passed tests only in verbose mode; otherwise it reports packages.
     Runner(("--- PASS: ",), _go_tests, _GO_FAILING),
     Runner(("--- FAIL: ",), _go_packages, _GO_FAILING, "package"),
     Runner(("ok  \t", "FAIL\t"), _go_packages, _lines(r"^FAIL[ \t]+(\S+)[ \t]"), "package"),
     Runner(("--- FAIL: ",), _go_tests, _GO_FAILING),
 )
 
-# Every sign has one of these in it, and most outputs few of them: that spares two searches of three.
+# Every sign contains one of these words. Most outputs contain few of them, which saves two searches of three.
 _WORDS: Final = (
     *(" pass", " fail", " error", " tests ", "Tests", "FAIL", "PASS: ", "Failed:", "OK (", "Ran ", "ok  \t"),
     *("test result: ", "Assertions: "),

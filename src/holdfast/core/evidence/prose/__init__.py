@@ -1,1 +1,1 @@
-"""Prose: what people and agents state in a text, read by rule."""
+"""Prose: what users and agents state in a text, read by rule."""

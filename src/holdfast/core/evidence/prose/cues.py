@@ -1,7 +1,7 @@
-"""The rules of prose: which words say that something is decided, left to do, untried, confirmed or failed.
+"""The rules of prose: which words mean that something is a next step, untried, confirmed or failed.
 
-Tables and patterns, written for folded text (lower case, `'` for every apostrophe). How they are applied to a
-text is `core.evidence.prose.reader`'s work; what only people say stands in `core.evidence.prose.prompts`.
+Tables and patterns for folded text (lower case, `'` for every apostrophe). `reader` applies them to a text;
+`prompts` has the rules for users' texts, `decisions` and `needs` those for decisions and prerequisites.
 Repetitions are bounded, so that no sentence can make a pattern slow.
 """
 
@@ -19,13 +19,13 @@ _CLAUSE_LENGTH: Final = 60
 QUESTION: Final = r"[?？]\W*$|吗[。！]?$"
 
 
-# Eighty patterns take longer to compile than most commands take in all, and few of them ever read prose.
+# Compiling eighty patterns takes longer than most commands run, and few commands read prose.
 compiled: Final = cache(re.compile)
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A way to say something: the pattern is looked for only where one of the words stands."""
+    """A way to say something: the pattern is searched only if one of the words occurs."""
 
     words: frozenset[str]
     pattern: str
@@ -33,10 +33,10 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How one kind of statement is known.
+    """How one kind of statement is recognised.
 
-    A sentence is of this kind if it bears one of the signs, with no hedge before it in the same clause, and
-    nothing in the sentence speaks against it. What stands under one of the headings is of this kind too.
+    A sentence is of this kind if it has one of the signs, no hedge before the sign in the same clause, and no
+    match of `unless`. So is what follows one of the headings.
     """
 
     words: frozenset[str]
@@ -45,20 +45,20 @@ class Rule:
     hedge: str
     headings: frozenset[str]
 
-    def is_said_in(self, folded: str, words: frozenset[str]) -> bool:
-        """Whether a folded sentence of these words says it, and means it."""
+    def matches(self, folded: str, words: frozenset[str]) -> bool:
+        """Whether a folded sentence with these words is of this kind."""
         if self.words.isdisjoint(words):
             return False
         for sign in self.signs:
-            if not sign.words.isdisjoint(words) and self._bears(sign, folded):
+            if not sign.words.isdisjoint(words) and self._has(sign, folded):
                 return not compiled(self.unless).search(folded)
         return False
 
-    def is_headed(self, under: Collection[str], folded: str) -> bool:
-        """Whether a heading says it for the sentence."""
+    def matches_heading(self, under: Collection[str], folded: str) -> bool:
+        """Whether a heading above the sentence makes it one of this kind."""
         return not self.headings.isdisjoint(under) and not compiled(self.unless).search(folded)
 
-    def _bears(self, sign: Sign, folded: str) -> bool:
+    def _has(self, sign: Sign, folded: str) -> bool:
         hedge = compiled(self.hedge)
         for match in compiled(sign.pattern).finditer(folded):
             if not hedge.search(folded, max(0, match.start() - _CLAUSE_LENGTH), match.start()):
@@ -67,12 +67,12 @@ class Rule:
 
 
 def sign(words: str, pattern: str) -> Sign:
-    """A sign from its words, divided by spaces, and its pattern."""
+    """A sign from its words, separated by spaces, and its pattern."""
     return Sign(frozenset(words.split()), pattern)
 
 
 def rule(*signs: Sign, unless: str, hedge: str = _NOTHING, headings: str = "") -> Rule:
-    """A rule from its signs; the headings are divided by strokes."""
+    """A rule from its signs; the headings are separated by `|`."""
     return Rule(
         words=frozenset(word for sign in signs for word in sign.words),
         signs=signs,
@@ -221,7 +221,7 @@ _GOES_ON: Final = (
     r"\b(?:still|i'm) (?:re-?)?running\b|\b(?:under ?way|in progress|still passing)\b|"
     r"还在(?:跑|运行)|正在(?:跑|运行)"
 )
-"""A run that is not over has shown nothing."""
+"""A run that is still going on confirms nothing."""
 _SAYS_NOT_WHAT: Final = (
     r"^\W*(?:(?:all|everything|it|this|that|both|it's|that's|is|are|now|works?|working|green|pass|passes|passed|"
     r"passing|fixed|clean|verified|confirmed|resolved|again|fine|correctly|fully|good)\b\W*){1,5}$|"

@@ -1,7 +1,7 @@
-"""The rule of decisions: which words say that a way was chosen, and why.
+"""The rule of decisions: which words mean that a choice was made, and why.
 
-Written as the rules in `core.evidence.prose.cues`. A choice is told by its verb ("I decided", "going with"),
-by its reason ("since X, I'll …") or by what it was taken instead of.
+Written like the rules in `cues`. A choice is recognised by its verb ("I decided", "going with"), by its
+reason ("since X, I'll …") or by the alternative that was rejected.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _LOOKING: Final = (
     r"find|get|go|help|inspect|investigate|list|look|mark|need|open|proceed|push|re-?run|read|review|run|search|"
     r"see|show|start|take|try|trace|verify|view|wait)\b(?! with\b)"
 )
-"""What an agent does all the time, whatever it gives for a reason: that is no choice."""
+"""What an agent does all the time is no choice, even with a reason."""
 _HOW_TO_LOOK: Final = (
     r"\bswitch(?:ing)? to (?:\S+ ){0,5}?(?:diffs?|look-?ups?|search(?:es)?|grep|rg|history|logs?|reading|"
     r"inspection)\b(?! (?:file|index|level|engine|table)s?\b)"
 )
-"""Another way to look something up changes nothing that others have to know."""
+"""Another way to look something up is no decision about the work."""
 _WILL: Final = (
     r"\b(?:i'll|i will|we'll|we will|i'm going to|we're going to|let's|let me|i need to|we need to|i should|"
     r"we should|i have to|we have to)"
@@ -96,7 +96,7 @@ DECISION: Final = rule(
         rf", (?:so|therefore),? (?:i'll|i will|we'll|we will) (?:\w+ly |just |also |instead )?{_CHOOSE}|"
         rf", (?:so|therefore),? (?:i'm|we're|i am|we are) (?:\w+ly |just |also |instead )?{_CHOOSING}",
     ),
-    # What something was taken instead of.
+    # The rejected alternative is named.
     sign(
         "instead rather",
         rf"{_WILL} (?!{_LOOKING})[^;?]{{2,160}}?\b(?:instead of|rather than)\b|"

@@ -1,7 +1,6 @@
-"""The rule of needs: which words say what must be there before the work can be run or go on.
+"""The rule of needs: which words name a prerequisite of the work.
 
-A running service, a version, a variable, a step that comes first. Written as the rules in
-`core.evidence.prose.cues`.
+A running service, a version, a variable, a step that comes first. Written like the rules in `cues`.
 """
 
 from __future__ import annotations

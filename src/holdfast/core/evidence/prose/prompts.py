@@ -1,7 +1,7 @@
-"""The rules of prompts: which words of a person bind the work, and which prompts name nothing at all.
+"""The rules of prompts: which of the user's words are rules for the work, and which prompts are generic.
 
-Written for folded text, as those of `core.evidence.prose.cues`. A rule holds only if it is stated: a
-question, a report ("it never works") or a guess ("it must be the cache") binds nobody.
+Written for folded text, like those in `cues`. Only a statement is a rule; a question, a report ("it never
+works") or a guess ("it must be the cache") is none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _CLAUSE: Final = (
     r"(?:^\W*|[,;:!(—–]\s*|\s-\s|(?<!\bi )(?<!\bwe )(?<!\bit )\b(?:and|but|so|please|then|also|just|ok|okay|"
     r"no|yes|yeah|wait|well|btw|hey|again|you can|you must)[,:!]?\s+)"
 )
-"""Where an order may begin: a clause that names nobody who would be doing it."""
+"""Where an order may begin: a clause without a subject."""
 _VERB: Final = (
     r"(?:add|allow|apply|build|call|change|check|choose|commit|convert|copy|create|delete|deploy|do|edit|"
     r"export|fix|format|generate|give|go|implement|import|include|install|limit|list|load|log|make|migrate|"
@@ -32,12 +32,12 @@ _POLITE: Final = (
     rf"understand)\b).{{0,80}}{_REQUEST}.{{0,200}}\b(?:instead|make sure|rather than|avoid|keep|never|don't|"
     rf"only use|without (?:touch|chang|break|us|add)ing)\b"
 )
-"""A question that is an order in good manners."""
+"""A polite order in the form of a question."""
 _AGREES: Final = (
     r"(?<![a-z]s )(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bthey )(?<!\bwho )(?<!\bthat )(?<!\bwhich )(?<!\bwhy )"
     r"(?<!people )(?<!ly )(?<!also )(?<!just )(?<!still )(?<!even )"
 )
-"""After a singular noun "don't" is no statement, it would be "doesn't": an order without a comma."""
+"""After a singular noun, "don't" begins an order without a comma; a statement would use "doesn't"."""
 _NOT_AN_ORDER: Final = (
     r"(?!know|think|understand|remember|recall|believe|worry|mind\b|have\b|see (?:why|how|any|the|it)|"
     r"get (?:it|why|what|how)|seem|work|we\b|you (?:think|want|see|have|know)|i\b|like\b)"
@@ -148,7 +148,7 @@ _RULING: Final = (
     r"(?!,? (?:also |just |really |please |to )*(?:do not|don'?t|not|never|always|only|avoid|stop|keep|use|"
     r"prefer|be (?:careful|sure)|make sure|ensure|remember)\b)"
 )
-"""Where a request goes on like this, it says how to work and not what on: "please never push"."""
+"""A request that continues like this says how to work, not what to do: "please never push"."""
 ASKING: Final = (
     rf"[?？]|{_REQUEST}{_RULING}|"
     r"^\W*(?:(?:ok(?:ay)?|alright|now|then|so|also|yes|no|first|next|please)[,.!:]*\s+){0,3}(?:build|"
@@ -157,7 +157,7 @@ ASKING: Final = (
     r"请(?!勿|不|别|只|务必|确保|始终|尽量|避免|保持|使用|一律|先不)|帮我|帮忙|麻烦你?|能不能|可不可以|"
     r"吗[。！]?$|^(?:修复|实现|创建|重构|重写|迁移|添加|增加|新建|替换|编写)"
 )
-"""A sentence that asks for work or for an answer, whatever else it rules."""
+"""A sentence that asks for work or an answer, even if it also contains a rule."""
 
 _OUGHT: Final = (
     r"\b(?:should(?:n't)?|shall|must(?:n't)?|may|needs?|ha(?:s|ve) to|had better|allowed|supposed|want|"
@@ -165,7 +165,7 @@ _OUGHT: Final = (
     r"what if|why not|why don'?t (?:you|we)|instead of)\b|"
     r",? (?:ok(?:ay)?|got it|understood|alright)\?\W{0,8}$"
 )
-"""What a sentence asks for, or says that ought to be."""
+"""Words that ask for something or say how it should be."""
 _OF_A_FACT: Final = (
     r"\b(?:i|we|you|they|it) (?:\w+ly |also |still |just )?(?:don'?t|do not) (?:actually |really |even )?"
     r"(?:know|understand|undestand|remember|recall|see|have|look|seem)\b|"
@@ -183,27 +183,27 @@ REMARK: Final = (
     r"(?!.*(?:[,;.]|\band|\bbut) (?:please )?(?:do not|don'?t|never|always|only|use|keep|make)\b)|"
     rf"^(?!.*{_RULE_WORD}.*{_RULE_WORD})(?!.*{_RULING_WORD}).*(?:{_OF_A_FACT})"
 )
-"""What is worded like a rule and asks or tells only how things are."""
+"""A sentence worded like a rule that is only a question or a report."""
 
 ANSWERING: Final = (
     r"\W*(?:yes|yep|yeah|yup|no|nope|nah|sure|both|neither|(?:option|number|variant) \w{1,2}|#?\d{1,2}|[a-d])"
     r"(?![\w'-])(?!.*[?？])|(?:不|不要|不用|是的?|对|好的?|可以|要)[，,。！!]"
 )
-"""How a prompt begins that answers what the agent has asked."""
+"""The beginning of a prompt that answers the agent's question."""
 AGREEING: Final = (
     r"(?<![\w'])(?:yes|yep|yeah|yup|y|no|nope|sure|ok(?:ay)?|agreed?|please|go|do|continue|proceed|start|begin|"
     r"leave|skip|keep|drop|fix|implement|apply|commit|push|ship|merge|option|\d{1,2}|[a-d])(?![\w'])|"
     r"[好行是对嗯]|可以|继续|开始|执行|同意|确认|没问题|做吧"
 )
-"""What of a prompt that names nothing agrees to something, or does not."""
+"""Words of a generic prompt that agree or disagree."""
 CHOICE: Final = (
     r"\W*(?:(?:yes|yeah|ok(?:ay)?|sure|so|then|please|let'?s|go|with|do|take|use|the|i'd|i'll|i|prefer|want|"
     r"我?选|用|选择|方案|第)[\s,:]*){0,5}(?:option|number|variant|#|第)?\s?(\d{1,2}|[a-d])"
     r"[\s,.)]*(?:个|种|项|please|pls|thanks|then|it is)?\W*"
 )
-"""A prompt that names one of the ways that were offered, by its number or letter."""
+"""A prompt that chooses one of the offered options, by its number or letter."""
 OFFERED: Final = r"(?mi)^[^\S\n]{{0,8}}(?:[-*][^\S\n])?[*]{{0,2}}(?:option )?{}[.):][*]{{0,2}}[^\S\n]+(\S.*)$"
-"""An item of a list in a text by its number or letter."""
+"""A list item with this number or letter."""
 
 LONGEST_GENERIC: Final = 80
 _MANNERS: Final = (
@@ -236,7 +236,7 @@ GENERIC: Final = (
     rf"(?:一下)?(?:测试|检查)|看一下|你?看看|检查一下|谢谢|没问题|"
     rf"确认|同意|做吧|修复它)[吧了啊吗]?[，,。！!？?\s]*"
 )
-"""A prompt that only says to go on: good manners around a verb and a pronoun."""
+"""A prompt that only says to continue: polite words around a verb and a pronoun."""
 
 _STILL: Final = r"(?:(?:all|already|now|really|still|just|fully|completely|actually|also|even|last) )*"
 _WHEN: Final = r"(?: (?:now|yet|already|again|then|so far|just now|for real|right|last|before|here))*"
@@ -279,11 +279,11 @@ PASSING: Final = (
     r"是什么(?:意思)?|(?:执行|运行|做|改|说)了(?:些)?什么|(?:做|说|进行)?到哪(?:里|儿|一步)?了?|还在吗|"
     r"自动(?:接受|批准|同意)(?:所有|全部)?的?(?:修改|更改|改动|操作|权限)?)[吧啊呢]?[，,。！!？?\s]*"
 )
-"""A prompt that only asks how far the work is, or speaks of the harness: it names nothing of the work."""
+"""A prompt that only asks about progress, or is about the harness: it says nothing about the work."""
 
 WRAPPED: Final = re.compile(
     r"^[ ]{0,3}\#{1,6}[ ]*(?:the )?user(?:['’]s)? (?:request|message|prompt|query|task|input)[ ]*:?[ ]*$"
     r"|<(?P<tag>user_(?:request|message|prompt|query|task|input))>(?P<inside>.+?)</(?P=tag)>",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
-"""Where in a prompt of some program the words of its user begin, or stand between two tags."""
+"""Where the user's words begin in a prompt written by a program, or the tags around them."""

@@ -1,8 +1,7 @@
-"""Sentences: a text of a person or an agent, cut into the statements it makes.
+"""Sentences: splits a text of the user or the agent into statements.
 
-Code, tables, logs, quoted blocks and headings are not statements; a heading or a lead-in is remembered by the
-statements below it. What a statement means is `core.evidence.prose.reader`'s work. Everything here is linear
-in the text.
+Code, tables, logs, quoted blocks and headings are no statements; each statement has the headings and lead-ins
+above it. `reader` decides what a statement means. Everything here takes linear time.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from holdfast.core.text.patterns import compiled
 
 
 class Statement(NamedTuple):
-    """A sentence or list item, the headings and lead-ins above it in lower case, and the mark in its box."""
+    """A sentence or list item, the headings and lead-ins above it in lower case, and its checkbox mark."""
 
     text: str
     under: tuple[str, ...]
     box: str
     explains: bool
-    """Whether it is a further sentence of a list item, and only says more of the first."""
+    """Whether it is a further sentence of a list item, which explains the first one."""
 
     @property
     def is_lead_in(self) -> bool:
@@ -39,7 +38,7 @@ class _Kind(Enum):
 
 
 class _Block(NamedTuple):
-    """A heading, a list item or a paragraph, and its indent; a gap where something was left out."""
+    """A heading, list item or paragraph, with its indent; a gap if something was left out."""
 
     kind: _Kind
     text: str = ""
@@ -52,7 +51,7 @@ _FENCES: Final = ("```", "~~~")
 _CODE_INDENT: Final = 4
 _SENTENCE_END: Final = ".!?…。！？:：;；"
 _WRAP_WIDTHS: Final = range(50, 131)
-"""A line of this length that ends in mid-sentence was broken by an editor, not by its author."""
+"""A line of this length that ends in mid-sentence was wrapped by an editor."""
 
 _BULLET: Final = compiled(
     r"""(?:(?:[-*+•‣◦–→]|\d{1,3}[.)]|[(（]\d{1,2}[)）]|[a-zA-Z]\))[ \t]+|\d{1,2}、[ \t]*|[①-⑳][ \t]*
@@ -76,7 +75,7 @@ _NOISE: Final = compiled(
     |import\s[\w.{},*\s]{1,80}(?:from\s|;|$)|from\s[\w.]{1,80}\simport\s""",
     re.VERBOSE,
 )
-"""How a line begins that is code, a log, a table, a quotation or a rule across the page."""
+"""The beginning of a line of code, a log, a table, a quotation or a horizontal rule."""
 _CODE_END: Final = ("{", "=>", ");", "};", "},", "],")
 
 _BOUNDARY: Final = compiled(
@@ -94,7 +93,7 @@ _LETTER: Final = compiled(r"[^\W\d_]")
 
 def statements(text: str) -> list[Statement]:
     """The statements of a text, in order."""
-    found: list[Statement] = []
+    result: list[Statement] = []
     heading: tuple[str, ...] = ()
     leads: list[tuple[int, str]] = []
     for block in _blocks(text):
@@ -107,12 +106,12 @@ def statements(text: str) -> list[Statement]:
         under = (*heading, *(lead for _, lead in leads)) if leads else heading
         pieces = _split(_plain(block.text))
         is_item = block.kind is _Kind.ITEM
-        found += [
+        result += [
             Statement(piece, under, block.box, is_item and place > 0) for place, piece in enumerate(pieces)
         ]
-        if pieces and found[-1].is_lead_in:
+        if pieces and result[-1].is_lead_in:
             leads.append((level, _name(pieces[-1])))
-    return found
+    return result
 
 
 def _name(heading: str) -> str:
@@ -120,7 +119,7 @@ def _name(heading: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    """The blocks of a text; lines that an editor wrapped are one block again."""
+    """The blocks of a text; lines that an editor wrapped are joined."""
     first = _GAP
     parts: list[str] = []
     for line in _lines(text):
@@ -143,7 +142,7 @@ def _wraps(line: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[_Block]:
-    """Each line as a block of its own; a fenced or an indented stretch of code is a gap."""
+    """Each line as a block; fenced or indented code is a gap."""
     fence = ""
     previous = _GAP
     for line in text.splitlines():
@@ -158,7 +157,7 @@ def _lines(text: str) -> Iterator[_Block]:
         if block.kind is _Kind.TEXT and block.indent >= _CODE_INDENT and previous.kind is _Kind.GAP:
             block = _GAP
         if bare or previous.kind is not _Kind.ITEM:
-            previous = block  # a paragraph of a list item stands below an empty line, and is no code
+            previous = block  # an indented paragraph after a list item and an empty line is no code
         yield block
 
 
@@ -187,7 +186,7 @@ def _is_noise(bare: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """The text without the signs of emphasis; code spans and file patterns keep theirs."""
+    """The text without Markdown emphasis; asterisks in code spans and file patterns stay."""
     before = ""
     while before != text and ("*" in text or "__" in text):
         before = text
@@ -196,7 +195,7 @@ def _plain(text: str) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """The sentences of one block. A full stop in a name, a number, an abbreviation or code ends none."""
+    """The sentences of one block; a full stop in a name, number, abbreviation or code ends none."""
     match = _BOUNDARY.search(text)
     if match is None or match.end() == len(text):
         return [text] if _LETTER.search(text) else []
@@ -217,7 +216,7 @@ def _ends_sentence(text: str, match: re.Match[str], start: int) -> bool:
     if not mark.isascii() and _CHINESE_END.search(mark):
         return True
     following = text[match.end() : match.end() + 4].lstrip()[:1]
-    if mark[-1] not in ".!?…":  # a bracket or a quotation ends here, and perhaps not the sentence around it
+    if mark[-1] not in ".!?…":  # a bracket or quotation ends here, perhaps without the sentence around it
         return not following or following.isupper()
     goes_on = following.islower()
     if mark != ".":
@@ -229,7 +228,7 @@ def _ends_sentence(text: str, match: re.Match[str], start: int) -> bool:
 
 
 def _whole(piece: str) -> str:
-    """The sentence without a bullet that stood in mid-line; nothing if it says nothing in words."""
+    """The sentence without a bullet from the middle of a line; empty if it has no words."""
     bullet = _BULLET.match(piece)
     text = piece[bullet.end() :] if bullet else piece
     if not _LETTER.search(text) or _is_noise(text) or _HEADING.match(text):

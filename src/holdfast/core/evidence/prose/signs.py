@@ -1,6 +1,6 @@
-"""The signs of prose that need no rule: who is asked, what was measured, what is mere narration.
+"""Signs of prose that need no `Rule`: questions to the user, measurements, narration.
 
-Written for folded text, as `core.evidence.prose.cues`, but for the measures: `MB` and `mb` are not the same.
+Written for folded text, like those in `cues`, except for measurements: `MB` and `mb` differ.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from holdfast.core.text.patterns import compiled
 OPEN_QUESTIONS: Final = frozenset(
     ("open questions", "open question", "questions", "remaining questions", "未决问题", "待确认")
 )
-"""Headings under which every sentence is a question that is still open."""
+"""Headings under which every sentence is an open question."""
 _ASKED_OF_USER: Final = compiled(
     r"\byou(?:r|'d|'re|'ve)?\b|\b(?:should|shall|may|can|could|do) (?:i|we)\b|\bwant me\b|"
     r"\bwhich (?:\w+ )?(?:option|approach|one|of)\b|你|您|要不要|需要我|是否需要|哪[个种一]"
@@ -62,7 +62,7 @@ _CHANGED: Final = compiled(
     r"gr[eo]w\w*|fewer|less|more|cut|total|went|vs|shows?|showed|counts|reports)\b|→|->|减少|增加|从|降|共",
     re.IGNORECASE,
 )
-"""What makes a count of lines a result; without it, it only describes a file."""
+"""Words that make a number of lines a result; otherwise it only describes a file."""
 
 _DOING: Final = (
     r"(?:add|apply|analy[sz]e|begin|build|check|clean|commit|compare|continue|create|debug|dig|do|edit|"
@@ -107,18 +107,18 @@ INTENT: Final = (
     r"我(?:还|得)?(?:需要|要|应该)(?:先|再)?(?:看|查|读|检查|更新|修改|添加|运行|确认)|"
     r"(?:还在|仍在)(?:编译|运行|安装|等待|构建|下载)))"
 )
-"""More that only tells what comes now: a bare order to oneself, a want, a wait, a lone lead-in."""
+"""More kinds of narration: an order to oneself, an intention, waiting, a lead-in on its own."""
 POINTS_ON: Final = compiled(
     r"\b(?:following|these|those|this|that|because|since|are|is|was|follows?|either|both|options?|ways?|"
     r"reasons?|things?|steps?|files?|changes?|like|with|to|and|so|for)\s?[:：]\W{0,4}$|"
     r"(?:如下|因为|原因|以下|包括|方案|步骤)[:：]$"
 )
-"""How a lead-in ends that leaves what it announces to what follows."""
+"""The end of a lead-in whose content comes only after it."""
 NO_STEP: Final = compiled(
     r"\W*(?:no|none|nothing|not(?! (?:yet|implemented|tested|covered|done|started))|n/a|无|没有|暂无|"
     r"不需要)(?![a-z-])"
 )
-"""How an item begins that says there is nothing to do."""
+"""The beginning of an item that says there is nothing to do."""
 
 _CHECKS: Final = (
     r"(?:(?:all|both|the|of|these|those|unit|integration|browser|existing|new|full|whole|now|also|still|"
@@ -131,22 +131,22 @@ CHECK: Final = compiled(
     rf"\W{{0,6}}{_CHECKS}|\W{{0,4}}(?:现在|已经?|都|均|全部|所有|单元|集成){{0,4}}"
     r"(?:测试|构建|编译|检查)(?:现在|已经?|都|均|全部){0,3}(?:通过|成功)了?\W{0,4}"
 )
-"""A sentence of nothing but how checks went: "All 12 tests pass, lint is clean.\""""
+"""A sentence that only reports the result of checks: "All 12 tests pass, lint is clean.\""""
 
 FAILING: Final = compiled(
     r"\b(?:is|are|'s|'re)(?: \w+){0,2} (?:failing|broken|crashing|hanging)\b|\b(?:fails|crashes|hangs|breaks|"
     r"times out|errors out)\b|\bstill (?:fail\w*|broken|crash\w*|hang\w*)|仍然?|还是|依然|目前|现在"
 )
-"""What says of a failure that it is so now. The next statement may have mended it."""
+"""Words for a current failure, which the next statement may report as fixed."""
 ATTEMPT: Final = compiled(
     r"\b(?:tried|attempted|didn't|did not|couldn't|could not|failed|crashed|hung|timed out|broke|reverted|"
     r"rolled back|backed out|ruled out|dead end|no luck)\b|试过|尝试了"
 )
-"""What says that something was done and did not help: that stays so."""
+"""Words for an attempt that failed, which stays true."""
 
 
 def says_nothing(text: str) -> bool:
-    """Whether an answer only says that there is nothing to write down."""
+    """Whether an answer only says that there is nothing to store."""
     return _NO_REPLY.fullmatch(text) is not None
 
 
@@ -154,17 +154,17 @@ _NO_REPLY: Final = re.compile(r"\W*NO_REPLY\W*")
 
 
 def asks_user(question: str) -> bool:
-    """Whether a folded sentence is a question to the one who reads it, and more than courtesy."""
+    """Whether a folded sentence is a question to the user, and more than a courtesy."""
     return question[-1] in "?？" and _ASKED_OF_USER.search(question) is not None and not is_idle(question)
 
 
 def is_idle(question: str) -> bool:
-    """Whether a folded question waits for no answer."""
+    """Whether a folded question expects no answer."""
     return _IDLE_QUESTION.search(question) is not None
 
 
 def holds_measure(sentence: str) -> bool:
-    """Whether a sentence states a number that was measured, outside of code and quotations."""
+    """Whether a sentence states a measured number, outside code and quotations."""
     if not _DIGIT.search(sentence):
         return False
     words = _QUOTED.sub("`", sentence)
