@@ -52,8 +52,8 @@ def is_code_name(value: str) -> bool:
     if ENDS_LIKE_TYPE.search(value):
         return True
     words = [part for part in parts if len(part) >= 3 and not part.isdigit()]
-    hook_events = sum(map(len, parts)) - sum(map(len, numbers))
-    return sum(map(len, filter(_is_word, words))) >= 0.55 * hook_events
+    letters = sum(map(len, parts)) - sum(map(len, numbers))
+    return sum(map(len, filter(_is_word, words))) >= 0.55 * letters
 
 
 def _is_word(part: str) -> bool:
