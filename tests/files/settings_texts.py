@@ -87,7 +87,7 @@ def _chaos(tree: Tree, random: Random) -> str:
 
     def key(name: str) -> str:
         if name.isascii() and name.isalpha() and random.random() < 0.3:
-            return '"' + "".join(f"\\u{ord(payload):04x}" for payload in name) + '"'
+            return '"' + "".join(f"\\u{ord(character):04x}" for character in name) + '"'
         return json.dumps(name)
 
     if isinstance(tree, Members):
