@@ -335,4 +335,4 @@ class TestLimits:
         limits = Limits(lambda: 0.0)
         for number in range(3 * KEPT):
             limits.wait("full", "GET", f"/api/{number}")
-        assert len(limits._left) == KEPT
+        assert len(limits._buckets) == KEPT

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.daemon.http.listener import HOST, HttpListener, open_http_door
+from holdfast.daemon.http.listener import HOST, HttpListener, open_http_listener
 from holdfast.settings import Daemon as Settings
 from tests.daemon.conftest import LIMIT_S, Lodging
 
@@ -24,7 +24,7 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
 def opened(home: Path, port: int) -> HttpListener:
-    return open_http_door(home, Settings(http_port=port), LOG)
+    return open_http_listener(home, Settings(http_port=port), LOG)
 
 
 class TestPort:
@@ -79,13 +79,13 @@ class TestAddress:
         wanted = Settings(
             http_port=free_port(), http_host=host, tls_certificate=certificate, tls_key="/key.pem"
         )
-        door = open_http_door(tmp_path, wanted, LOG)
+        door = open_http_listener(tmp_path, wanted, LOG)
         door.listener.close()
         assert (door.host, door.names.tls) == (listens, bool(certificate))
 
     def test_further_names_are_those_of_the_settings(self, tmp_path: Path) -> None:
         port = free_port()
-        door = open_http_door(tmp_path, Settings(http_port=port, http_names=("Box.example",)), LOG)
+        door = open_http_listener(tmp_path, Settings(http_port=port, http_names=("Box.example",)), LOG)
         door.listener.close()
         assert door.names.hosts == (f"127.0.0.1:{port}", f"localhost:{port}", f"box.example:{port}")
 

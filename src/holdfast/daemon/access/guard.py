@@ -31,7 +31,7 @@ BODY_TIME: Final = 10.0
 LINGER: Final = 2.0
 """Seconds for which the body of a refused request is read, and forgotten."""
 BODY_MOST: Final = 1 << 20
-LETTER_MOST: Final = 16 << 20
+HOOK_EVENT_MOST: Final = 16 << 20
 LONG_BODIES: Final = ("/mcp", "/api/hooks/")
 _POLICY: Final = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -65,14 +65,14 @@ class Names:
     hosts: tuple[str, ...]
     tls: bool = False
 
-    def is_ours(self, host: bytes) -> bool:
+    def is_own_host(self, host: bytes) -> bool:
         """Whether a `Host` is one of them."""
         return host.lower().decode("latin-1") in self.hosts
 
-    def is_our_page(self, origin: bytes) -> bool:
+    def is_own_page(self, origin: bytes) -> bool:
         """Whether an `Origin` is a page of ours."""
         scheme = b"https://" if self.tls else b"http://"
-        return origin.lower().startswith(scheme) and self.is_ours(origin[len(scheme) :])
+        return origin.lower().startswith(scheme) and self.is_own_host(origin[len(scheme) :])
 
 
 class Guard:
@@ -91,36 +91,36 @@ class Guard:
         if scope["type"] != "http":
             return
         head = _Head(scope["method"], scope["path"], scope["headers"])
-        found = self._looked_at(head)
-        if isinstance(found, Refusal):
-            await _refuse(receive, _protected(send), found, head)
+        verdict = self._check(head)
+        if isinstance(verdict, Refusal):
+            await _refuse(receive, _protected(send), verdict, head)
             return
-        most = LETTER_MOST if head.path.startswith(LONG_BODIES) else BODY_MOST
+        most = HOOK_EVENT_MOST if head.path.startswith(LONG_BODIES) else BODY_MOST
         if head.announced > most:
             too_long = Refusal(413, f"more than {most:,} bytes are not taken")
             await _refuse(receive, _protected(send), too_long, head)
             return
-        scope["holdfast.pass"] = found
+        scope["holdfast.pass"] = verdict
         await self._app(scope, _bounded(receive, most), _protected(send))
 
-    def _looked_at(self, head: _Head) -> Pass | Refusal:
+    def _check(self, head: _Head) -> Pass | Refusal:
         hosts = head.every(b"host")
-        if len(hosts) != 1 or not self._names.is_ours(hosts[0]):
+        if len(hosts) != 1 or not self._names.is_own_host(hosts[0]):
             return Refusal(421, "this is not the name of this server")
         origins = head.every(b"origin")
-        if not all(map(self._names.is_our_page, origins)):
+        if not all(map(self._names.is_own_page, origins)):
             return Refusal(403, "requests from another site are not answered")
         if head.path == OPEN_PATH and head.method == "GET":
             return Pass("link", Scope.READ)
-        found = self._pass(head)
-        if found is None:
+        granted = self._pass(head)
+        if granted is None:
             return Refusal(
                 401,
                 "there is no key, or a wrong one",
                 "`holdfast dashboard` opens a browser; "
                 "programs send the token in `http/token` in the Holdfast home as a bearer",
             )
-        return self._allowed(head, found, from_our_page=bool(origins))
+        return self._allowed(head, granted, from_own_page=bool(origins))
 
     def _pass(self, head: _Head) -> Pass | None:
         proofs = head.every(b"authorization")
@@ -130,16 +130,16 @@ class Guard:
         cookie = _cookie(head.every(b"cookie"))
         return self._keys.of_cookie(cookie) if cookie else None
 
-    def _allowed(self, head: _Head, found: Pass, *, from_our_page: bool) -> Pass | Refusal:
+    def _allowed(self, head: _Head, granted: Pass, *, from_own_page: bool) -> Pass | Refusal:
         """What this key may do, from where it is used, and how often."""
         changes = head.method not in SAFE
-        if changes and found.scope is not Scope.FULL:
+        if changes and granted.scope is not Scope.FULL:
             return Refusal(403, "this token may look, and change nothing", "use the token in `http/token`")
-        if found.is_browser and ((changes and not from_our_page) or head.is_foreign):
+        if granted.is_browser and ((changes and not from_own_page) or head.is_foreign):
             # Another server on this machine is the same site to a browser, and its pages send our cookie.
             return Refusal(403, "a browser is answered if a page of ours asks")
-        wait = self._limits.wait(found.holder, head.method, head.path)
-        return Refusal(429, "too many requests", "come back later", wait) if wait else found
+        wait = self._limits.wait(granted.holder, head.method, head.path)
+        return Refusal(429, "too many requests", "come back later", wait) if wait else granted
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +150,14 @@ class _Head:
     path: str
     headers: Iterable[tuple[bytes, bytes]]
 
-    def every(self, wanted: bytes) -> list[bytes]:
-        return [value for name, value in self.headers if name.lower() == wanted]
+    def every(self, header: bytes) -> list[bytes]:
+        return [value for name, value in self.headers if name.lower() == header]
 
     @property
     def announced(self) -> int:
         """How long the body is said to be."""
-        told = (self.every(b"content-length") or [b""])[0]
-        return int(told) if told.isdigit() else 0
+        length = (self.every(b"content-length") or [b""])[0]
+        return int(length) if length.isdigit() else 0
 
     @property
     def is_foreign(self) -> bool:
@@ -177,10 +177,10 @@ class _Head:
 
 def _cookie(headers: list[bytes]) -> str:
     try:
-        found = SimpleCookie("; ".join(value.decode("latin-1") for value in headers)).get(COOKIE)
+        morsel = SimpleCookie("; ".join(value.decode("latin-1") for value in headers)).get(COOKIE)
     except CookieError:
         return ""
-    return found.value if found else ""
+    return morsel.value if morsel else ""
 
 
 async def _refuse(receive: Receive, send: Send, refusal: Refusal, head: _Head) -> None:
@@ -197,11 +197,11 @@ async def _refuse(receive: Receive, send: Send, refusal: Refusal, head: _Head) -
     ]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})
-    await _poured_away(receive)
+    await _discard_body(receive)
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _poured_away(receive: Receive) -> None:
+async def _discard_body(receive: Receive) -> None:
     """Read on for a while: to hang up on what was sent resets the connection, and the answer goes with it."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(LINGER):

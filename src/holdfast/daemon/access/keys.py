@@ -54,13 +54,13 @@ class Keys:
 
     def of_token(self, proof: bytes) -> Pass | None:
         """Whom this token lets in."""
-        found = None
+        granted = None
         # All are compared, so that the time it takes does not tell which was nearly right.
         for scope in Scope:
             token = tokens.read(token_path(self._folder, scope))
             if hmac.compare_digest(proof, token.encode()) and token:
-                found = Pass(scope.value, scope)
-        return found
+                granted = Pass(scope.value, scope)
+        return granted
 
     def of_cookie(self, cookie: str) -> Pass | None:
         """Whom this cookie lets in: whoever came by a link not too long ago, with the token of now."""
@@ -68,7 +68,7 @@ class Keys:
         id, _, sign = rest.partition(".")
         if not (until.isascii() and until.isdigit() and len(until) <= 12 and sign.isascii()):
             return None
-        right = hmac.compare_digest(sign, self._signed(f"{until}.{id}"))
+        right = hmac.compare_digest(sign, self._signature(f"{until}.{id}"))
         return Pass("browser", Scope.FULL, is_browser=True) if right and int(until) > self._clock() else None
 
     def link(self) -> str:
@@ -85,12 +85,12 @@ class Keys:
         until = self._links.pop(key, 0.0)
         if until <= self._clock():
             return ""
-        named = f"{int(self._clock()) + COOKIE_DAYS * _DAY}.{secrets.token_urlsafe(16)}"
-        return f"{named}.{self._signed(named)}"
+        claim = f"{int(self._clock()) + COOKIE_DAYS * _DAY}.{secrets.token_urlsafe(16)}"
+        return f"{claim}.{self._signature(claim)}"
 
-    def _signed(self, named: str) -> str:
+    def _signature(self, claim: str) -> str:
         token = tokens.read(token_path(self._folder, Scope.FULL)) or secrets.token_urlsafe(32)
-        return hmac.new(token.encode(), b"cookie:" + named.encode(errors="replace"), sha256).hexdigest()
+        return hmac.new(token.encode(), b"cookie:" + claim.encode(errors="replace"), sha256).hexdigest()
 
 
 def token_path(folder: Path, scope: Scope) -> Path:

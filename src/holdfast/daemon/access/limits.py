@@ -23,10 +23,10 @@ class Rate:
 LOOKING: Final = Rate(30, 300)
 CHANGING: Final = Rate(5, 60)
 SEARCHING: Final = Rate(10, 60)
-LETTERS: Final = Rate(100, 1_000)
+HOOK_EVENTS: Final = Rate(100, 1_000)
 _BY_PREFIX: Final = (
-    ("/api/hooks", LETTERS),
-    ("/mcp", LETTERS),
+    ("/api/hooks", HOOK_EVENTS),
+    ("/mcp", HOOK_EVENTS),
     ("/api/memories/search", SEARCHING),
     ("/api/audit", Rate(1, 10)),
 )
@@ -41,18 +41,18 @@ class Limits:
     def __init__(self, clock: Callable[[], float]) -> None:
         """`clock` tells seconds, from any moment on."""
         self._clock = clock
-        self._left: dict[tuple[str, str], tuple[float, float]] = {}
+        self._buckets: dict[tuple[str, str], tuple[float, float]] = {}
 
     def wait(self, holder: str, method: str, path: str) -> int:
         """In how many seconds the holder may ask this; 0 for now, which takes a turn."""
         route, rate = _route(method, path)
         now = self._clock()
-        left, since = self._left.pop((holder, route), (float(rate.burst), now))
-        left = min(float(rate.burst), left + (now - since) * rate.per_second)
-        wait = 0 if left >= 1 else math.ceil((1 - left) / rate.per_second)
-        self._left[holder, route] = (left if wait else left - 1, now)
-        if len(self._left) > KEPT:
-            self._left.pop(next(iter(self._left)))
+        tokens, since = self._buckets.pop((holder, route), (float(rate.burst), now))
+        tokens = min(float(rate.burst), tokens + (now - since) * rate.per_second)
+        wait = 0 if tokens >= 1 else math.ceil((1 - tokens) / rate.per_second)
+        self._buckets[holder, route] = (tokens if wait else tokens - 1, now)
+        if len(self._buckets) > KEPT:
+            self._buckets.pop(next(iter(self._buckets)))
         return wait
 
 

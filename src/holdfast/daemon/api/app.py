@@ -88,7 +88,7 @@ class _Counting:
 
     def __init__(self, app: App, executor: Executor) -> None:
         self._app = app
-        self._office = executor
+        self._executor = executor
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:
@@ -96,7 +96,7 @@ class _Counting:
                 route = str(getattr(scope.get("route"), "path", "none"))
                 if scope["path"].startswith("/api/") and not route.startswith("/api/"):
                     route = f"/api{route}"
-                self._office.answered[scope["method"], route, message["status"]] += 1
+                self._executor.answered[scope["method"], route, message["status"]] += 1
             await send(message)
 
         await self._app(scope, receive, counted if scope["type"] == "http" else send)

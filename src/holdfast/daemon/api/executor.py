@@ -42,8 +42,8 @@ class Executor:
         """How often each method and route was answered with which status."""
         self.listeners = 0
         """How many listen to what is new."""
-        self._pages = _Room(dispatcher)
-        self._archive = _Room(dispatcher)
+        self._pages = _EngineThread(dispatcher)
+        self._archive = _EngineThread(dispatcher)
 
     async def do(self, work: Callable[[Engine], T]) -> T:
         """The result of work that uses the engine; TimeoutError if it takes too long."""
@@ -79,31 +79,31 @@ class Executor:
         await self._archive.close()
 
 
-class _Room:
+class _EngineThread:
     """A thread with its own way to the store, opened when it is first needed."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
-        self._reception = dispatcher
+        self._dispatcher = dispatcher
         self._open = ExitStack()
-        self._desk: Engine | None = None
+        self._engine: Engine | None = None
         self._worker = Worker(asyncio.get_running_loop())
 
     async def do(self, work: Callable[[Engine], T]) -> T:
-        return await self._worker.do(Urgency.CONTROL, lambda: work(self._at_desk()))
+        return await self._worker.do(Urgency.CONTROL, lambda: work(self._own_engine()))
 
     async def close(self) -> None:
         await self._worker.do(Urgency.HOUSEKEEPING, self._open.close)
         await asyncio.to_thread(self._worker.stop)
 
-    def _at_desk(self) -> Engine:
-        if self._desk is None:
-            self._desk = self._open.enter_context(self._reception.own_desk())
-        return self._desk
+    def _own_engine(self) -> Engine:
+        if self._engine is None:
+            self._engine = self._open.enter_context(self._dispatcher.own_engine())
+        return self._engine
 
 
-def _office(request: Request) -> Executor:
-    found: Executor = request.app.state.executor
-    return found
+def _executor_of(request: Request) -> Executor:
+    executor: Executor = request.app.state.executor
+    return executor
 
 
-InOffice = Annotated[Executor, Depends(_office)]
+ExecutorDep = Annotated[Executor, Depends(_executor_of)]

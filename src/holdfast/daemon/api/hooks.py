@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request
 from starlette.responses import Response
 
 from holdfast import harnesses
-from holdfast.daemon.api.executor import InOffice
+from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.local import wire
 from holdfast.engine.hook_events.remote_hook_event import as_from_afar
 
@@ -29,7 +29,7 @@ _ANSWERS: Final[dict[int | str, dict[str, object]]] = {
     "/hooks/{event}", responses=_ANSWERS, openapi_extra={"requestBody": _BODY}, response_class=Response
 )
 async def receive_hook_event(
-    executor: InOffice,
+    executor: ExecutorDep,
     request: Request,
     event: Annotated[str, Path(max_length=100, pattern=r"^[\w-]+$", description="As the harness names it.")],
     harness: Annotated[str, Query(max_length=100, description="Whose letter this is.")],

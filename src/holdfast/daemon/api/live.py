@@ -20,7 +20,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, HTTPException, Query
 from starlette.responses import StreamingResponse
 
-from holdfast.daemon.api.executor import Executor, InOffice
+from holdfast.daemon.api.executor import Executor, ExecutorDep
 from holdfast.stores.base import Head
 
 router = APIRouter(tags=["live"])
@@ -39,7 +39,7 @@ _SEEN: Final = "The `id` of the last event that was heard, or what a page says t
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def live(
-    executor: InOffice,
+    executor: ExecutorDep,
     seen: Annotated[str, Query(description=_SEEN, max_length=PRINT_CHARS)] = "",
     last_event_id: Annotated[str, Header(description="The same, as browsers send it.")] = "",
 ) -> StreamingResponse:
@@ -86,5 +86,5 @@ def _id(heads: Sequence[Head]) -> bytes:
 
 
 def _event(head: Head) -> bytes:
-    told = json.dumps({name: value for name, value in asdict(head).items() if name != "kind"})
-    return f"event: {head.kind}\ndata: {told}\n\n".encode()
+    data = json.dumps({name: value for name, value in asdict(head).items() if name != "kind"})
+    return f"event: {head.kind}\ndata: {data}\n\n".encode()

@@ -40,19 +40,22 @@ class Paging:
 
     def page(self, rows: Sequence[T], mark: Callable[[T], Mark], row: Callable[[T], R]) -> dict[str, object]:
         """The page of so many rows as `wanted`."""
-        shown = rows[: self.limit]
-        more = len(rows) > self.limit and shown
-        return {"items": [row(one) for one in shown], "next": cursor_of(mark(shown[-1])) if more else None}
+        visible = rows[: self.limit]
+        more = len(rows) > self.limit and visible
+        return {
+            "items": [row(item) for item in visible],
+            "next": cursor_of(mark(visible[-1])) if more else None,
+        }
 
     def page_of(
         self, rows: Iterable[T], mark: Callable[[T], Mark], row: Callable[[T], R]
     ) -> dict[str, object]:
         """The page out of a list that is here as a whole."""
 
-        def place(one: T) -> tuple[int, str]:
-            return mark(one).at, mark(one).id
+        def place(item: T) -> tuple[int, str]:
+            return mark(item).at, mark(item).id
 
-        chosen = [one for one in rows if place(one) < (self.behind.at, self.behind.id)]
+        chosen = [item for item in rows if place(item) < (self.behind.at, self.behind.id)]
         chosen.sort(key=place, reverse=True)
         return self.page(chosen[: self.wanted], mark, row)
 
@@ -62,15 +65,17 @@ Paged = Annotated[Paging, Depends()]
 
 def cursor_of(mark: Mark) -> str:
     """A mark as it goes over the wire."""
-    told = json.dumps([mark.at, mark.id], separators=(",", ":"))
-    return base64.urlsafe_b64encode(told.encode()).decode().rstrip("=")
+    encoded = json.dumps([mark.at, mark.id], separators=(",", ":"))
+    return base64.urlsafe_b64encode(encoded.encode()).decode().rstrip("=")
 
 
 def mark_of(cursor: str) -> Mark:
     """The mark that a cursor stands for; 422 for one that we never gave."""
     try:
-        told = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
-        at, id = told
+        decoded = json.loads(
+            base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        )
+        at, id = decoded
         is_mark = type(at) is int and 0 <= at <= START.at and isinstance(id, str)
         id.encode()
     except (ValueError, TypeError, AttributeError):

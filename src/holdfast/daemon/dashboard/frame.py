@@ -117,12 +117,12 @@ def _main(title: str, *body: Child) -> Html:
 
 
 def _foot(view: View) -> Html:
-    said = el(
+    notice = el(
         "p",
         "Everything here is on this machine. ",
         el("span", "live", id="pulse", class_="pulse", role="status"),
     )
-    return el("footer", said, el("p", f"Holdfast {view.version}"))
+    return el("footer", notice, el("p", f"Holdfast {view.version}"))
 
 
 def _toasts() -> Html:
@@ -185,8 +185,8 @@ def gauge(row: Mapping[str, Any]) -> Html:
         aria_label="Context window",
     )
     unknown = "not counted since the compaction" if row["windows"] > 1 else "not counted yet"
-    told = f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else unknown
-    return el("div", bar, el("span", told, class_="figure"), class_=f"gauge {kind}")
+    label = f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else unknown
+    return el("div", bar, el("span", label, class_="figure"), class_=f"gauge {kind}")
 
 
 def session_link(key: str, label: str | None = None) -> Html:
@@ -196,8 +196,8 @@ def session_link(key: str, label: str | None = None) -> Html:
 
 def session_path(key: str, **query: str) -> str:
     """The address of a session's page."""
-    asked = f"?{urlencode(query)}" if query else ""
-    return f"/sessions/{quote(key, safe='')}{asked}"
+    query_string = f"?{urlencode(query)}" if query else ""
+    return f"/sessions/{quote(key, safe='')}{query_string}"
 
 
 def short(key: str) -> str:
@@ -255,5 +255,7 @@ def more(path: str, cursor: str | None, **query: str) -> Html:
     """The way to the next page of a list."""
     if not cursor:
         return NOTHING
-    asked = urlencode({**{name: value for name, value in query.items() if value}, "cursor": cursor})
-    return el("p", el("a", "Earlier", href=f"{path}?{asked}", rel="next", class_="button"), class_="more")
+    query_string = urlencode({**{name: value for name, value in query.items() if value}, "cursor": cursor})
+    return el(
+        "p", el("a", "Earlier", href=f"{path}?{query_string}", rel="next", class_="button"), class_="more"
+    )

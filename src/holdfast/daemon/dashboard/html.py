@@ -31,15 +31,15 @@ _PLAIN: Final = re.compile(r"[ !#-%(-;=?-~]*")
 
 def el(name: str, /, *children: Child, **attributes: Attribute) -> Html:
     """An element; `class_` is the attribute `class`, and an underscore within a name a hyphen."""
-    told = "".join([_attribute(key, value) for key, value in attributes.items()])
+    attribute_text = "".join([_attribute(key, value) for key, value in attributes.items()])
     if name in _VOID:
-        return Html(f"<{name}{told}>")
-    return Html(f"<{name}{told}>{joined(children)}</{name}>")
+        return Html(f"<{name}{attribute_text}>")
+    return Html(f"<{name}{attribute_text}>{joined(children)}</{name}>")
 
 
 def joined(children: Iterable[Child]) -> Html:
     """Several things one behind the other."""
-    return Html("".join(map(_shown, children)))
+    return Html("".join(map(_rendered, children)))
 
 
 def verbatim(text: str) -> Html:
@@ -48,7 +48,7 @@ def verbatim(text: str) -> Html:
     return Html("\n" + escape(text))
 
 
-def _shown(child: Child) -> str:
+def _rendered(child: Child) -> str:
     if child is None:
         return ""
     if isinstance(child, Html):

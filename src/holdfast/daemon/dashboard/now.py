@@ -97,7 +97,7 @@ def _recent(view: View, recent: Row) -> Html:
 
 def kept_page(view: View, key: str, text: str) -> Html:
     """What a session would be given back if it were compacted now."""
-    told = (
+    content = (
         pre(text)
         if text
         else empty("Nothing yet.", "There is something to keep once the agent did something.")
@@ -106,13 +106,13 @@ def kept_page(view: View, key: str, text: str) -> Html:
         view,
         "",
         "What a compaction would keep",
-        el("div", el("p", "Of session ", session_link(key)), told, data_fragment=True),
+        el("div", el("p", "Of session ", session_link(key)), content, data_fragment=True),
     )
 
 
 def _term(name: str, value: object) -> Html:
-    shown = value if isinstance(value, str | int) else str(value)
-    return el("div", el("dt", name), el("dd", shown))
+    text = value if isinstance(value, str | int) else str(value)
+    return el("div", el("dt", name), el("dd", text))
 
 
 def _name(row: Row) -> str:

@@ -132,7 +132,12 @@ class Handshake(asyncio.Protocol):
 def _make_room(connections: set[object]) -> None:
     """Close the connection that waited longest, if there are too many."""
     if len(connections) > CONNECTIONS:
-        every = [one for one in connections if isinstance(one, HttpConnection | Handshake)]
-        longest = min((one for one in every if one.is_waiting()), key=lambda one: one.waits_since)
+        every = [
+            connection for connection in connections if isinstance(connection, HttpConnection | Handshake)
+        ]
+        longest = min(
+            (connection for connection in every if connection.is_waiting()),
+            key=lambda connection: connection.waits_since,
+        )
         connections.discard(longest)
         longest.transport.abort()

@@ -56,40 +56,40 @@ class HttpListener:
         return f"{self.address}{OPEN_PATH}?key={self.keys.link()}"
 
 
-def open_http_door(home: Path, settings: Settings, log: logging.Logger) -> HttpListener:
+def open_http_listener(home: Path, settings: Settings, log: logging.Logger) -> HttpListener:
     """Listen on the wanted port, or on the one that took its place before, or on any.
 
     On another address than that of this machine alone only with TLS: what goes in and out is nobody's else.
     """
-    folder, wanted, host = home / "http", settings.http_port, settings.http_host
+    folder, wanted_port, host = home / "http", settings.http_port, settings.http_host
     folder.mkdir(mode=0o700, exist_ok=True)
     tls = _tls(settings)
     if not is_loopback(host) and tls is None:
         log.warning("`daemon.http_host` is %s, and there is no TLS for it; it listens on %s", host, HOST)
         host = HOST
-    listener = _listening(host, (_port_before(folder, wanted), wanted, 0))
+    listener = _listening(host, (_port_before(folder, wanted_port), wanted_port, 0))
     port: int = listener.getsockname()[1]
-    write_note(folder / "port", f"{wanted} {port}")
+    write_note(folder / "port", f"{wanted_port} {port}")
     hosts = dict.fromkeys((HOST, "localhost", host, *settings.http_names))
     names = Names(tuple(f"{name.lower()}:{port}" for name in hosts), tls=tls is not None)
     return HttpListener(listener, host, port, Keys(folder, time.time), names, tls)
 
 
 async def serve(
-    door: HttpListener, mcp: Mcp, dispatcher: Dispatcher, stop: asyncio.Event, log: logging.Logger
+    listener: HttpListener, mcp: Mcp, dispatcher: Dispatcher, stop: asyncio.Event, log: logging.Logger
 ) -> None:
     """Answer whoever knocks, until told to stop."""
     try:
-        if await _knocked(door.listener, stop):
+        if await _first_connection(listener.listener, stop):
             loaded = await asyncio.to_thread(import_module, "holdfast.daemon.http.server")
-            log.info("the first request came to %s", door.address)
-            app = loaded.make_app(mcp.call, dispatcher, door.keys, stop, log)
-            guard = Guard(app, door.names, door.keys, Limits(time.monotonic))
-            await loaded.serve(guard, door, stop, log)
+            log.info("the first request came to %s", listener.address)
+            app = loaded.make_app(mcp.call, dispatcher, listener.keys, stop, log)
+            guard = Guard(app, listener.names, listener.keys, Limits(time.monotonic))
+            await loaded.serve(guard, listener, stop, log)
     except Exception:  # A door: without this one the daemon is still there for hooks.
         log.exception("the HTTP door cannot be kept open")
     finally:
-        door.listener.close()
+        listener.listener.close()
 
 
 def is_loopback(host: str) -> bool:
@@ -106,19 +106,19 @@ def _tls(settings: Settings) -> Tls | None:
     return Tls(Path(settings.tls_certificate).expanduser(), Path(settings.tls_key).expanduser())
 
 
-async def _knocked(listener: socket.socket, stop: asyncio.Event) -> bool:
+async def _first_connection(listener: socket.socket, stop: asyncio.Event) -> bool:
     """Whether someone knocked, before it was time to stop; nobody is let in yet."""
     loop = asyncio.get_running_loop()
-    knocked = asyncio.Event()
-    loop.add_reader(listener.fileno(), knocked.set)
-    waits = [asyncio.create_task(event.wait()) for event in (knocked, stop)]
+    connected = asyncio.Event()
+    loop.add_reader(listener.fileno(), connected.set)
+    waits = [asyncio.create_task(event.wait()) for event in (connected, stop)]
     try:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     finally:
         loop.remove_reader(listener.fileno())
         for wait in waits:
             wait.cancel()
-    return knocked.is_set() and not stop.is_set()
+    return connected.is_set() and not stop.is_set()
 
 
 def _listening(host: str, ports: Iterable[int]) -> socket.socket:
@@ -149,10 +149,10 @@ def _listener(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _port_before(folder: Path, wanted: int) -> int:
+def _port_before(folder: Path, wanted_port: int) -> int:
     """The port that was found in place of the wanted one last time; the wanted one if there was none."""
     try:
-        asked, got = map(int, (folder / "port").read_text(encoding="ascii").split())
+        asked_port, used_port = map(int, (folder / "port").read_text(encoding="ascii").split())
     except (OSError, ValueError):
-        return wanted
-    return got if asked == wanted and 0 < got < 1 << 16 else wanted
+        return wanted_port
+    return used_port if asked_port == wanted_port and 0 < used_port < 1 << 16 else wanted_port

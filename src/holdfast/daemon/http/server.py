@@ -38,7 +38,10 @@ def make_app(
     # Each request stands for itself: what a client was told stays true when the daemon is another one. So
     # there is no stream to wait on either, which would cost a connection for as long as the client lives.
     sessions = StreamableHTTPSessionManager(
-        make_server(answering, _who), stateless=True, json_response=True, max_request_body_size=LINE_LIMIT
+        make_server(answering, _caller_of),
+        stateless=True,
+        json_response=True,
+        max_request_body_size=LINE_LIMIT,
     )
     executor = Executor(dispatcher, keys, stop, log)
 
@@ -55,13 +58,13 @@ def make_app(
     return app
 
 
-async def serve(app: App, door: HttpListener, stop: asyncio.Event, log: logging.Logger) -> None:
+async def serve(app: App, listener: HttpListener, stop: asyncio.Event, log: logging.Logger) -> None:
     """Answer on the listener until told to stop."""
     _log_to(log)
     server = _Server(
         uvicorn.Config(
             app,
-            http=protocol(door.tls),
+            http=protocol(listener.tls),
             ws="none",
             lifespan="on",
             log_config=None,
@@ -75,7 +78,7 @@ async def serve(app: App, door: HttpListener, stop: asyncio.Event, log: logging.
             timeout_graceful_shutdown=LAST_ANSWERS_TIME,
         )
     )
-    serving = asyncio.create_task(server.serve(sockets=[door.listener]))
+    serving = asyncio.create_task(server.serve(sockets=[listener.listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
@@ -91,17 +94,17 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _who(context: Context) -> Call:
+def _caller_of(context: Context) -> Call:
     """All that an HTTP request says of who sends it: a header, if the client was told to send it."""
     request = context.request
-    named = request.headers.get(PROJECT, "") if isinstance(request, Request) else ""
-    return Call(cwd=named if named.startswith("/") else "")
+    project = request.headers.get(PROJECT, "") if isinstance(request, Request) else ""
+    return Call(cwd=project if project.startswith("/") else "")
 
 
 def _log_to(log: logging.Logger) -> None:
     """Have what these libraries complain of in our log, which redacts it."""
     for name in ("uvicorn", "mcp"):
-        theirs = logging.getLogger(name)
-        theirs.setLevel(logging.WARNING)
-        theirs.propagate = False
-        theirs.handlers = log.handlers
+        library = logging.getLogger(name)
+        library.setLevel(logging.WARNING)
+        library.propagate = False
+        library.handlers = log.handlers

@@ -35,7 +35,7 @@ class Mcp:
     """Answers the calls of agents' tools, whichever way they come."""
 
     def __init__(self, dispatcher: Dispatcher, log: logging.Logger) -> None:
-        self._reception = dispatcher
+        self._dispatcher = dispatcher
         self._log = log
         self._loading = asyncio.Lock()
         self._loaded: ModuleType | None = None
@@ -59,41 +59,43 @@ class Mcp:
 
     async def call(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
         """What a tool answers; a failure of ours is one sentence to the model, and all of it to the log."""
-        self._reception.last_hook_at = time.monotonic()
+        self._dispatcher.last_hook_at = time.monotonic()
         try:
             if table.looks_back(name) or not _tells_session(call):
-                call = await self._seen(call)
-            return await self._reception.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
+                call = await self._with_session(call)
+            return await self._dispatcher.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
         except Exception:  # A door: one call that fails must neither end the connection nor go unanswered.
             self._log.exception("the tool %s failed", name)
             return Answer(problem=FAILED)
 
     def _answer(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
-        engine = self._reception.engine
+        engine = self._dispatcher.engine
         try:
             caller = find_caller(engine, replace(call, tool=name), _readers())
         except HoldfastError as error:
             return table.refused(error)
-        theirs = {argument for one in _readers() for argument in one.own_arguments}
-        given = {argument: value for argument, value in arguments.items() if argument not in theirs}
-        return table.call(engine, caller, name, given)
+        harness_arguments = {argument for reader in _readers() for argument in reader.own_arguments}
+        tool_arguments = {
+            argument: value for argument, value in arguments.items() if argument not in harness_arguments
+        }
+        return table.call(engine, caller, name, tool_arguments)
 
-    async def _seen(self, call: Call) -> Call:
+    async def _with_session(self, call: Call) -> Call:
         """The call with the session whose transcript shows it, every transcript being read up to now."""
-        id = next((id for one in _readers() if (id := one.call_id(call.meta))), "")
+        id = next((id for reader in _readers() if (id := reader.call_id(call.meta))), "")
         until = time.monotonic() + SHOWN_WITHIN
         while True:
-            await self._reception.catch_up()
+            await self._dispatcher.catch_up()
             if not id:
                 return call
-            if key := await self._reception.do(Urgency.CONTROL, partial(self._shown, id)):
+            if key := await self._dispatcher.do(Urgency.CONTROL, partial(self._session_of_call, id)):
                 return replace(call, seen=key)
             if time.monotonic() >= until:
                 return call
             await asyncio.sleep(LOOK_EVERY)
 
-    def _shown(self, id: str) -> str:
-        return seen_calling(self._reception.engine, id)
+    def _session_of_call(self, id: str) -> str:
+        return seen_calling(self._dispatcher.engine, id)
 
 
 def call_of(greeting: wire.Request) -> Call:
@@ -108,7 +110,9 @@ def call_of(greeting: wire.Request) -> Call:
 
 
 def _tells_session(call: Call) -> bool:
-    return bool(call.process or call.environment or any(one.caller({}, call.meta) for one in _readers()))
+    return bool(
+        call.process or call.environment or any(reader.caller({}, call.meta) for reader in _readers())
+    )
 
 
 def _readers() -> list[Reader]:
