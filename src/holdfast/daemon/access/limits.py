@@ -1,6 +1,6 @@
-"""Limits: how often who may ask for what, by the token they come with and the route they take.
+"""Rate limits by key and route.
 
-Each has a store of turns that fills up again as time passes. Whoever has none left is told when to come back.
+Each pair has a token bucket that refills over time. A request that finds it empty is told when to come back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many turns a second, and at most so many saved up."""
+    """The size of a bucket, and how fast it refills."""
 
     per_second: float
     burst: int
@@ -32,19 +32,19 @@ _BY_PREFIX: Final = (
 )
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 KEPT: Final = 1_000
-"""Of more routes than this the first is forgotten: there are not so many that lead anywhere."""
+"""The most buckets that are held; beyond that the oldest is dropped."""
 
 
 class Limits:
-    """How many turns each has left."""
+    """The buckets of all keys and routes."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """`clock` tells seconds, from any moment on."""
+        """`clock` returns seconds from any starting point."""
         self._clock = clock
         self._buckets: dict[tuple[str, str], tuple[float, float]] = {}
 
     def wait(self, holder: str, method: str, path: str) -> int:
-        """In how many seconds the holder may ask this; 0 for now, which takes a turn."""
+        """In how many seconds the holder may ask this; 0 for now, which counts as a request."""
         route, rate = _route(method, path)
         now = self._clock()
         tokens, since = self._buckets.pop((holder, route), (float(rate.burst), now))
@@ -57,7 +57,7 @@ class Limits:
 
 
 def _route(method: str, path: str) -> tuple[str, Rate]:
-    """By what a request is counted, and how often it may come."""
+    """The name under which a request is counted, and its rate."""
     for prefix, rate in _BY_PREFIX:
         if path == prefix or path.startswith(f"{prefix}/"):
             return prefix, rate

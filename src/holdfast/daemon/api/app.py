@@ -1,4 +1,4 @@
-"""The API as an application: all routes together, what they answer redacted, and what can be asked told."""
+"""The API as a FastAPI application: all routes, redacted answers, and the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ redactor, once when it was kept and once more when it is given.
 
 
 def make_api(executor: Executor, lifespan: Lifespan[FastAPI]) -> FastAPI:
-    """The API as it is served: what is asked is done in the office."""
+    """The API as it is served; the executor does the work."""
     app = described(_redacting(executor), lifespan)
     app.state.executor = executor
     tell_problems(app)
@@ -48,7 +48,7 @@ def make_api(executor: Executor, lifespan: Lifespan[FastAPI]) -> FastAPI:
 def described(
     answer: type[JSONResponse] = JSONResponse, lifespan: Lifespan[FastAPI] | None = None
 ) -> FastAPI:
-    """The application with every route of the API in it, enough to tell what can be asked."""
+    """The application with every route of the API, enough to generate its description."""
     app = FastAPI(
         title="Holdfast",
         version=__version__,
@@ -68,13 +68,13 @@ def described(
     return app
 
 
-# Only told here: it is the guard that lets in or does not.
+# For the description only: the guard decides who is let in.
 _bearer: Final = HTTPBearer(auto_error=False, description="`holdfast token show` prints it.")
 _cookie: Final = APIKeyCookie(name=COOKIE, auto_error=False, description="`holdfast dashboard` gives it.")
 
 
 def _redacting(executor: Executor) -> type[JSONResponse]:
-    """The kind of answer in which every text is redacted once more."""
+    """The response class that redacts every text once more."""
 
     class Redacted(JSONResponse):
         def render(self, content: Any) -> bytes:  # noqa: ANN401 - whatever JSON can say
@@ -84,7 +84,7 @@ def _redacting(executor: Executor) -> type[JSONResponse]:
 
 
 class _Counting:
-    """Counts what was answered, by the route that answered it."""
+    """Counts answers by method, route and status."""
 
     def __init__(self, app: App, executor: Executor) -> None:
         self._app = app
@@ -103,6 +103,6 @@ class _Counting:
 
 
 def _name_of(route: APIRoute) -> str:
-    """What an operation is called: `checkpoints_of_project`."""
+    """The operation id, such as `checkpoints_of_project`."""
     module = str(route.endpoint.__module__).rsplit(".", 1)[-1]
     return f"{module}_{route.name}"

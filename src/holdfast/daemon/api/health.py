@@ -1,4 +1,4 @@
-"""Health over HTTP: what the doctor finds, how sessions went, what was measured, and figures to watch."""
+"""Health over HTTP: the doctor's findings, session scores, evaluation results, and metrics."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ class EvaluationPage(Page[EvaluationRow]):
 async def health(
     executor: ExecutorDep,
     *,
-    deep: Annotated[bool, Query(description="Also read the store through, and send trial letters.")] = False,
+    deep: Annotated[
+        bool, Query(description="Also read the whole store, and send trial hook events.")
+    ] = False,
 ) -> object:
     """What the doctor finds."""
     look = examine.thoroughly if deep else examine.at_a_glance
@@ -121,7 +123,7 @@ async def measured(executor: ExecutorDep, paging: Paged) -> object:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def metrics(executor: ExecutorDep) -> PlainTextResponse:
-    """Figures in the text format of Prometheus."""
+    """Metrics in the text format of Prometheus."""
     measured = await executor.do(lambda engine: measure(engine, executor.dispatcher.home))
     lines = executor.redacted([*_metric_lines(measured), *_requests(executor)])
     return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")

@@ -1,4 +1,4 @@
-"""Memories over HTTP: looked through, searched, kept, changed, pinned and forgotten."""
+"""Memories over HTTP: list, search, store, change, pin and forget."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from holdfast.stores.base import START, Mark
 router = APIRouter(tags=["memories"])
 SOURCE: Final = "http"
 NOWHERE: Final = Place("", "", "", "", os.devnull)
-"""For whoever names no project: what holds everywhere."""
+"""Stands for no project: only memories that hold everywhere."""
 
 
 class MemoryRow(BaseModel):

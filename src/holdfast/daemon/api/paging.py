@@ -1,4 +1,4 @@
-"""Paging: how a list is given page by page, and how the next page is asked for."""
+"""Paging: lists in pages, with a cursor for the next page."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Paging:
 
     @property
     def wanted(self) -> int:
-        """One more than is shown: whether it is there says whether there is another page."""
+        """How many rows to fetch: one more than is shown, which says whether there is another page."""
         return self.limit + 1
 
     def page(self, rows: Sequence[T], mark: Callable[[T], Mark], row: Callable[[T], R]) -> dict[str, object]:
-        """The page of so many rows as `wanted`."""
+        """The page made of up to `wanted` rows."""
         visible = rows[: self.limit]
         more = len(rows) > self.limit and visible
         return {
@@ -50,7 +50,7 @@ class Paging:
     def page_of(
         self, rows: Iterable[T], mark: Callable[[T], Mark], row: Callable[[T], R]
     ) -> dict[str, object]:
-        """The page out of a list that is here as a whole."""
+        """The page of a list that is in memory as a whole."""
 
         def place(item: T) -> tuple[int, str]:
             return mark(item).at, mark(item).id
@@ -64,13 +64,13 @@ Paged = Annotated[Paging, Depends()]
 
 
 def cursor_of(mark: Mark) -> str:
-    """A mark as it goes over the wire."""
+    """A mark encoded as a cursor."""
     encoded = json.dumps([mark.at, mark.id], separators=(",", ":"))
     return base64.urlsafe_b64encode(encoded.encode()).decode().rstrip("=")
 
 
 def mark_of(cursor: str) -> Mark:
-    """The mark that a cursor stands for; 422 for one that we never gave."""
+    """The mark that a cursor encodes; 422 for a malformed one."""
     try:
         decoded = json.loads(
             base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
@@ -81,5 +81,5 @@ def mark_of(cursor: str) -> Mark:
     except (ValueError, TypeError, AttributeError):
         is_mark, at, id = False, 0, ""
     if not is_mark:
-        raise HTTPException(422, "the cursor is none that was given")
+        raise HTTPException(422, "the cursor is not one that this API returned")
     return Mark(at, id)

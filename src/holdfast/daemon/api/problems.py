@@ -1,4 +1,4 @@
-"""Problems: what went wrong, told to a program as a status, a sentence and what can be done."""
+"""Problems: errors as a program gets them, with a status, a sentence and a hint."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _ASK: Final = "`/api/openapi.json` says what can be asked"
 
 
 def tell_problems(app: FastAPI) -> None:
-    """Have everything that goes wrong told in the same shape."""
+    """Answer every error in the same shape."""
     app.add_exception_handler(HoldfastError, _of_holdfast)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(RequestValidationError, _of_request)

@@ -1,6 +1,6 @@
-"""What of a project stands in files a person may edit, over HTTP: continuity, ledger, handoffs.
+"""A project's files that a person may edit, over HTTP: continuity, ledger, handoffs.
 
-A project is named by its id, never by a path: the files are those that Holdfast itself knows of it.
+A project is named by its id, never by a path: only files that Holdfast itself knows can be reached.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ async def ledger_history(executor: ExecutorDep, paging: Paged, project: ProjectI
 async def handoffs(executor: ExecutorDep, paging: Paged, project: ProjectId) -> object:
     """The handoffs of all worktrees of a project."""
     files = await executor.do(lambda engine: handoff.every(projects.named(engine, project)))
-    # Their times are a person's words; what counts is that a later one comes behind them all.
+    # Their times are text that a person may edit, so their order in the list serves as the mark.
     numbers = {id(file): number for number, file in enumerate(reversed(files))}
     return paging.page_of(files, lambda file: Mark(numbers[id(file)], file.name), _handoff)
 

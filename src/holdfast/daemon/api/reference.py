@@ -1,6 +1,6 @@
-"""The reference page of the HTTP API, made from what the routes themselves say.
+"""The reference page of the HTTP API, generated from the routes.
 
-`python -m holdfast.daemon.api.reference > docs/reference/api.md` writes it; a test keeps it true.
+`python -m holdfast.daemon.api.reference > docs/reference/api.md` writes it; a test checks that it is current.
 """
 
 from __future__ import annotations

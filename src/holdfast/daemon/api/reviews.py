@@ -1,4 +1,4 @@
-"""What a person looks through, over HTTP: how continuity came about, doubtful memories, dream candidates."""
+"""Reviews over HTTP: the continuity's audit log, doubtful memories, exposed secrets, dream candidates."""
 
 from __future__ import annotations
 

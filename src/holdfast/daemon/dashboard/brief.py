@@ -1,4 +1,4 @@
-"""Brief: what an agent was given back, item by item, what was left out, and the harness's own summary."""
+"""The pages of briefs: each item that was given or left out, beside the harness's own summary."""
 
 from __future__ import annotations
 

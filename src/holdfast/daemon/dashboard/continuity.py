@@ -1,4 +1,4 @@
-"""Continuity: both layers and the ledger side by side, written in place, with a preview and their past."""
+"""The page of continuity: both layers and the ledger side by side, with editor, preview and history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLES: Final = {"project": "Shared by all worktrees", "project-local": "This wo
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A text that a person may edit: where it stands, where it is put, and its past versions."""
+    """A text that a person may edit: its file, the route that saves it, and its past versions."""
 
     title: str
     path: str
@@ -42,7 +42,7 @@ def continuity_page(view: View, projects: Sequence[Row], chosen: str, texts: Seq
 
 
 def choice(projects: Sequence[Row], chosen: str, action: str) -> Html:
-    """Which project is meant."""
+    """The form that chooses a project."""
     options = [
         el("option", row["path"], value=row["project_id"], selected=row["project_id"] == chosen)
         for row in projects

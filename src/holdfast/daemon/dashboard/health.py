@@ -1,4 +1,4 @@
-"""Health: what the doctor finds and what to do, what is captured and kept, and whether it helps."""
+"""The page of health: the doctor's findings, capture and storage metrics, and evaluation results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUILDERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that the page tells."""
+    """All that the page shows."""
 
     findings: Sequence[Row]
     deep: bool
@@ -70,7 +70,7 @@ def _findings(state: State) -> Html:
     thorough = el(
         "p",
         el("a", "Check thoroughly", href="/health?deep=1", class_="button"),
-        " reads the store through and sends a trial letter.",
+        " reads the whole store and sends a trial hook event.",
         class_="note",
     )
     return el("div", el("ul", listed, class_="findings"), None if state.deep else thorough)
@@ -90,7 +90,7 @@ def _capture(view: View, metrics: Metrics) -> Html:
         )
         for capture in metrics.captured
     ]
-    waiting = el("p", f"In the spool: {many(metrics.letters_waiting, 'letter')}.", class_="note")
+    waiting = el("p", f"In the spool: {many(metrics.letters_waiting, 'hook event')}.", class_="note")
     names = ("Harness", "Sessions", "At work", "Last event")
     return el("div", table("Harnesses", names, body, names[1:3]), waiting, _skipped(metrics))
 
@@ -127,7 +127,7 @@ def _store(metrics: Metrics) -> Html:
 
 
 def _by_day(daily: Sequence[DailyCheckpoints]) -> Iterator[Bar]:
-    """A bar for each of the last days, also for those on which nothing was kept."""
+    """A bar for each of the last days, also for those without a checkpoint."""
     of_day = {day_row.day: day_row.checkpoints for day_row in daily}
     last = date.fromisoformat(daily[-1].day)
     for number in reversed(range(DAYS)):
@@ -178,7 +178,7 @@ def _survival(stored_result: Row | None) -> Html:
 
 
 def survival_of(report: Row, builder: str) -> float | None:
-    """How much a builder kept where harnesses compacted, as `holdfast eval survival --json` tells it."""
+    """A builder's survival share at compactions, from a report of `holdfast eval survival --json`."""
     by_kind = report.get("builders", {}).get(builder, {})
     for kind in ("real", "virtual"):
         value = by_kind.get(kind, {}).get("survival")

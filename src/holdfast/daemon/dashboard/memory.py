@@ -1,4 +1,4 @@
-"""Memory: what is remembered, found as one types, changed, pinned and forgotten; and what may be junk."""
+"""The page of memories: search, edit, pin and forget them; and those that may be junk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def memory_page(view: View, query: str, matches: Row, doubts: Row | None) -> Html:
-    """The memories that fit what was asked, or all, the newest first."""
+    """The memories that match the query, or all, the newest first."""
     return page(
         view,
         "/memory",
@@ -87,7 +87,7 @@ def _card(view: View, row: Row) -> Html:
                 aria_pressed="true" if row["pinned"] else "false",
             ),
             el("button", "Forget", type="button", data_forget=id, class_="danger"),
-            # In a template, from which the script takes it: a browser looks at every form before it paints.
+            # In a template, from which the script takes it: a browser lays out every form before it paints.
             el("details", el("summary", "Edit"), el("template", _edit(row))),
             class_="actions",
         ),
@@ -97,7 +97,7 @@ def _card(view: View, row: Row) -> Html:
 
 
 def joined_mark(mark: Html) -> Html:
-    """A badge with room behind it."""
+    """A badge with a space after it."""
     return el("span", mark, " ")
 
 

@@ -1,4 +1,4 @@
-"""Now: the sessions at work, how full their windows are, and those before them."""
+"""The start page: live sessions with how full their windows are, then all sessions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 
 def now_page(view: View, live: Sequence[Row], recent: Row) -> Html:
-    """Sessions at work first, then all, the latest first."""
+    """Live sessions first, then all, the latest first."""
     return page(
         view,
         "/",
@@ -116,7 +116,7 @@ def _term(name: str, value: object) -> Html:
 
 
 def _name(row: Row) -> str:
-    """What a session is called by: the directory that it works in."""
+    """A session's short name: the directory that it works in."""
     return PurePath(str(row["project"])).name or short(str(row["session_key"]))
 
 

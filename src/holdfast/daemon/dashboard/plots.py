@@ -1,4 +1,4 @@
-"""Plots: pictures drawn in SVG, each with its numbers in words for those who do not see it."""
+"""Plots in SVG, each with its numbers as text for screen readers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BAR_HEIGHT: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: what it stands for, how long it is, and what is said of it."""
+    """One bar: its label, its length, and its value as text."""
 
     label: str
     value: float

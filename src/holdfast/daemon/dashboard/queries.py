@@ -1,4 +1,4 @@
-"""What is looked up for the pages: rows, in the office's thread, before they are redacted and shown."""
+"""The rows for each page, fetched in the executor's thread before they are redacted and shown."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ SAME_WINDOW_MS: Final = 300_000
 EVENTS_LOOKED_AT: Final = 400
 SCORES_LOOKED_AT: Final = 500
 FOUND_MOST: Final = 20
-"""As many as a page of the list has: who looks for one writes more words rather than read on."""
+"""One page: a person who does not find it adds words instead of reading on."""
 
 
 def sessions(engine: Engine, paging: Paging) -> tuple[list[Row], Row]:
-    """Those at work, and a page of all."""
+    """The live sessions, and a page of all."""
     live = engine.store.live_sessions()[:LIVE_MOST] if paging.behind == START else []
     rows = engine.store.page_of_sessions("", paging.behind, paging.wanted)
     latest = paging.page(
@@ -88,7 +88,7 @@ class OneSession:
 
 
 def one_session(engine: Engine, key: str, point: str) -> OneSession:
-    """A session, its story, its checkpoints, and the point that was chosen."""
+    """A session, its timeline, its checkpoints, and the chosen point."""
     session = _session(engine, key)
     checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
     return OneSession(
@@ -100,7 +100,7 @@ def one_session(engine: Engine, key: str, point: str) -> OneSession:
 
 
 def _checkpoint_row(checkpoint: Checkpoint) -> Row:
-    """A checkpoint as one line: all that it says is shown when it is chosen."""
+    """A checkpoint as one line; its full text is shown when it is chosen."""
     about = checkpoint.outline.summary or checkpoint.digest
     return {
         "id": checkpoint.id,
@@ -125,7 +125,7 @@ def _point(engine: Engine, key: str, id: str) -> Row | None:
 
 
 def redacted_story(view: TimelineView, redact: Callable[[list[str]], list[str]]) -> TimelineView:
-    """The same story with the titles as they may be shown."""
+    """The same timeline with redacted titles."""
     titles = redact([moment.title for moment in view.moments])
     moments = (replace(moment, title=title) for moment, title in zip(view.moments, titles, strict=True))
     return replace(view, moments=tuple(moments))
@@ -159,7 +159,7 @@ def _summary(engine: Engine, receipt: Receipt) -> str:
 
 
 def memories(engine: Engine, words: str, paging: Paging) -> Row:
-    """The memories that fit the words, the best first; without words all, the newest first."""
+    """The memories that match the words, the best first; without words all, the newest first."""
     now = engine.clock()
     if not words:
         rows = engine.store.page_of_memories(EVERYWHERE, paging.behind, paging.wanted)
@@ -230,7 +230,7 @@ def _ledger(engine: Engine, home: Path, chosen: str) -> Written:
 
 
 def redacted_texts(texts: Sequence[Written], redact: Callable[[Any], Any]) -> list[Written]:
-    """The same texts as they may be shown."""
+    """The same texts, redacted."""
     return [
         replace(text, text=redact(text.text), past=redact(list(text.past)), notes=redact(list(text.notes)))
         for text in texts
@@ -262,7 +262,7 @@ def _projects(engine: Engine, wanted_id: str) -> tuple[list[Row], str]:
 
 @dataclass(frozen=True, slots=True)
 class HealthFacts:
-    """How things stand."""
+    """What the page of health shows, before it is redacted."""
 
     findings: list[Row]
     metrics: Metrics
@@ -271,7 +271,7 @@ class HealthFacts:
 
 
 def health(engine: Engine, home: Path, *, deep: bool) -> HealthFacts:
-    """All that the page of health tells."""
+    """All that the page of health shows."""
     look = examine.thoroughly if deep else examine.at_a_glance
     measured = [entry for entry in results.kept(engine.store) if entry.name == "survival"]
     return HealthFacts(

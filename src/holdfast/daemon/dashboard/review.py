@@ -1,4 +1,4 @@
-"""Review: what of the continuity may be kept for good, decided one by one, by keyboard too."""
+"""The page of reviews: dream candidates from the continuity, decided one by one, also by keyboard."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where each page of the dashboard is, and what is looked up for it.
+"""The dashboard's routes: for each page, the rows to fetch and the function that renders them.
 
-All that a page shows went through the office's redactor here, before any HTML is made of it.
+Everything that a page shows is redacted here, before it becomes HTML.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from holdfast.errors import HoldfastError, NotThere
 
 
 def routes() -> list[Route]:
-    """Every page, and what pages are made with."""
+    """Every page, and the assets."""
     pages = (
         ("/", _now),
         ("/sessions/{key:path}/kept", _would_keep),
@@ -51,7 +51,7 @@ def routes() -> list[Route]:
 
 
 class PageRequest:
-    """A request for a page: what is in it, and where its answer is worked out."""
+    """A request for a page: its parameters, and the executor that makes the page."""
 
     def __init__(self, request: Request) -> None:
         self.executor: Executor = request.app.state.executor
@@ -71,7 +71,7 @@ class PageRequest:
         return Paging(limit, self.query.get("cursor", "")[:2_000])
 
     async def worked_out(self, made: Callable[[PageRequest, Engine], Html]) -> Html:
-        """The page, made in the office; one for which everything is read keeps no other page waiting."""
+        """The page, made by the executor; one that reads everything holds up no other page."""
         if self.query.get("deep") or self.query.get("audit"):
             return await self.executor.read_through(lambda engine, _: self._made(made, engine))
         return await self.executor.do(lambda engine: self._made(made, engine))
@@ -81,13 +81,13 @@ class PageRequest:
         return View(self.executor.dispatcher.engine.clock(), self.theme, __version__, self.seen, self.alerts)
 
     def _made(self, made: Callable[[PageRequest, Engine], Html], engine: Engine) -> Html:
-        # Before anything else is looked up: what changes meanwhile counts as not seen.
+        # Before anything else is fetched: a change meanwhile counts as not seen.
         self.seen = print_of(engine.store.heads(HEADS))
         return made(self, engine)
 
 
 def _answering(made: Callable[[PageRequest, Engine], Html]) -> Callable[[Request], Awaitable[Response]]:
-    """The page, or one that says why there is none; made in the office, so that no letter waits for it."""
+    """The handler of a page; an error becomes a page that says why. The executor makes both."""
 
     async def answer(request: Request) -> Response:
         page_request = PageRequest(request)
@@ -161,7 +161,7 @@ async def _static(request: Request) -> Response:
     name = str(request.path_params["name"])
     if name not in assets.TYPES:
         return Response(status_code=404)
-    # Under another mark, an older page asks for what is not there any more: it gets today's, for now.
+    # With another hash, an older page asks for a former version: it gets the current one, uncached.
     cache_control = assets.KEPT if request.url.query == assets.mark(name) else assets.ASKED_AGAIN
     return Response(
         assets.content(name), media_type=assets.TYPES[name], headers={"cache-control": cache_control}

@@ -1,6 +1,6 @@
-"""The picture of a session: prompts, work, pressure, checkpoints, compactions and briefs over time.
+"""The timeline of a session in SVG: prompts, work, pressure, checkpoints, compactions and briefs.
 
-Time in which nothing happened is drawn short: a night would leave no room for the day.
+Long pauses are drawn short: otherwise a night would leave no space for the day.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RIGHT: Final = WIDTH - 16
 LANES: Final = {"prompt": 24, "work": 64, "pressure": 168, "checkpoint": 200, "brief": 226}
 HEIGHT: Final = 268
 FOOT: Final = 24
-"""What is left below the lanes, for the times."""
+"""The space below the lanes, for the times."""
 BUCKETS: Final = 140
 CURVE_MOST: Final = 300
 WORK_HIGH: Final = 30
@@ -83,7 +83,7 @@ def _lane(name: str, label: str) -> Html:
 
 
 def _ends(times: Sequence[int]) -> Html:
-    """When it began and when it ended: in between, pauses are cut short, so no scale would be true."""
+    """The first and the last time: since pauses are cut short, no scale in between would be true."""
     y, first, last = HEIGHT - 4, min(times), max(times)
     return el(
         "g",
@@ -97,7 +97,7 @@ def _moment_of(at: int) -> str:
 
 
 def _work(work: Sequence[Done], place: Callable[[int], float]) -> Html:
-    """How much was done, in stretches; what failed stands on top."""
+    """The number of tool calls by interval, with failed ones on top."""
     step = (RIGHT - LEFT) / BUCKETS
     done, failed = [0] * (BUCKETS + 1), [0] * (BUCKETS + 1)
     for call in work:
@@ -109,7 +109,7 @@ def _work(work: Sequence[Done], place: Callable[[int], float]) -> Html:
         x, high, low = LEFT + number * step, well / most * WORK_HIGH, badly / most * WORK_HIGH
         fine += _bar(x, LANES["work"] - high, step, high) if well else ""
         wrong += _bar(x, LANES["work"] - high - low, step, low) if badly else ""
-    # All bars of a kind are one shape: a browser has hundreds of them to lay out otherwise.
+    # All bars of a kind are one shape: otherwise a browser would lay out hundreds of elements.
     return el("g", el("path", d=fine, class_="done"), el("path", d=wrong, class_="failed"))
 
 

@@ -1,4 +1,4 @@
-"""HTTP, the heavy half: the routes, and the server that answers them. Loaded at the first request."""
+"""The HTTP server with all routes. Heavy, so it is loaded on the first connection."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from holdfast.engine.tools.caller import Call
 BACKLOG = 64
 LAST_ANSWERS_TIME = 2
 PROJECT = "x-holdfast-project"
-"""The header by which a client says which directory its agent works in, where nothing else does."""
+"""The header by which an MCP client names the directory that its agent works in."""
 
 
 def make_app(
     answering: Answering, dispatcher: Dispatcher, keys: Keys, stop: asyncio.Event, log: logging.Logger
 ) -> FastAPI:
-    """Everything that can be asked over HTTP: the API, MCP at `/mcp`, and the way in for a browser."""
-    # Each request stands for itself: what a client was told stays true when the daemon is another one. So
-    # there is no stream to wait on either, which would cost a connection for as long as the client lives.
+    """All HTTP routes: the API, MCP at `/mcp`, the dashboard, and a browser's login."""
+    # MCP is stateless here, so clients survive a restart of the daemon. It also needs no stream, which would
+    # hold a connection for as long as the client lives.
     sessions = StreamableHTTPSessionManager(
         make_server(answering, _caller_of),
         stateless=True,
@@ -71,9 +71,9 @@ async def serve(app: App, listener: HttpListener, stop: asyncio.Event, log: logg
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            # Never reached by connections, which are bounded already, but by requests that take long.
+            # Connections are bounded already; only requests that take long can reach this.
             limit_concurrency=CONNECTIONS * 2,
-            # So many are accepted before one of them is looked at.
+            # asyncio accepts up to this many connections at once.
             backlog=BACKLOG,
             timeout_graceful_shutdown=LAST_ANSWERS_TIME,
         )
@@ -95,14 +95,14 @@ class _Server(uvicorn.Server):
 
 
 def _caller_of(context: Context) -> Call:
-    """All that an HTTP request says of who sends it: a header, if the client was told to send it."""
+    """The caller of an HTTP request: its project from a header, if the client sends it."""
     request = context.request
     project = request.headers.get(PROJECT, "") if isinstance(request, Request) else ""
     return Call(cwd=project if project.startswith("/") else "")
 
 
 def _log_to(log: logging.Logger) -> None:
-    """Have what these libraries complain of in our log, which redacts it."""
+    """Send the libraries' warnings to the daemon's log, which redacts them."""
     for name in ("uvicorn", "mcp"):
         library = logging.getLogger(name)
         library.setLevel(logging.WARNING)

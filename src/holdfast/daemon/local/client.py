@@ -60,7 +60,7 @@ def is_up(home: Path) -> bool:
     return True
 
 
-def opens(home: Path) -> bool:
+def is_listening(home: Path) -> bool:
     """Whether a daemon listens, even if it does not answer."""
     try:
         _connect(home, timeout=2.0).close()

@@ -1,7 +1,7 @@
-"""MCP, the light half: who is on the line, and how a tool's call reaches the engine.
+"""MCP calls: which session calls a tool, and how the call reaches the engine.
 
-The protocol itself is the SDK's, which costs a second and 60 MB. So `mcp_server`, which is all that knows it,
-is loaded by a thread of its own when the first agent connects; until then a daemon pays nothing for it.
+The MCP SDK costs a second and 60 MB. So `mcp.server`, the only module that uses it, is loaded by a thread of
+its own when the first agent connects.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
 
 SHOWN_WITHIN = 2.0
-"""A transcript shows a call some 100 ms late; where it must be read up to the call, we wait for that."""
+"""Seconds to wait until a transcript shows the call, where it must be read up to it; usually some 100 ms."""
 LOOK_EVERY = 0.1
 FAILED = "Holdfast itself failed; go on without it, and tell the user of `holdfast logs`"
 
 
 class Mcp:
-    """Answers the calls of agents' tools, whichever way they come."""
+    """Answers agents' tool calls, over the socket or HTTP."""
 
     def __init__(self, dispatcher: Dispatcher, log: logging.Logger) -> None:
         self._dispatcher = dispatcher
@@ -43,14 +43,14 @@ class Mcp:
     async def converse(
         self, greeting: wire.Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Serve one relay until it hangs up."""
+        """Serve one relay until it disconnects."""
         writer.write(wire.answer(b""))
         await writer.drain()
         server = await self.load()
         await server.converse(self.call, call_of(greeting), greeting.body, reader, writer)
 
     async def load(self) -> ModuleType:
-        """The heavy half; other connections are served while a thread loads it."""
+        """The module `mcp.server`; other connections are served while a thread loads it."""
         async with self._loading:
             if self._loaded is None:
                 self._loaded = await asyncio.to_thread(import_module, "holdfast.daemon.mcp.server")
@@ -58,13 +58,13 @@ class Mcp:
         return self._loaded
 
     async def call(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
-        """What a tool answers; a failure of ours is one sentence to the model, and all of it to the log."""
+        """A tool's answer; if Holdfast fails, the model gets one sentence and the log the traceback."""
         self._dispatcher.last_hook_at = time.monotonic()
         try:
             if table.looks_back(name) or not _tells_session(call):
                 call = await self._with_session(call)
             return await self._dispatcher.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
-        except Exception:  # A door: one call that fails must neither end the connection nor go unanswered.
+        except Exception:  # Boundary of a call: a failure must not end the connection or go unanswered.
             self._log.exception("the tool %s failed", name)
             return Answer(problem=FAILED)
 
@@ -81,7 +81,7 @@ class Mcp:
         return table.call(engine, caller, name, tool_arguments)
 
     async def _with_session(self, call: Call) -> Call:
-        """The call with the session whose transcript shows it, every transcript being read up to now."""
+        """The call with the session whose transcript shows it; all live transcripts are read first."""
         id = next((id for reader in _readers() if (id := reader.call_id(call.meta))), "")
         until = time.monotonic() + SHOWN_WITHIN
         while True:
@@ -99,7 +99,7 @@ class Mcp:
 
 
 def call_of(greeting: wire.Request) -> Call:
-    """What a relay says of the process that it stands in."""
+    """The caller as a relay's greeting describes it."""
     fields = greeting.fields
     pid, _, start = fields.get("process", "").partition(" ")
     return Call(
