@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAYLOAD_LIMIT = 16 * 1024 * 1024
 READING_TIME = 1.0  # seconds, like all times here; some harnesses leave the hook's stdin open
 ANSWER_TIME = 1.0
-QUIET_TIME = 0.3  # for events whose answer nobody reads
+QUIET_TIME = 0.3  # for events whose answer the harness ignores
 STARTING_TIME = 2.0
 SPOOL_FILES = 2_000
 SPOOL_BYTES = 32 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""The guard of the HTTP door: who is let in, by which key, from where and how often."""
+"""The guard of the HTTP listener: who is let in, by which key, from where and how often."""
 
 from __future__ import annotations
 

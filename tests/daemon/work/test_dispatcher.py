@@ -47,7 +47,7 @@ def test_settings_that_change_count_for_the_next_job(tmp_path: Path) -> None:
     assert in_turn(tmp_path, changed_meanwhile, later) == [(10, 10), (3, 3)]
 
 
-def test_a_desk_for_another_thread_reads_them_itself(tmp_path: Path) -> None:
+def test_an_engine_for_another_thread_reads_them_itself(tmp_path: Path) -> None:
     def beside(dispatcher: Dispatcher) -> tuple[int, int]:
         before = interval(dispatcher)
         (tmp_path / "config.toml").write_text("[continuity]\nprompt_interval = 3\n")

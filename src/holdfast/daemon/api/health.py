@@ -131,7 +131,7 @@ async def metrics(executor: ExecutorDep) -> PlainTextResponse:
 
 def _metric_lines(metrics: Metrics) -> Iterator[str]:
     for name, count in asdict(metrics.counts).items():
-        if name != "live":  # told by harness below
+        if name != "live":  # counted by harness below
             yield from _metric(f"{name}_kept", "gauge", {"": count})
     live = {_label("harness", entry.harness): entry.live for entry in metrics.captured}
     yield from _metric("sessions_live", "gauge", live)

@@ -52,6 +52,6 @@ def relay_path(home: Path) -> Path:
 
 
 def _carried(chosen: Iterable[Harness]) -> str:
-    """The variables that name a session, as the relay wants them; of no others it tells anything."""
+    """The variables that name a session, as the relay expects them; it sends no others."""
     names = [name for harness in chosen for name in harness.carried if name.endswith("SESSION_ID")]
     return ",".join(names) or "-"

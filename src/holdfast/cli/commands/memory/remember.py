@@ -27,10 +27,10 @@ from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
 LINES_AT_ONCE: Final = 500
-"""So many lines share a transaction: what was printed is kept, whatever happens to the rest."""
+"""The number of lines in one transaction: whatever was printed is stored, even if a later line fails."""
 VECTORS_AT_ONCE: Final = 2_000
 FEW: Final = 250
-"""So few memories get their vectors from whoever recalls next."""
+"""Up to so many memories get their vectors at the next recall instead."""
 SOURCE: Final = "cli"
 
 
@@ -131,7 +131,7 @@ class _Line:
 
 
 def _many(run: _Run, lines: Iterable[bytes], *, as_json: bool) -> None:
-    """Keep line after line; what was kept before a bad one is printed, and stays."""
+    """Store line after line; what was stored before a bad line is printed, and stays."""
     outcomes: list[MemoryOutcome] = []
     try:
         with _counter() as advance:

@@ -128,7 +128,7 @@ def _take_in_hook_events(where: Path) -> None:
     """Record the spool first: a session known only by spooled hook events could not be found."""
     if not spooled(where):
         return
-    # A damaged store is an error here, and must not be met by a daemon that we start.
+    # A damaged store is an error here, and no daemon must be started on it.
     with access.opened_store(where):
         pass
     try:

@@ -26,7 +26,7 @@ NAMES: Final = {
     "messages": "events",
     "session_scores": "scores",
 }
-"""What a table is called to a person, where that is not its own name."""
+"""The names that users see for tables, if they differ from the table's own."""
 
 
 @command("holdfast recover-store", "holdfast recover-store --remove", "holdfast recover-store --json")
@@ -93,7 +93,7 @@ def _row(recovery: Recovery) -> dict[str, object]:
 
 
 def _agrees(name: str) -> bool:
-    """Whether the person wants it removed now; where nobody can be asked, it stays."""
+    """Whether the user wants it removed now; without a terminal to ask, it stays."""
     return sys.stdin.isatty() and click.confirm(f"Remove {name} now?", err=True)
 
 
