@@ -1,11 +1,12 @@
-"""The hook: carries a letter to the daemon and prints what the daemon answers.
+"""The hook: sends a hook event to the daemon and prints the daemon's answer.
 
-A harness runs this file whenever something happens in a session, and waits for it. So it never harms: it
+A harness runs this file whenever something happens in a session, and waits for it. So it never does harm: it
 exits 0 whatever goes wrong, in bounded time, prints a complete answer or nothing, and is silent on stderr.
-It doesn't interpret letters, the daemon does; it writes in the Holdfast home only, and talks to nobody else.
+It doesn't interpret hook events, the daemon does. It writes only in the Holdfast home and talks only to the
+daemon.
 
-It is copied out of the package and must outlive it: one file, the standard library alone. What only a missing
-daemon calls for is imported there, because every import is paid for by the user's prompt.
+It is copied out of the package and must outlive it: one file, the standard library alone. Imports that only a
+missing daemon makes necessary are local to their functions, because each import delays the user's prompt.
 """
 
 import _socket
@@ -17,22 +18,22 @@ TYPE_CHECKING = False  # `typing` itself would cost more than all of the rest
 if TYPE_CHECKING:
     from subprocess import Popen
 
-LETTER_LIMIT = 16 * 1024 * 1024
-READING_TIME = 1.0  # seconds, like all times here; some harnesses leave our stdin open
+PAYLOAD_LIMIT = 16 * 1024 * 1024
+READING_TIME = 1.0  # seconds, like all times here; some harnesses leave the hook's stdin open
 ANSWER_TIME = 1.0
-QUIET_TIME = 0.3  # for events whose answer nobody reads
+QUIET_TIME = 0.3  # for events whose answer the harness ignores
 STARTING_TIME = 2.0
 SPOOL_FILES = 2_000
 SPOOL_BYTES = 32 * 1024 * 1024
 
 STOPPED = "run/stopped"
-"""In the home while the daemon keeps nothing, because it cannot read the settings that protect."""
+"""Exists in the home while the daemon stores nothing because it cannot read the privacy settings."""
 KEPT_FIELDS = frozenset(
     "hook_event_name session_id sessionId session_key sessionKey previousSessionKey previous_session_key"
     " transcript_path cwd source trigger reason model prompt_id agent_id agent_type stop_hook_active".split()
 )
 USERS_WORDS = frozenset({"prompt", "user_prompt", "custom_instructions"})
-# A hook's environment holds the keys of its harness. Of it the daemon is given these, and HOLDFAST_*.
+# A hook's environment holds the keys of its harness. The daemon gets only these variables and HOLDFAST_*.
 DAEMON_VARIABLES = frozenset(
     "PATH HOME LANG LC_ALL LC_CTYPE TMPDIR XDG_RUNTIME_DIR USER LOGNAME SYSTEMROOT".split()
 )
@@ -40,25 +41,25 @@ CONTROLS_TO_SPACES = bytes.maketrans(bytes(range(32)) + b"\x7f", b" " * 33)
 
 
 def main(path: str) -> None:
-    """Run the copy at `path`, in the home's bin, with the words of the command line that `command` builds."""
+    """Run the copy at `path`, in the home's bin, with the arguments of the command line from `command`."""
     harness, carried, quiet, caller = [*sys.argv[1:], "-", "-", "-", "-"][:4]
     home = os.path.dirname(os.path.dirname(path))
     run(home, harness, tuple(carried.split(",")), tuple(quiet.split(",")), caller)
-    os._exit(0)  # Nothing is buffered, so the interpreter's tidy end can be spared.
+    os._exit(0)  # Nothing is buffered, so the interpreter's cleanup can be skipped.
 
 
 def run(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...], caller: str = "-") -> int:
-    """Carry the letter on stdin to the daemon of `home` and print its answer; always 0, the exit status.
+    """Send the hook event on stdin to the daemon of `home` and print the answer; the exit status, always 0.
 
-    Only the environment variables named in `carried` travel. Nobody waits for the answer to a `quiet` event.
-    `caller` is the process that called the shell we run in; empty if that shell could not tell.
+    Only the environment variables named in `carried` are sent. The harness ignores the answer to a `quiet`
+    event. `caller` is the process that started the hook's shell; empty if that shell could not tell.
     """
     # HOLDFAST_INTERNAL marks the sessions that Holdfast itself starts: they are not the user's work.
     if os.environ.get("HOLDFAST_DISABLE") != "1" and os.environ.get("HOLDFAST_INTERNAL") != "1":
         try:
             carry(home, harness, carried, quiet, caller)
         except (Exception, KeyboardInterrupt):
-            pass  # A door: whatever failed must neither stop the user's work nor be shown to them.
+            pass  # Outermost boundary: no failure may stop the user's work or be shown to them.
     return 0
 
 
@@ -75,17 +76,17 @@ def carry(home: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, .
         daemon = start_daemon(home)
         if not is_quiet:
             answer = ask_when_up(home, header, payload, daemon, time.monotonic() + STARTING_TIME)
-            # The daemon may have read it meanwhile: it knows a letter that comes twice by its id.
+            # The daemon may have read it meanwhile: it recognises a repeated hook event by its id.
             discard(f"{home}/spool/{name}.letter")
     except (OSError, ValueError):
-        keep(home, name, header, payload)  # There is a daemon, but it is stuck: a second one would not help.
+        keep(home, name, header, payload)  # A daemon runs but is stuck: a second one would not help.
     say(answer)
 
 
 def status(path: str) -> None:
-    """Print what the daemon of the copy at `path` has for the status line of the harness in the first word.
+    """Print the status line for the harness named by the first argument; `path` is this file's copy.
 
-    A status line is drawn again and again: nothing is spooled for it, and no daemon is started.
+    A status line is drawn often, so nothing is spooled for it and no daemon is started.
     """
     header = os.fsencode(f"HOLDFAST/1 status\nharness: {sys.argv[1]}\n")
     payload = read_payload(time.monotonic() + READING_TIME)
@@ -94,7 +95,7 @@ def status(path: str) -> None:
             home = os.path.dirname(os.path.dirname(path))
             say(ask(home, header, payload, time.monotonic() + QUIET_TIME))
         except (OSError, ValueError):
-            pass  # Nobody is there, or is too slow: then there is nothing to show.
+            pass  # No daemon answered in time: then there is nothing to show.
     os._exit(0)
 
 
@@ -105,15 +106,15 @@ def say(answer: bytes) -> None:
 
 
 def read_payload(until: float) -> bytes:
-    """All of stdin, up to its end or `until`."""
+    """All of stdin up to its end, or what arrived by `until`."""
     try:
         os.set_blocking(0, False)
     except (AttributeError, OSError):
-        return read_stdin(until)  # Windows can't, or not for this: there the harness is trusted to close it.
+        return read_stdin(until)  # Not possible on Windows: there the harness is trusted to close stdin.
     try:
         return read_stdin(until)
     finally:
-        os.set_blocking(0, True)  # A terminal is shared with the shell that started us.
+        os.set_blocking(0, True)  # A terminal is shared with the shell that started the hook.
 
 
 def read_stdin(until: float) -> bytes:
@@ -126,44 +127,44 @@ def read_stdin(until: float) -> bytes:
             continue
         if not chunk:
             break
-        payload += chunk[: LETTER_LIMIT - len(payload)]  # The rest is read all the same, to break no pipe.
+        payload += chunk[: PAYLOAD_LIMIT - len(payload)]  # The rest is read too, to break no pipe.
     return bytes(payload)
 
 
 def event_name(payload: bytes) -> str:
-    """The letter's `hook_event_name`, found without the cost of a JSON parser; "" where there is none."""
+    """The payload's `hook_event_name`, found without the cost of a JSON parser; "" if there is none."""
     before, _, value = payload.partition(b'"hook_event_name"')[2][:200].partition(b'"')
     return value.partition(b'"')[0].decode("utf-8", "replace") if before.strip() == b":" else ""
 
 
 def write_header(name: str, harness: str, carried: tuple[str, ...], caller: str) -> bytes:
-    """The lines that precede a letter, all but its length."""
-    found = {variable: os.environ[variable] for variable in carried if variable in os.environ}
-    told = [value for variable, value in found.items() if variable.endswith("_PID")]
-    pid = next((value for value in (*told, caller) if value.isdecimal()), str(os.getppid()))
+    """The header lines that precede a payload, all but its length."""
+    environment = {variable: os.environ[variable] for variable in carried if variable in os.environ}
+    named_pids = [value for variable, value in environment.items() if variable.endswith("_PID")]
+    pid = next((value for value in (*named_pids, caller) if value.isdecimal()), str(os.getppid()))
     lines = {"id": name, "harness": harness, "at": f"{time.time_ns() // 1_000_000}"}
-    if told or caller:
+    if named_pids or caller:
         lines["process"] = f"{pid} {start_of(pid)}"
     if "HOLDFAST_PREVIOUS_SESSION" in os.environ:
         lines["previous"] = os.environ["HOLDFAST_PREVIOUS_SESSION"]
-    lines |= {f"env.{variable}": value for variable, value in found.items()}
+    lines |= {f"env.{variable}": value for variable, value in environment.items()}
     encoded = [os.fsencode(f"{key}: {value}").translate(CONTROLS_TO_SPACES) for key, value in lines.items()]
     return b"\n".join([b"HOLDFAST/1 letter", *encoded, b""])
 
 
 def start_of(pid: str) -> int:
-    """When a process started, in ticks: this tells it from a later one of the same number. 0 if unknown."""
+    """When a process started, in ticks, to tell it from a later process with the same pid; 0 if unknown."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
-            # The 22nd field, counted from behind the 2nd, a name that may hold spaces and parentheses.
+            # The 22nd field, counted from after the 2nd, a name that may hold spaces and parentheses.
             return int(stat.read().rpartition(b")")[2].split()[19])
     except (OSError, IndexError):
         return 0
 
 
 def ask(home: str, header: bytes, payload: bytes, until: float) -> bytes:
-    """The daemon's complete answer; `ConnectionRefusedError` where there is no daemon, else another error."""
-    connection, proof = knock(home, until)
+    """The daemon's complete answer; `ConnectionRefusedError` if no daemon runs, else another error."""
+    connection, proof = open_connection(home, until)
     try:
         connection.sendall(b"%b%blength: %d\n\n%b" % (header, proof, len(payload), payload))
         connection.shutdown(_socket.SHUT_WR)
@@ -180,18 +181,18 @@ def ask(home: str, header: bytes, payload: bytes, until: float) -> bytes:
         connection.close()
 
 
-def knock(home: str, until: float) -> tuple[_socket.socket, bytes]:
-    """A connection to the daemon, and the header line that proves we may use it."""
+def open_connection(home: str, until: float) -> tuple[_socket.socket, bytes]:
+    """A connection to the daemon, and the header line that authorises its use."""
     try:
-        with open(f"{home}/run/door", "rb") as door:
-            kind, _, place = os.fsdecode(door.read()).strip().partition(" ")
+        with open(f"{home}/run/door", "rb") as note:
+            kind, _, place = os.fsdecode(note.read()).strip().partition(" ")
         if kind == "tcp":
             with open(f"{home}/run/token", "rb") as token:
                 proof = b"token: %b\n" % token.read().strip()
             return connect(_socket.AF_INET, ("127.0.0.1", int(place)), until), proof
         return connect(_socket.AF_UNIX, place, until), b""
     except (TimeoutError, BlockingIOError):
-        raise  # Too many others wait to be let in.
+        raise  # A daemon runs, but its queue of connections is full.
     except (OSError, ValueError, OverflowError) as error:
         raise ConnectionRefusedError from error
 
@@ -208,7 +209,7 @@ def connect(family: int, address: str | tuple[str, int], until: float) -> _socke
 
 
 def ask_when_up(home: str, header: bytes, payload: bytes, daemon: "Popen[bytes]", until: float) -> bytes:
-    """What a starting daemon answers; one that failed at once, as without its package, is not waited for."""
+    """The answer of a daemon that is starting; stops waiting if that daemon exits with an error."""
     while time.monotonic() < until and not daemon.poll():
         try:
             return ask(home, header, payload, until)
@@ -218,37 +219,39 @@ def ask_when_up(home: str, header: bytes, payload: bytes, daemon: "Popen[bytes]"
 
 
 def keep(home: str, name: str, header: bytes, payload: bytes) -> None:
-    """Put the letter into the spool, where the daemon finds it, with none but the fields the daemon needs."""
+    """Write the hook event to the spool for the daemon, with only the fields the daemon needs."""
     spool = f"{home}/spool"
     try:
         if not os.path.isdir(spool) or os.path.islink(spool):
             os.mkdir(spool, 0o700)
         try:
-            # Settings that protect cannot be read: nothing that somebody wrote may be kept.
+            # The privacy settings cannot be read: nothing that the user wrote may be stored.
             stopped = os.path.lexists(f"{home}/{STOPPED}")
-            kept = without_words(payload) if stopped else restrict(payload)
+            stored_payload = without_words(payload) if stopped else restrict(payload)
         except (ValueError, TypeError, RecursionError):
             return add_to(f"{spool}/unreadable", 1)
-        write(f"{spool}/{name}.letter", b"%blength: %d\n\n%b" % (header, len(kept), kept))
+        write(f"{spool}/{name}.letter", b"%blength: %d\n\n%b" % (header, len(stored_payload), stored_payload))
         make_room(spool)
     except OSError:
-        pass  # A full or read-only disk, or a home that the user deleted and we don't bring back.
+        pass  # A full or read-only disk, or a home that the user deleted and that is not recreated.
 
 
 def restrict(payload: bytes) -> bytes:
-    """The letter's allowed fields, and what the user wrote only if no transcript (no link is one) has it."""
+    """The payload's allowed fields; the user's text only if no readable transcript (never a link) has it."""
     import json
 
     fields: dict[str, object] = {**json.loads(payload)}
     path = str(fields.get("transcript_path") or "")
-    # The path of a session in a database leads on behind the file.
-    files = [one for one in (path, os.path.dirname(path)) if os.path.isfile(one) and not os.path.islink(one)]
-    allowed = KEPT_FIELDS if any(os.access(one, os.R_OK) for one in files) else KEPT_FIELDS | USERS_WORDS
+    # The path of a session in a database continues after the file's name.
+    files = [
+        file for file in (path, os.path.dirname(path)) if os.path.isfile(file) and not os.path.islink(file)
+    ]
+    allowed = KEPT_FIELDS if any(os.access(file, os.R_OK) for file in files) else KEPT_FIELDS | USERS_WORDS
     return chosen(fields, allowed)
 
 
 def without_words(payload: bytes) -> bytes:
-    """The letter's allowed fields, without anything that the user wrote."""
+    """The payload's allowed fields, without anything that the user wrote."""
     import json
 
     return chosen({**json.loads(payload)}, KEPT_FIELDS)
@@ -262,8 +265,8 @@ def chosen(fields: "dict[str, object]", allowed: "frozenset[str]") -> bytes:
 
 
 def make_room(spool: str) -> None:
-    """Drop the oldest letters, and what dead hooks left half-written, until the spool keeps its limits."""
-    with os.scandir(spool) as entries:  # Only a letter's name begins with a digit: the time.
+    """Drop the oldest hook events and half-written files until the spool is within its limits."""
+    with os.scandir(spool) as entries:  # Only a hook event's name begins with a digit: the time.
         hook_events = [(file.name, file.stat().st_size) for file in entries if file.name[0].isdigit()]
     total = dropped = 0
     for number, (name, size) in enumerate(sorted(hook_events, reverse=True), start=1):
@@ -284,7 +287,7 @@ def discard(path: str) -> bool:
 
 
 def add_to(path: str, number: int) -> None:
-    """Add to the number in a file. Two hooks that do so in the same instant may count as one."""
+    """Add to the number in a file. Two hooks that do so at the same moment may count as one."""
     try:
         with open(path, "rb", opener=open_plainly) as file:
             number += int(file.read())
@@ -294,7 +297,7 @@ def add_to(path: str, number: int) -> None:
 
 
 def write(path: str, content: bytes) -> None:
-    """Write a file that is complete or absent, durable, and for its owner's eyes only."""
+    """Write a file durably and atomically, readable only by its owner."""
     part = f"{path}.{os.getpid()}.part"
     try:
         with open(part, "wb", opener=open_plainly) as file:
@@ -313,7 +316,7 @@ def open_plainly(path: str, flags: int) -> int:
 
 
 def start_daemon(home: str) -> "Popen[bytes]":
-    """Start the daemon in a session of its own, tied to nothing of ours; `OSError` where there is none."""
+    """Start the daemon detached from the hook; `OSError` if it cannot be started."""
     import subprocess
 
     with open(f"{home}/bin/interpreter", "rb") as file:
@@ -335,16 +338,16 @@ def start_daemon(home: str) -> "Popen[bytes]":
 def command(python: str, path: str, harness: str, carried: tuple[str, ...], quiet: tuple[str, ...]) -> str:
     """The command line by which a harness runs the copy of this file at `path`; for sh and for Windows.
 
-    It exits 0 when the file is gone: `python <file>` would exit 2, by which a hook forbids what it was told.
+    It exits 0 when the file is gone: `python <file>` would exit 2, which makes a harness block the action.
     """
     words = f"{harness} {','.join(carried) or '-'} {','.join(quiet) or '-'}"
     if os.name != "nt" and not any(variable.endswith("_PID") for variable in carried):
-        words += ' "$PPID"'  # The harness does not name its process: it is what started the shell.
+        words += ' "$PPID"'  # The harness does not name its process: it is the one that started the shell.
     return line_that_calls("main", python, path, words)
 
 
 def status_command(python: str, path: str, harness: str) -> str:
-    """The command line by which a harness has its status line written."""
+    """The command line that a harness runs for its status line."""
     return line_that_calls("status", python, path, harness)
 
 
@@ -352,11 +355,11 @@ def line_that_calls(function: str, python: str, path: str, words: str) -> str:
     import shlex
 
     program = f'"{python}"' if os.name == "nt" else shlex.quote(python)
-    # Escaped for Python, a path holds nothing that a shell would take for its own.
+    # A path escaped for Python holds no character that a shell would interpret.
     plain = (c if c.isascii() and (c.isalnum() or c in "/._- ") else f"\\U{ord(c):08x}" for c in path)
-    # Imported, not executed: so Python keeps it compiled, which is most of what a call would cost.
+    # Imported, not executed, so that Python caches the bytecode: compiling is most of a call's cost.
     load = f"os.path.exists(p) and (sys.path.append(os.path.dirname(p)),__import__('hook').{function}(p))"
     code = f"import os,sys;p='{''.join(plain)}';{load}"
     line = f'{program} -I -S -c "{code}" {words}'
-    # Without its interpreter not even this line can exit 0 by itself; see docs/decisions/0004.
+    # If the interpreter is gone, only the shell can exit 0; see docs/decisions/0004.
     return line if os.name == "nt" else f"{line} 2>/dev/null || :"

@@ -1,11 +1,11 @@
-"""The relay: carries the messages of an agent's tools between its harness and the daemon, line by line.
+"""The relay: passes MCP messages between a harness and the daemon, line by line.
 
 A harness starts this file once for a session and speaks MCP with it over stdin and stdout. It doesn't
-interpret messages, the daemon does; it only knows which of them wait for an answer. When the daemon goes
-away, it is started again, told what it missed, and asked once more; what then still has no answer gets an
-error that says so.
+interpret messages, the daemon does; it only knows which of them wait for an answer. When the daemon stops,
+the relay starts it again, repeats the handshake and sends unanswered requests once more. A request that then
+still has no answer gets an error.
 
-Like the hook it is copied out of the package: the standard library alone, and the hook beside it.
+Like the hook it is copied out of the package: it uses the standard library and the hook beside it.
 """
 
 import json
@@ -39,12 +39,12 @@ OFF = "Holdfast is turned off for this session"
 
 
 def main() -> None:
-    """Run with the words of the command line: a harness's name, the variables to carry, and the home."""
-    told = sys.argv[1:4]
-    harness, carried, home = [*told, *("-", "-", "")[len(told) :]]
+    """Run with the arguments of the command line: harness, environment variables to send, and home."""
+    arguments = sys.argv[1:4]
+    harness, carried, home = [*arguments, *("-", "-", "")[len(arguments) :]]
     home = home or os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     run(home, harness, tuple(carried.split(",")))
-    os._exit(0)  # Threads that wait for a daemon have nothing left to do.
+    os._exit(0)  # Do not wait for threads that still read from a daemon.
 
 
 def run(home: str, harness: str, carried: tuple[str, ...]) -> None:
@@ -63,16 +63,18 @@ def run(home: str, harness: str, carried: tuple[str, ...]) -> None:
                 relay.take(line)
         relay.finish()
     except (BrokenPipeError, KeyboardInterrupt):
-        pass  # The harness is gone, and nobody reads us any more.
+        pass  # The harness is gone and reads nothing any more.
 
 
 def greeting(harness: str, carried: tuple[str, ...]) -> bytes:
-    """What the daemon is told of us first: whose tools these are, where, and by which process's wish."""
+    """The first lines of a connection: the harness, its working directory, process and environment."""
     parent = str(os.getppid())
     lines = {"harness": harness, "cwd": working_directory(), "process": f"{parent} {hook.start_of(parent)}"}
     lines |= {f"env.{name}": os.environ[name] for name in carried if name in os.environ}
-    told = [os.fsencode(f"{key}: {value}").translate(hook.CONTROLS_TO_SPACES) for key, value in lines.items()]
-    return b"\n".join([b"HOLDFAST/1 mcp", *told, b""])
+    encoded = [
+        os.fsencode(f"{key}: {value}").translate(hook.CONTROLS_TO_SPACES) for key, value in lines.items()
+    ]
+    return b"\n".join([b"HOLDFAST/1 mcp", *encoded, b""])
 
 
 def working_directory() -> str:
@@ -88,7 +90,7 @@ def skip_line() -> None:
 
 
 def read_message(line: bytes) -> "dict[str, Any]":
-    """The message in a line; an empty one for what is none, which the daemon will say."""
+    """The message in a line; empty if the line is not a message, which the daemon will report."""
     try:
         return {**json.loads(line.decode("utf-8", "replace"), strict=False)}
     except (ValueError, TypeError, RecursionError):
@@ -106,19 +108,19 @@ class Line:
     """An open connection to the daemon, and how to read it line by line."""
 
     def __init__(self, home: str, greeting: bytes) -> None:
-        """Knock and greet; `ConnectionRefusedError` where there is no daemon."""
+        """Connect and greet; `ConnectionRefusedError` if no daemon runs."""
         self._rest = b""
-        self._socket, proof = hook.knock(home, time.monotonic() + GREETING_TIME)
+        self._socket, proof = hook.open_connection(home, time.monotonic() + GREETING_TIME)
         try:
             self._socket.sendall(b"%b%b\n" % (greeting, proof))
             if self.read() != b"HOLDFAST/1 ok 0\n":
-                raise ConnectionRefusedError("it was about to go, or is of a version that knows no tools")
+                raise ConnectionRefusedError("the daemon is stopping, or its version has no MCP")
             self._socket.settimeout(None)
         except OSError:
             self._socket.close()
             raise
 
-    def sent(self, line: bytes) -> bool:
+    def send(self, line: bytes) -> bool:
         """Whether the line could be sent: the daemon may be gone."""
         try:
             self._socket.sendall(line)
@@ -127,7 +129,7 @@ class Line:
         return True
 
     def read(self) -> bytes:
-        """The next line; empty at the end, however that came."""
+        """The next line; empty when the connection ended, also by an error."""
         chunks = [self._rest]
         while b"\n" not in chunks[-1]:
             try:
@@ -142,7 +144,7 @@ class Line:
 
 
 def connect(home: str, greeting: bytes) -> Line:
-    """A connection to the daemon, which is started if it is away; `OSError` if there is none to be had."""
+    """A connection to the daemon, started if necessary; `OSError` if that fails."""
     until = time.monotonic() + STARTING_TIME
     daemon = None
     while True:
@@ -151,20 +153,20 @@ def connect(home: str, greeting: bytes) -> Line:
         except ConnectionRefusedError:
             if time.monotonic() > until:
                 raise
-        # One that ended well found another there, which may have been about to go.
+        # Exit status 0 means that it found another daemon, which may have been about to stop.
         if daemon is None or daemon.poll() == 0:
             daemon = hook.start_daemon(home)
-            # It may end before we do, and nobody else would take note of that.
+            # It may end before the relay does; without a wait it would stay a zombie.
             threading.Thread(target=daemon.wait, daemon=True).start()
         elif daemon.poll():
-            raise ConnectionRefusedError("it could not be started")
+            raise ConnectionRefusedError("the daemon could not be started")
         time.sleep(0.02)
 
 
 class Relay:
-    """What must be known to go on with another daemon: the handshake, and which messages wait for an answer.
+    """Relays messages and holds what a restarted daemon needs: the handshake and unanswered requests.
 
-    The main thread takes what the harness says, and one thread for each connection what the daemon says.
+    The main thread reads from the harness, and one thread for each connection reads from the daemon.
     """
 
     def __init__(self, home: str, greeting: bytes) -> None:
@@ -179,10 +181,10 @@ class Relay:
         self._tries: dict[object, int] = {}
         self._most_tries = TRIES
         self._repeated: object = None
-        """The id of a handshake whose answer the harness has, where it was told to another daemon again."""
+        """The id of a handshake that was repeated to another daemon; the harness already has its answer."""
 
     def take(self, line: bytes) -> None:
-        """Carry one line of the harness's to the daemon."""
+        """Send one line of the harness to the daemon."""
         line = line.rstrip(b"\r\n") + b"\n"
         message = read_message(line)
         method, id = message.get("method"), message.get("id")
@@ -200,9 +202,9 @@ class Relay:
         self._send(line, asks=asks)
 
     def finish(self) -> None:
-        """Wait for the last answers: the harness has nothing more to say, and may still listen.
+        """Wait for the last answers after the harness closed its side: it may still read.
 
-        It may also be gone, so that for its sake no daemon is started any more.
+        It may also be gone, so no daemon is started for it any more.
         """
         self._most_tries = 1
         os.close(0)
@@ -228,14 +230,14 @@ class Relay:
 
     def _send(self, line: bytes, *, asks: bool) -> None:
         with self._connecting:
-            if self._line is not None and self._line.sent(line):
+            if self._line is not None and self._line.send(line):
                 return
-            opened = self._reopen()  # Its reader will find that another line has taken its place.
-            if opened is not None and not asks:  # What asks was sent with all that waits.
-                opened.sent(line)
+            opened = self._reopen()  # The old connection's reader will see that it was replaced.
+            if opened is not None and not asks:  # A request was sent with all that wait.
+                opened.send(line)
 
     def _reopen(self) -> Line | None:
-        """A new connection on which the daemon was told all that it must know; None if there is none."""
+        """A new connection on which handshake and unanswered requests were sent; None if there is none."""
         self._line = None
         try:
             opened = connect(self._home, self._greeting)
@@ -245,20 +247,20 @@ class Relay:
             return None
         self._line, missed = opened, self._missed()
         threading.Thread(target=self._listen, args=(opened,), daemon=True).start()
-        opened.sent(b"".join(missed))
+        opened.send(b"".join(missed))
         return opened
 
     def _missed(self) -> "list[bytes]":
-        """The handshake, if it was answered, and all that waits."""
+        """The handshake, if it was answered, and all unanswered requests."""
         first = read_message(self._handshake[0]).get("id") if self._handshake else None
         answered = bool(self._handshake) and first not in self._waiting
         self._repeated = first if answered else None
         return [*(self._handshake if answered else ()), *self._waiting.values()]
 
     def _listen(self, line: Line) -> None:
-        """Print what the daemon says until it goes away; then ask another one what it left unanswered."""
-        while said := line.read():
-            self._hear(said)
+        """Print the daemon's messages until it stops; then send what it left unanswered to another one."""
+        while answer := line.read():
+            self._take_answer(answer)
         with self._connecting:
             if self._line is not line:
                 return
@@ -271,16 +273,16 @@ class Relay:
             if self._waiting:
                 self._reopen()
 
-    def _hear(self, said: bytes) -> None:
-        message = read_message(said)
+    def _take_answer(self, answer: bytes) -> None:
+        message = read_message(answer)
         id = message.get("id") if "method" not in message else None
         if "error" in message and self._handshake and id == read_message(self._handshake[0]).get("id"):
-            # A harness that tries both ways of the protocol goes on in the one that was not refused.
+            # A harness that tries two protocol versions continues with the one that was not refused.
             self._handshake = []
         if id is not None and id == self._repeated and id not in self._waiting:
-            self._repeated = None  # The harness had its answer from the daemon before.
+            self._repeated = None  # The harness got this answer from the previous daemon.
             return
-        self._print(said)
+        self._print(answer)
         self._settle(id)
 
     def _settle(self, id: object) -> None:

@@ -1,4 +1,4 @@
-"""The door: every command is listed without being loaded; what goes wrong is told in plain words."""
+"""The entry point: every command is listed without being loaded; errors are reported in plain words."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Lodging:
         self._open_process: type[subprocess.Popen[bytes]] = fork_server.Popen
 
     def start(self, **environment: str) -> subprocess.Popen[bytes]:
-        """A daemon that has opened its door."""
+        """A daemon that listens."""
         daemon = self.launch(**environment)
         wait_until(lambda: client.is_up(self.home) or daemon.poll() is not None)
         return daemon

@@ -1,4 +1,4 @@
-"""A daemon that says what a test tells it to, behind a real door of either kind.
+"""A daemon that answers as a test tells it to, on a real socket of either kind.
 
 It keeps every request it was sent. It decides nothing and stores nothing.
 """

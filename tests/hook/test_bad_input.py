@@ -49,7 +49,7 @@ def test_a_hundred_megabytes_are_read_and_sixteen_carried(harness: Harness) -> N
     text = b"x" * 100_000_000
     with FakeDaemon(harness.home, answer(b"a brief")) as daemon:
         assert harness.fire(text) == (0, b"a brief", b"")
-    assert daemon.received[0].payload == text[: hook.LETTER_LIMIT]
+    assert daemon.received[0].payload == text[: hook.PAYLOAD_LIMIT]
     (harness.home / "run/door").unlink()
     assert harness.fire(text) == NOTHING
     assert harness.counted("unreadable") == 1

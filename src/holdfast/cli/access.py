@@ -1,8 +1,8 @@
 """Access: how a command reaches the home, the store and the daemon.
 
-A command that shows state has what is pending taken in first. The daemon does that, because it alone follows
-transcripts; where it cannot, the command shows what is stored and says so. Nothing here sets a damaged store
-aside.
+A command that shows state has the daemon record what is pending first, because only the daemon follows
+transcripts. If the daemon cannot, the command shows what is stored and says so. Nothing here sets a damaged
+store aside.
 """
 
 from __future__ import annotations
@@ -40,56 +40,56 @@ session_named, SESSIONS_SEARCHED = command_views.session_named, command_views.SE
 FLUSH_TIME = 60.0
 
 
-def project_at(named: Path | None) -> Project:
-    """The project of a directory, or of the one we are in; or the one that goes by an id or a former path.
+def project_at(path_or_id: Path | None) -> Project:
+    """The project of a directory (the current one for None), or the one with that id or former path.
 
-    One that has moved is followed, and the user is told so, once.
+    A project that has moved is followed, and the user is told so, once.
     """
     try:
         with opened_store(home()) as store:
-            return _project(store, named)
+            return _project(store, path_or_id)
     except StoreError:
-        # Which project it is by its path alone: whoever needs the store says what is wrong with it.
-        return _project(open_in_memory(), named)
+        # The project by its path alone: the command that needs the store reports what is wrong with it.
+        return _project(open_in_memory(), path_or_id)
 
 
-def project_to_keep(engine: Engine, named: Path | None) -> Project:
-    """The same for a command that keeps something: from now on the project is known, wherever it moves."""
-    project = _project(engine.store, named)
+def register_project(engine: Engine, path_or_id: Path | None) -> Project:
+    """The same for a command that stores something: the project is registered, so that it may move."""
+    project = _project(engine.store, path_or_id)
     config = engine.config(project)
     if config.continuity.enabled and not excluded(config, project.normalized):
         projects.at(engine.store, project.path, now())
     return project
 
 
-def _project(store: Store, named: Path | None) -> Project:
-    if named is not None and not named.is_dir():
-        known = projects.by_name(store, str(named))
+def _project(store: Store, path_or_id: Path | None) -> Project:
+    if path_or_id is not None and not path_or_id.is_dir():
+        known = projects.by_name(store, str(path_or_id))
         if known is None:
             raise HoldfastError(
-                f"there is no directory `{named}`, and no project of that name",
+                f"there is no directory `{path_or_id}`, and no project of that name",
                 "name the project's directory, or its id: `holdfast project list` shows ids",
             )
         return known
     try:
-        found = projects.follow(store, str((named or Path.cwd()).absolute()), now())
+        resolved = projects.follow(store, str((path_or_id or Path.cwd()).absolute()), now())
     except FileNotFoundError:
         raise HoldfastError("the directory that you are in is gone", "go to another one") from None
-    if found.note:
-        say(f"note: {found.note}")
-    return found.project
+    if resolved.note:
+        say(f"note: {resolved.note}")
+    return resolved.project
 
 
-def session_around_us() -> str:
-    """The key of the session in whose shell this runs, if its harness tells its children; empty otherwise."""
+def surrounding_session() -> str:
+    """The key of the session in whose shell this runs, if the harness sets it; empty otherwise."""
     return session_around(os.environ)
 
 
 @contextmanager
-def opened_desk() -> Generator[Engine]:
-    """The engine over the home's store, with what was pending taken in."""
+def current_engine() -> Generator[Engine]:
+    """The engine over the home's store, after the daemon recorded what was pending."""
     where = home()
-    # First the store: a damaged one is an error here, and must not be met by a daemon that we start.
+    # First the store: a damaged one is an error here, and no daemon must be started on it.
     with opened_store(where) as store:
         may_be_behind = bool(spooled(where) or store.live_sessions())
     try:
@@ -98,30 +98,30 @@ def opened_desk() -> Generator[Engine]:
     except DaemonAway as error:
         say(f"note: {error.message}; this is what was stored before")
     with opened_store(where) as store:
-        yield _desk(where, store)
+        yield _engine(where, store)
 
 
 @contextmanager
-def stored_desk() -> Generator[Engine]:
-    """The engine over what is stored now; what is pending is not waited for."""
+def stored_engine() -> Generator[Engine]:
+    """The engine over what is stored now; it does not wait for what is pending."""
     where = home()
     with opened_store(where) as store:
-        yield _desk(where, store)
+        yield _engine(where, store)
 
 
 @contextmanager
-def writing_desk() -> Generator[Engine]:
-    """The engine over the home's store, made where there is none; what is pending is not waited for."""
+def writable_engine() -> Generator[Engine]:
+    """The engine over the home's store, made if there is none; it does not wait for what is pending."""
     where = home()
     store = open_store(where / "store.db", where / "backups", now())
     try:
         _settle(store, where)
-        yield _desk(where, store)
+        yield _engine(where, store)
     finally:
         store.close()
 
 
-def _desk(where: Path, store: Store) -> Engine:
+def _engine(where: Path, store: Store) -> Engine:
     return Engine(
         store=store,
         harness=harnesses.get,
@@ -136,7 +136,7 @@ def _desk(where: Path, store: Store) -> Engine:
 
 @contextmanager
 def opened_store(where: Path) -> Generator[Store]:
-    """The home's store, or an empty one that is not kept where there is none: looking makes nothing."""
+    """The home's store; if there is none, an empty one in memory, so that reading creates no file."""
     path = where / "store.db"
     if not path.exists() and not emptied(path):
         yield open_in_memory()
@@ -150,7 +150,7 @@ def opened_store(where: Path) -> Generator[Store]:
 
 
 def _settle(store: Store, where: Path) -> None:
-    """Have nothing in the store that was forgotten, as after a backup was restored."""
+    """Remove from the store what was forgotten, as is needed after a backup was restored."""
     if is_settled(store, where):
         return
     from holdfast.engine.privacy.forget import settle_if_alone
@@ -162,7 +162,7 @@ def _settle(store: Store, where: Path) -> None:
 
 
 def catch_up(where: Path, *, start: bool) -> None:
-    """Have the daemon take in what is pending; where it is away, only if it is to be started for that."""
+    """Have the daemon record what is pending; `start` says whether to start it for that."""
     if daemon_status(where) is None:
         if holder := lock_holder(where):
             raise DaemonAway(f"the daemon (process {holder}) does not answer")
@@ -178,16 +178,16 @@ def daemon_answering(where: Path) -> int:
     return int(status["pid"]) if status else 0
 
 
-def session_at_work(store: Store, project: Project, key: str) -> Session | None:
-    """The session that was named, or that we run in, or the newest of this worktree, a live one first."""
+def pick_session(store: Store, project: Project, key: str) -> Session | None:
+    """The named session, or the surrounding one, or the newest of this worktree, a live one first."""
     if key:
         return session_named(store, key)
-    around = store.session(session_around_us())
+    around = store.session(surrounding_session())
     if around is not None:
         return around
     since = now() - DAY_MS
-    found = store.sessions_of_project(project.project_id, since, SESSIONS_SEARCHED)
-    here = [session for session in found if session.project.worktree_id == project.worktree_id]
+    sessions = store.sessions_of_project(project.project_id, since, SESSIONS_SEARCHED)
+    here = [session for session in sessions if session.project.worktree_id == project.worktree_id]
     live = (session for session in here if session.phase is Phase.LIVE)
     return next(live, next(iter(here), None))
 

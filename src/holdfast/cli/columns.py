@@ -11,19 +11,19 @@ from itertools import zip_longest
 _GAP = 2
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], room: int | None) -> list[list[str]]:
-    """The lines of the head and of each row; none is wider than the room, if there is a limit to it."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], width: int | None) -> list[list[str]]:
+    """The lines of the head and of each row; none is wider than `width`, if that is given."""
     everything = [columns, *rows]
     widths = [max(map(_width, column)) for column in zip(*everything, strict=True)]
-    if room is not None:
-        widths = _narrowed(widths, room - _GAP * (len(widths) - 1))
+    if width is not None:
+        widths = _narrowed(widths, width - _GAP * (len(widths) - 1))
     return [_lines(row, widths) for row in everything]
 
 
-def _narrowed(widths: Sequence[int], room: int) -> list[int]:
-    """The widths with the widest made narrower, all alike, until together they fit."""
+def _narrowed(widths: Sequence[int], width: int) -> list[int]:
+    """The column widths, with the widest reduced step by step until all fit."""
     narrowed = list(widths)
-    for _ in range(sum(widths) - room):
+    for _ in range(sum(widths) - width):
         widest = max(narrowed)
         if widest <= 1:
             break

@@ -1,6 +1,6 @@
-"""The commands there are: what each is for in one line, and where it stands.
+"""The list of commands: a summary and the module of each.
 
-Listing them loads none of them; the one that is called is loaded alone, so that every command starts fast.
+Listing them loads none; only the called command is loaded, so that every command starts fast.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Entry:
 
     def load(self) -> click.Command:
         """The command itself."""
-        found: click.Command = getattr(import_module(f"{__package__}.commands.{self.module}"), self.name)
-        return found
+        loaded: click.Command = getattr(import_module(f"{__package__}.commands.{self.module}"), self.name)
+        return loaded
 
 
 SECTIONS: Final = {
@@ -123,7 +123,7 @@ SECTIONS: Final = {
         ),
     },
     "For programs": {
-        "hook": Entry("daemon.hook", "hook", "Deliver one letter from stdin, as a harness would."),
+        "hook": Entry("daemon.hook", "hook", "Deliver one hook event from stdin, as a harness would."),
         "hook-command": Entry(
             "daemon.hook", "hook_command", "Print the command line that setup gives to a harness."
         ),
@@ -136,12 +136,12 @@ SECTIONS: Final = {
         "eval": Entry("evaluation.eval", "evaluate", "Measure what briefs hold of what agents need."),
     },
 }
-"""The commands as a person looks for them."""
+"""The commands in sections, as a person looks for them."""
 
 COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 _WIDEST: Final = max(map(len, COMMANDS))
-"""So that the columns of all sections stand below each other."""
+"""Aligns the columns of all sections."""
 
 
 class LazyGroup(click.Group):

@@ -1,7 +1,6 @@
-"""View: what a command that looks prints, made by the daemon where one answers, so that it starts at once.
+"""Views from the daemon: what a listing command prints, made by the daemon so that the command starts fast.
 
-Otherwise the command makes it itself, by the same functions of `engine.views.command_views`, and says what it
-must.
+If no daemon answers, the command makes it by the same functions of `engine.views.command_views`.
 """
 
 from __future__ import annotations
@@ -18,32 +17,32 @@ from holdfast.errors import DaemonAway
 from holdfast.lazy_dataclass import dataclass
 
 STATUS_TIME = 2.0
-"""A daemon that hangs is not waited for as long as one that is at work."""
+"""Seconds to wait for the status: shorter than for a view, so that a daemon that hangs is noticed."""
 VIEW_TIME = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The project that a command is about, as a person named it; None for where they are."""
+    """The project that a command is about, as the user named it; None for the current directory."""
 
     named: Path | None
 
 
 def current_view(name: str, place: Place | None, **options: object) -> Any:  # noqa: ANN401 - each its own
-    """One of `engine.views.command_views`, of a project or of all, with what was pending taken in."""
+    """One of `engine.views.command_views`, of a project or of all, after what was pending was recorded."""
     view = daemon_view(name, place, is_current=True, **options)
     if view is not None:
         return view
-    # With the engine comes most of the package, which only a command without a daemon needs.
+    # The engine loads most of the package, which only a command without a daemon needs.
     from holdfast.cli import access
     from holdfast.engine.views.command_views import VIEWS
 
-    with access.opened_desk() as engine:
+    with access.current_engine() as engine:
         return VIEWS[name](engine, access.project_at(place.named) if place else None, **options)
 
 
 def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN401 - each its own
-    """The same of what is stored now; what is pending is not waited for."""
+    """The same of what is stored now; it does not wait for what is pending."""
     view = daemon_view(name, place, is_current=False, **options)
     if view is not None:
         return view
@@ -52,25 +51,25 @@ def stored_view(name: str, place: Place, **options: object) -> Any:  # noqa: ANN
     from holdfast.engine.views.command_views import VIEWS
 
     project = access.project_at(place.named)
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         return VIEWS[name](engine, project, **options)
 
 
 def daemon_view(name: str, place: Place | None, *, is_current: bool, **options: object) -> Any | None:  # noqa: ANN401
-    """The same by the daemon; None if the command has to look for itself.
+    """The same by the daemon; None if the command has to make the view itself.
 
-    That is so where no daemon of this version answers, where no directory was named, or where anything goes
-    wrong: then the command says so, as it would without a daemon.
+    That is so if no daemon of this version answers, if no directory is meant, or if anything goes wrong: then
+    the command reports it, as it would without a daemon.
     """
     where, directory = running.home(), _directory(place)
     if place is not None and not directory:
         return None
-    asked = {"view": name, "directory": directory, "is_current": is_current, "options": options}
+    request = {"view": name, "directory": directory, "is_current": is_current, "options": options}
     try:
         if client.ask(where, "status", timeout=STATUS_TIME)["version"] != __version__:
             return None
         with working("catching up"):
-            answer = client.ask(where, "view", VIEW_TIME, **asked, environment=environment())
+            answer = client.ask(where, "view", VIEW_TIME, **request, environment=environment())
     except DaemonAway:
         return None
     if "view" not in answer:
@@ -81,7 +80,7 @@ def daemon_view(name: str, place: Place | None, *, is_current: bool, **options: 
 
 
 def environment() -> dict[str, str]:
-    """The variables that say something to Holdfast: settings, the home, and the session that we run in."""
+    """The environment variables that matter to Holdfast: settings, the home, and the surrounding session."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -90,11 +89,11 @@ def environment() -> dict[str, str]:
 
 
 def _directory(place: Place | None) -> str:
-    """The directory that is meant; empty if none is, or what was named is none."""
+    """The directory that is meant; empty if none is, or if the name is not a directory."""
     if place is None:
         return ""
     try:
-        named = place.named or Path.cwd()
-        return str(named.absolute()) if named.is_dir() else ""
+        directory = place.named or Path.cwd()
+        return str(directory.absolute()) if directory.is_dir() else ""
     except OSError:
         return ""

@@ -1,6 +1,6 @@
-"""The command line's door: it calls the command; what goes wrong becomes a sentence and an exit status.
+"""The entry point of the command line: runs a command; errors become a sentence and an exit status.
 
-What the commands do stands in modules of their own; `commands` says which there are.
+The commands are in modules of their own, listed in `command_list`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from holdfast.home import home
 
 INTERRUPTED = 130
 _SILENT: Final = ("hook", "mcp", "statusline", "recover-store")
-"""Commands that programs run, whose stderr nobody reads or a harness shows, and the one that tells more."""
+"""Commands without the note about damaged stores: those that programs run, and the one about such stores."""
 LOG_BYTES = 1_000_000
 
 _WITHOUT_WARNING: Final = frozenset({"hook", "hook-command", "mcp", "demo"})
-"""Commands that a program calls, which must be quick or silent, and one that has a home of its own."""
+"""Commands without the warning: those that programs run, which must be quick or silent, and the demo."""
 _MAKE_ROOM = "make room on that disk, or name another home in HOLDFAST_HOME"
 _LET_IN = "look at the permissions of the file and its directory; the disk may be read-only"
 _REFUSALS: Final = {
@@ -36,7 +36,7 @@ _REFUSALS: Final = {
     errno.ENOSPC: _MAKE_ROOM,
     errno.EDQUOT: _MAKE_ROOM,
 }
-"""What the system may refuse any command that touches a file, and what one can do: no fault of ours."""
+"""System errors that any command may meet and that are no bug of Holdfast, with a hint for each."""
 
 
 @click.group(
@@ -55,7 +55,7 @@ def holdfast(context: click.Context) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Run the command that the words name, and leave with its exit status."""
+    """Run the command that the arguments name, and exit with its status."""
     words = sys.argv[1:] if words is None else words
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -66,13 +66,13 @@ def main(words: Sequence[str] | None = None) -> None:
         status = _status(words)
         sys.stdout.flush()
     except BrokenPipeError:
-        status = _unheard()
-    except Exception as error:  # A door: a person gets a sentence, the log gets the traceback.
+        status = _discard_output()
+    except Exception as error:  # Outermost boundary: a person gets a sentence, the log the traceback.
         if isinstance(error, OSError) and error.errno in _REFUSALS:
-            status = _refused(error, _REFUSALS[error.errno])
+            status = _report_refusal(error, _REFUSALS[error.errno])
         else:
-            status = _unexpected(error)
-    # To a harness any status but 0 may forbid what the hook was told about.
+            status = _report_unexpected(error)
+    # Any status but 0 of a hook may make a harness block the action.
     sys.exit(0 if words[:1] == ["hook"] else status)
 
 
@@ -91,28 +91,28 @@ def _status(words: Sequence[str]) -> int:
 
         if where_stopped().startswith(error.message):
             # The warning has said it all.
-            return _told("refused until these settings can be read", "")
-        return _told(error.message, error.hint)
+            return _report("refused until these settings can be read", "")
+        return _report(error.message, error.hint)
     except HoldfastError as error:
-        return _told(error.message, error.hint)
+        return _report(error.message, error.hint)
 
 
 def _name_set_aside(words: Sequence[str]) -> None:
-    """Name the damaged stores that their owner has not yet dealt with, whatever the command."""
+    """Name the damaged stores that the user has not dealt with, whatever the command."""
     if not words or words[0] in _SILENT or words[0].startswith("-"):
         return
     where = home(os.environ)
-    # Whether there is one is seen before anything more is loaded.
+    # Checked before anything more is loaded.
     if next(where.glob("store.corrupt-*"), None) is None:
         return
     from holdfast.core.text.defang import printable
     from holdfast.stores.set_aside import set_aside_stores
 
-    for one in set_aside_stores(where / "store.db"):
-        click.echo(f"note: {printable(str(one))}; {one.advice}", err=True)
+    for store in set_aside_stores(where / "store.db"):
+        click.echo(f"note: {printable(str(store))}; {store.advice}", err=True)
 
 
-def _told(message: str, hint: str) -> int:
+def _report(message: str, hint: str) -> int:
     from holdfast.core.text.defang import printable
 
     click.echo(f"error: {printable(message)}", err=True)
@@ -121,20 +121,20 @@ def _told(message: str, hint: str) -> int:
     return 1
 
 
-def _unheard() -> int:
-    """Nobody reads any more: the interpreter gets a sink, or it would complain when it flushes at its end."""
+def _discard_output() -> int:
+    """Send stdout to the null device: the reader is gone, and the final flush would fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
 
 
-def _refused(error: OSError, hint: str) -> int:
-    """The disk is full or closed to us, for a file or for what we print: then it gets a sink as well."""
+def _report_refusal(error: OSError, hint: str) -> int:
+    """Report that the disk is full or not writable; stdout is discarded, as it may be on that disk."""
     where = f"`{error.filename}`: " if error.filename else ""
-    _unheard()
-    return _told(f"{where}{error.strerror}", hint)
+    _discard_output()
+    return _report(f"{where}{error.strerror}", hint)
 
 
-def _unexpected(error: Exception) -> int:
+def _report_unexpected(error: Exception) -> int:
     from holdfast.core.text.defang import printable
 
     try:
@@ -150,7 +150,7 @@ def _unexpected(error: Exception) -> int:
 
 
 def _redact() -> Callable[[str], str]:
-    """What redacts with the user's lists; ProtectionUnreadable where they cannot be read."""
+    """A function that redacts by the user's lists; ProtectionUnreadable if they cannot be read."""
     from functools import partial
 
     from holdfast import config
@@ -161,15 +161,15 @@ def _redact() -> Callable[[str], str]:
 
 
 def _keep_traceback(redacted: Callable[[str], str]) -> str:
-    """Write the traceback of what is being handled to the log; the words that say where it is."""
+    """Write the current exception's traceback to the log; a sentence that says where it is."""
     import traceback
     from datetime import UTC, datetime
 
     from holdfast.core.text.defang import printable
 
-    # Only a record begins a line, whatever an error says.
-    told = printable(redacted(traceback.format_exc().rstrip())).replace("\n", "\n  ")
-    text = f"{datetime.now(UTC).isoformat(timespec='seconds')} {told}\n"
+    # Continuation lines are indented, so that only a record begins a line.
+    record = printable(redacted(traceback.format_exc().rstrip())).replace("\n", "\n  ")
+    text = f"{datetime.now(UTC).isoformat(timespec='seconds')} {record}\n"
     try:
         log = home(os.environ) / "logs" / "cli.log"
         _append(log, text)

@@ -1,4 +1,4 @@
-"""What the commands have in common: how one is declared, and the options that mean the same everywhere."""
+"""What commands share: how one is declared, and options that mean the same everywhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def command(
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Make a function a command; its docstring is the help, with the examples below.
 
-    One that passes words on to another program leaves all behind its first argument to that.
+    With `passes_on`, everything after the first argument is passed to another program.
     """
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if passes_on else {}
     return click.command(cls=Command, epilog=_examples(example, *more), context_settings=settings)
@@ -51,7 +51,9 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            rows = [(name, (one.help or "").partition("\n\n")[0]) for name, one in self.commands.items()]
+            rows = [
+                (name, (command.help or "").partition("\n\n")[0]) for name, command in self.commands.items()
+            ]
             formatter.write_dl([(name, " ".join(summary.split())) for name, summary in rows])
 
 
@@ -86,7 +88,7 @@ def limit_option(default: int) -> Option:
 
 
 def moment(text: str, now: int) -> int:
-    """When a person means, as milliseconds since 1970: so long ago, or a date, which begins at midnight."""
+    """The time that a text means, in milliseconds since 1970: a span before now, or a date (at midnight)."""
     span = _SPAN.fullmatch(text.strip().lower())
     if span:
         return now - int(span["count"]) * _UNITS[span["unit"]]

@@ -1,7 +1,7 @@
 """Printing: data to stdout, everything else to stderr; a table or a spinner where a person is watching.
 
-Legible without colour. What is shown may be a stranger's: nothing in it reaches a terminal that this would
-obey or a person could not see, and nothing in it is taken for markup.
+Legible without colour. Printed text may come from strangers: control sequences and hidden characters never
+reach a terminal, and nothing is taken for markup.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from holdfast.core.text.strings import one_line
 
 _USUAL_WIDTH = 80
 _PATIENCE = 0.3
-"""Seconds after which a person is shown that something goes on."""
+"""Seconds after which a spinner appears."""
 
 
 def say(text: str) -> None:
-    """Tell the person something that is not the command's result."""
+    """Print a message to stderr that is not the command's result."""
     click.echo(printable(text), err=True)
 
 
 def give(text: str) -> None:
-    """The command's result."""
+    """Print the command's result."""
     click.echo(printable(text))
 
 
 def give_json(value: object) -> None:
-    """The command's result as one JSON document, whole; what is not seen is written as an escape."""
+    """Print the command's result as one JSON document; hidden characters are written as escapes."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    # Line feeds of the layout aside, what is hidden stands in strings, where its escape means the same.
-    click.echo(HIDDEN.sub(lambda found: _escape(found[0]), text))
+    # Apart from line feeds of the layout, hidden characters are in strings, where an escape means the same.
+    click.echo(HIDDEN.sub(lambda match: _escape(match[0]), text))
 
 
 def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """The command's result, one row to a line; cells are folded where a terminal is too narrow for that."""
+    """Print the command's result as a table; cells are folded if the terminal is too narrow."""
     cells = [[one_line(printable(cell)) for cell in row] for row in rows]
-    head, *lines = table(columns, cells, _room())
+    head, *lines = table(columns, cells, _line_width())
     is_styled = bool(os.environ.get("FORCE_COLOR")) or (
         sys.stdout.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
     )
@@ -55,8 +55,8 @@ def give_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
             click.echo(line)
 
 
-def _room() -> int | None:
-    """How wide a line may be; None where nobody looks: what reads a pipe wants whole lines."""
+def _line_width() -> int | None:
+    """The width of the terminal; None for a pipe, whose reader wants whole lines."""
     if not sys.stdout.isatty():
         return None
     chosen = os.environ.get("COLUMNS", "")
@@ -70,7 +70,7 @@ def _room() -> int | None:
 
 @contextmanager
 def working(on: str) -> Generator[None]:
-    """Show on a terminal that something goes on, once it takes long enough for a person to wonder."""
+    """Show a spinner on a terminal if the work takes longer than a moment."""
     if not sys.stderr.isatty():
         yield
         return
@@ -87,7 +87,7 @@ def working(on: str) -> Generator[None]:
 def _spin(text: str, is_over: threading.Event) -> None:
     if is_over.wait(_PATIENCE):
         return
-    # Loaded when somebody waits anyhow: most of what is shown so is over before that.
+    # Loaded only once the user waits anyway: most work is over before that.
     from rich.console import Console
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""The reference page of the command line, written from the commands themselves.
+"""The reference page of the command line, generated from the commands.
 
 `python -m holdfast.cli.reference > docs/reference/cli.md`
 """

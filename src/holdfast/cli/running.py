@@ -1,4 +1,4 @@
-"""Whether the daemon runs. For commands that need neither settings nor store, so that they start at once."""
+"""Whether the daemon runs, for commands that need neither settings nor store and should start fast."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def now() -> int:
 
 
 def daemon_status(where: Path) -> dict[str, Any] | None:
-    """What the daemon says of itself, given the time that it needs to open its door; None if nobody answers.
+    """The daemon's status; None if no daemon answers.
 
-    A hook starts it and goes away: one that has the lock and no door yet is about to answer. One that takes
-    a call and says nothing hangs, and is not waited for.
+    A daemon that has the lock but does not listen yet was just started by a hook, so this waits for it. One
+    that accepts a connection and does not answer hangs, and is not waited for.
     """
     until = time.monotonic() + client.START_TIME
-    while not client.opens(where):
+    while not client.is_listening(where):
         if not lock_holder(where) or time.monotonic() > until:
             return None
         time.sleep(0.02)
@@ -42,6 +42,6 @@ def daemon_status(where: Path) -> dict[str, Any] | None:
 
 
 def troubles_of(status: Mapping[str, Any]) -> str:
-    """What of the daemon's housekeeping fails, as it says of itself; empty if nothing does."""
+    """The daemon's failing housekeeping tasks, from its status; empty if none fails."""
     troubles: Mapping[str, str] = status.get("troubles") or {}
     return ", ".join(f"{chore} ({error})" for chore, error in troubles.items())

@@ -1,4 +1,4 @@
-"""The warning that every command gives while a setting that protects cannot be read."""
+"""The warning that every command prints while a privacy setting cannot be read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def where_stopped() -> str:
     of_project = _are_settings_of_projects(where)
     if not of_project and not _are_settings_for_all(where):
         return ""
-    # Loaded only where there is something to read: a command that needs no settings starts at once.
+    # Loaded only if there is something to read, so that a command that needs no settings starts fast.
     from holdfast import config
 
     root, project_id = _project_here() if of_project else (None, None)
@@ -41,7 +41,7 @@ def _are_settings_for_all(where: Path) -> bool:
 
 
 def _are_settings_of_projects(where: Path) -> bool:
-    """Whether there is a file that may hold the settings of the project that we are in."""
+    """Whether there is a file that may hold settings of the current project."""
     try:
         here = Path.cwd()
     except OSError:
@@ -53,7 +53,7 @@ def _are_settings_of_projects(where: Path) -> bool:
 
 
 def _project_here() -> tuple[Path | None, str | None]:
-    """The root and the id of the project that we are in; nothing where its directory is gone."""
+    """The root and the id of the current project; None for both if the directory is gone."""
     # Only settings of a project need to know which one it is.
     from holdfast.engine.repository.git import identity
 

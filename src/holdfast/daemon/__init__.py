@@ -1,9 +1,9 @@
-"""The daemon listens: doors for hooks, the watch on transcripts, and the loop that keeps house.
+"""The daemon listens: endpoints for hooks, commands and HTTP, the watch on transcripts, and housekeeping.
 
-`main.py` is the composition root: what lives long is made there and passed on. This is the only room with
-`async`. `client.py` is the other end of the wire and all that `cli` may import from here; it stays with the
-standard library.
+`main.py` is the composition root: long-lived objects are made there and passed on. This is the only package
+with `async`. `local/client.py` is the client's side and all that `cli` may import from here; it uses the
+standard library only.
 
-Not here: SQL, decisions about events, or anything heavy before the hook's door is open. This file stays empty
-of imports, because every client of the daemon loads it.
+Not here: SQL, decisions about events, or anything heavy before the hook's endpoint is open. This file imports
+nothing, because every client of the daemon loads it.
 """

@@ -1,7 +1,7 @@
 """`python -m holdfast.daemon`: the daemon of the home that HOLDFAST_HOME names.
 
-When a daemon is gone, every hook that notices starts one, and only one can have the home. So the lock is
-taken before anything is loaded: those that are not needed cost no more than Python itself.
+When no daemon runs, each hook starts one, and only one can have the home. So the lock is taken before
+anything is loaded: a surplus daemon costs no more than starting Python.
 """
 
 import gc
@@ -12,8 +12,8 @@ from pathlib import Path
 from holdfast.daemon.local.lock import Lock, take_lock
 
 
-def _taken() -> Lock | None:
-    """The lock of the home, where the environment names one outright."""
+def _take_lock_early() -> Lock | None:
+    """The lock of the home, if the environment names it by an absolute path; else None."""
     os.umask(0o077)
     home = Path(os.environ.get("HOLDFAST_HOME", ""))
     if not home.is_absolute():
@@ -21,18 +21,18 @@ def _taken() -> Lock | None:
     try:
         lock = take_lock(home)
     except OSError:
-        return None  # Whoever looks next says why.
+        return None  # `main` tries again and reports the error.
     if lock is None:
         sys.exit(0)
     return lock
 
 
 if __name__ == "__main__":
-    held = _taken()
-    # What is loaded stays. To look through it again and again for what might go took a tenth of the start.
+    lock = _take_lock_early()
+    # Loaded modules are never freed. Collecting garbage while loading took a tenth of the start.
     gc.disable()
     from holdfast.daemon.main import main
 
     gc.freeze()
     gc.enable()
-    sys.exit(main(held))
+    sys.exit(main(lock))

@@ -1,4 +1,4 @@
-"""The log: what the daemon did and what went wrong, redacted, rotated, in the home."""
+"""The daemon's log in the home: redacted and rotated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOGS_KEPT = 3
 
 
 class _Redacting(logging.Formatter):
-    """Formats a record whole, traceback and all, before anything of it is written."""
+    """Formats and redacts a whole record, with its traceback, before any of it is written."""
 
     def __init__(self, home: Path) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s")
@@ -30,19 +30,19 @@ class _Redacting(logging.Formatter):
         self._lists = NO_LISTS
 
     def format(self, record: logging.LogRecord) -> str:
-        # While the settings cannot be read, the lists that were read last hold, and a traceback, which may
-        # repeat anybody's words, is left out.
+        # While the settings cannot be read, the lists that were read last apply, and tracebacks, which may
+        # repeat a user's text, are left out.
         try:
             self._lists = lists_of(config.load(self._home, None, None, os.environ).config)
         except ConfigError:
             record = copy(record)
             record.exc_info = record.exc_text = None
-        # What is hidden goes first, as it could stand in the middle of a secret. Only a record begins a line.
+        # Hidden characters go first: they could split a secret. Continuation lines are indented.
         return redact(printable(super().format(record)), lists=self._lists).replace("\n", "\n  ")
 
 
 class _OwnFile(RotatingFileHandler):
-    """Writes to a regular file of its own: what else stands in its place is replaced, never followed."""
+    """Writes to a regular file only: a link or anything else at its path is replaced, never followed."""
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
@@ -58,16 +58,16 @@ def open_log(home: Path) -> logging.Logger:
     """The daemon's logger, writing to the home."""
     directory = home / "logs"
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    keeper = _OwnFile(
+    handler = _OwnFile(
         directory / "daemon.log",
         maxBytes=LOG_BYTES,
         backupCount=LOGS_KEPT,
         encoding="utf-8",
         errors="replace",
     )
-    keeper.setFormatter(_Redacting(home))
+    handler.setFormatter(_Redacting(home))
     logger = logging.getLogger("holdfast.daemon")
     logger.setLevel(logging.INFO)
     logger.propagate = False
-    logger.handlers = [keeper]
+    logger.handlers = [handler]
     return logger

@@ -1,6 +1,6 @@
-"""The composition root: everything that lives long is made here and passed on.
+"""The composition root: long-lived objects are made here and passed on.
 
-The hook's door opens first; the store is opened by the worker, and what is heavy only when it is needed.
+The hook's endpoint opens first. The worker opens the store, and heavy modules are loaded only when needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import config
 from holdfast.core.text.patterns import compile_patterns
-from holdfast.daemon.local.endpoint import BACKLOG, Endpoint, close_door, open_door, open_tcp_door
+from holdfast.daemon.local.endpoint import BACKLOG, Endpoint, close_endpoint, open_endpoint, open_tcp_endpoint
 from holdfast.daemon.local.listener import Connections
 from holdfast.daemon.local.listener import serve as serve_socket
 from holdfast.daemon.local.lock import Lock, take_lock
@@ -36,18 +36,18 @@ UNREAD_MOST = 256
 CONVERSING_MOST = 256
 ACCEPTED_AT_ONCE = 32
 DESCRIPTORS = 1_024
-"""Enough for these, for what HTTP takes (`http_app.CONNECTIONS`), and a reserve for files."""
+"""Enough for these, for HTTP (`http.connections.CONNECTIONS`), and a reserve for files."""
 
 
-def main(held: Lock | None = None) -> int:
-    """Run the daemon of the home until it is idle or told to stop; 0 also if another has the home already.
+def main(early_lock: Lock | None = None) -> int:
+    """Run the daemon of the home until it is idle or told to stop; 0 also if another daemon has the home.
 
-    `held` is the home's lock, where it was taken beforehand.
+    `early_lock` is the home's lock if it was taken beforehand.
     """
     os.umask(0o077)
     home = config.home(os.environ)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = held or take_lock(home)
+    lock = early_lock or take_lock(home)
     if lock is None:
         return 0
     log = open_log(home)
@@ -67,98 +67,98 @@ async def _live(home: Path, lock: Lock, log: logging.Logger) -> int:
     for name in ("SIGTERM", "SIGINT"):
         loop.add_signal_handler(getattr(signal, name), stop.set)
     _note_interpreter(home)
-    door = open_tcp_door(home) if os.environ.get("HOLDFAST_DOOR") == "tcp" else open_door(home)
+    endpoint = open_tcp_endpoint(home) if os.environ.get("HOLDFAST_DOOR") == "tcp" else open_endpoint(home)
     worker = Worker(loop)
-    dispatcher = Dispatcher(home, worker, stop, log, door.note)
+    dispatcher = Dispatcher(home, worker, stop, log, endpoint.note)
     mcp = Mcp(dispatcher, log)
-    server = await _listen(door, dispatcher, mcp, log)
-    log.info("listening at %s, process %d", door.note, os.getpid())
+    server = await _listen(endpoint, dispatcher, mcp, log)
+    log.info("listening at %s, process %d", endpoint.note, os.getpid())
     try:
-        await worker.do(Urgency.LETTER, functools.partial(dispatcher.open, time.time_ns() // 1_000_000))
-        # The hook that started us is answered first; what follows would only take its time.
+        await worker.do(Urgency.HOOK_EVENT, functools.partial(dispatcher.open, time.time_ns() // 1_000_000))
+        # The hook that started the daemon is answered first; what follows would only delay it.
         await worker.do(Urgency.CONTROL, bool)
-        http = _http_door(home, dispatcher, log)
+        http = _open_http(home, dispatcher, log)
         dispatcher.is_ready.set()
         watch = Watch(dispatcher.transcripts_changed, log)
-        house = Housekeeping(home, dispatcher, watch, stop, log)
+        housekeeping = Housekeeping(home, dispatcher, watch, stop, log)
         answering = (_answer_http(http, mcp, dispatcher, stop, log),) if http else ()
-        await asyncio.gather(house.keep(), watch.run(stop), _compile_patterns(worker), *answering)
+        await asyncio.gather(housekeeping.keep(), watch.run(stop), _compile_patterns(worker), *answering)
     finally:
         server.close()
-        close_door(home, door)
+        close_endpoint(home, endpoint)
         await worker.do(Urgency.HOUSEKEEPING, dispatcher.close)
         worker.stop()
         lock.release()
         log.info("stopped, process %d", os.getpid())
-    if house.handing_over:
+    if housekeeping.handing_over:
         os.execv(sys.executable, [sys.executable, "-P", "-m", "holdfast.daemon"])  # noqa: S606 - our own interpreter
     return 0
 
 
 async def _listen(
-    door: Endpoint, dispatcher: Dispatcher, mcp: Mcp, log: logging.Logger
+    endpoint: Endpoint, dispatcher: Dispatcher, mcp: Mcp, log: logging.Logger
 ) -> asyncio.AbstractServer:
     greet = functools.partial(
         serve_socket,
-        token=door.token,
+        token=endpoint.token,
         connections=Connections(UNREAD_MOST, CONVERSING_MOST),
         answer=dispatcher.answer,
         converse=mcp.converse,
         log=log,
     )
-    # So many are accepted before one of them is looked at; more may wait in the kernel.
-    listen = asyncio.start_server if door.socket_path is None else asyncio.start_unix_server
-    server = await listen(greet, sock=door.listener, backlog=ACCEPTED_AT_ONCE)
-    door.listener.listen(BACKLOG)
+    # asyncio accepts up to this many connections at once; more may wait in the kernel.
+    listen = asyncio.start_server if endpoint.socket_path is None else asyncio.start_unix_server
+    server = await listen(greet, sock=endpoint.listener, backlog=ACCEPTED_AT_ONCE)
+    endpoint.listener.listen(BACKLOG)
     return server
 
 
 def _raise_descriptor_limit() -> None:
-    """Have descriptors for all connections that the listeners take, and for the store and transcripts."""
+    """Allow enough descriptors for all connections, the store and transcripts."""
     if sys.platform == "win32":
         return
     import resource  # not on Windows
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    target = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
-def _http_door(home: Path, dispatcher: Dispatcher, log: logging.Logger) -> HttpListener | None:
-    """The other door, if it is wanted and can be had: hooks do not need it."""
-    from holdfast.daemon.http.listener import open_http_door
+def _open_http(home: Path, dispatcher: Dispatcher, log: logging.Logger) -> HttpListener | None:
+    """The HTTP listener; None if it is turned off or cannot be opened, since hooks do not need it."""
+    from holdfast.daemon.http.listener import open_http_listener
 
-    settings = dispatcher.door_settings()
+    settings = dispatcher.http_settings()
     try:
-        door = open_http_door(home, settings, log) if settings.http_port else None
+        listener = open_http_listener(home, settings, log) if settings.http_port else None
     except OSError as error:
-        log.warning("the HTTP door cannot be opened: %s", error)
+        log.warning("the HTTP listener cannot be opened: %s", error)
         return None
-    if door:
-        dispatcher.http, dispatcher.link = f"{door.address}/mcp", door.link
-    return door
+    if listener:
+        dispatcher.http, dispatcher.link = f"{listener.address}/mcp", listener.link
+    return listener
 
 
 async def _compile_patterns(worker: Worker) -> None:
-    """Compile what the next hooks will need, between whatever is more urgent."""
+    """Compile the patterns that the next hook events will need, between more urgent jobs."""
     loaded = [module for name, module in sys.modules.items() if name.startswith("holdfast.core.")]
     for module in loaded:
         await worker.do(Urgency.HOUSEKEEPING, functools.partial(compile_patterns, module))
 
 
 async def _answer_http(
-    door: HttpListener, mcp: Mcp, dispatcher: Dispatcher, stop: asyncio.Event, log: logging.Logger
+    listener: HttpListener, mcp: Mcp, dispatcher: Dispatcher, stop: asyncio.Event, log: logging.Logger
 ) -> None:
     from holdfast.daemon.http.listener import serve
 
-    await serve(door, mcp, dispatcher, stop, log)
+    await serve(listener, mcp, dispatcher, stop, log)
 
 
 def _note_interpreter(home: Path) -> None:
-    """Say which Python can start us, for hooks that find nobody at home."""
+    """Note which Python can start the daemon, for hooks that find none running."""
     note = home / "bin" / "interpreter"
     note.parent.mkdir(mode=0o700, exist_ok=True)
-    beside = note.with_name(f".interpreter.{os.getpid()}")
-    beside.write_text(f"{sys.executable}\n", encoding="utf-8")
-    beside.replace(note)
+    temporary = note.with_name(f".interpreter.{os.getpid()}")
+    temporary.write_text(f"{sys.executable}\n", encoding="utf-8")
+    temporary.replace(note)

@@ -1,4 +1,4 @@
-"""The guard of the HTTP door: who is let in, by which key, from where and how often."""
+"""The guard of the HTTP listener: who is let in, by which key, from where and how often."""
 
 from __future__ import annotations
 
@@ -335,4 +335,4 @@ class TestLimits:
         limits = Limits(lambda: 0.0)
         for number in range(3 * KEPT):
             limits.wait("full", "GET", f"/api/{number}")
-        assert len(limits._left) == KEPT
+        assert len(limits._buckets) == KEPT

@@ -170,7 +170,7 @@ def test_any_story_can_be_drawn(story: TimelineView) -> None:
 @pytest.mark.parametrize("bars", [[], [Bar("a", 0, "none")], [Bar("a", 3, "3"), Bar("b", 9, "9")]])
 def test_bars_say_their_values(bars: list[Bar]) -> None:
     for made in (days(bars, "Days"), rows(bars, "Rows")):
-        assert all(bar.said in made for bar in bars)
+        assert all(bar.caption in made for bar in bars)
 
 
 def test_children_may_be_nested() -> None:

@@ -1,4 +1,4 @@
-"""The HTTP door: on which port and address, and what nobody can do to it."""
+"""The HTTP listener: its port and address, and attacks that it withstands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.daemon.http.listener import HOST, HttpListener, open_http_door
+from holdfast.daemon.http.listener import HOST, HttpListener, open_http_listener
 from holdfast.settings import Daemon as Settings
 from tests.daemon.conftest import LIMIT_S, Lodging
 
@@ -24,15 +24,15 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
 def opened(home: Path, port: int) -> HttpListener:
-    return open_http_door(home, Settings(http_port=port), LOG)
+    return open_http_listener(home, Settings(http_port=port), LOG)
 
 
 class TestPort:
     def test_the_wanted_one_if_it_can_be_had(self, tmp_path: Path) -> None:
         port = free_port()
-        door = opened(tmp_path, port)
-        door.listener.close()
-        assert (door.port, door.address) == (port, f"http://127.0.0.1:{port}")
+        http = opened(tmp_path, port)
+        http.listener.close()
+        assert (http.port, http.address) == (port, f"http://127.0.0.1:{port}")
 
     def test_another_if_it_is_taken_and_that_one_again_after_a_restart(self, tmp_path: Path) -> None:
         with socket.create_server((HOST, 0)) as other:
@@ -48,18 +48,18 @@ class TestPort:
         with socket.create_server((HOST, 0)) as other:
             opened(tmp_path, other.getsockname()[1]).listener.close()
         port = free_port()
-        door = opened(tmp_path, port)
-        door.listener.close()
-        assert door.port == port
+        http = opened(tmp_path, port)
+        http.listener.close()
+        assert http.port == port
 
     @pytest.mark.parametrize("note", ["", "x y", "1", "1 2 3", "7433 99999999", "7433 -1"])
     def test_a_note_that_makes_no_sense_is_none(self, tmp_path: Path, note: str) -> None:
         (tmp_path / "http").mkdir()
         (tmp_path / "http" / "port").write_text(note)
         port = free_port()
-        door = opened(tmp_path, port)
-        door.listener.close()
-        assert door.port == port
+        http = opened(tmp_path, port)
+        http.listener.close()
+        assert http.port == port
 
 
 class TestAddress:
@@ -79,19 +79,19 @@ class TestAddress:
         wanted = Settings(
             http_port=free_port(), http_host=host, tls_certificate=certificate, tls_key="/key.pem"
         )
-        door = open_http_door(tmp_path, wanted, LOG)
-        door.listener.close()
-        assert (door.host, door.names.tls) == (listens, bool(certificate))
+        http = open_http_listener(tmp_path, wanted, LOG)
+        http.listener.close()
+        assert (http.host, http.names.tls) == (listens, bool(certificate))
 
     def test_further_names_are_those_of_the_settings(self, tmp_path: Path) -> None:
         port = free_port()
-        door = open_http_door(tmp_path, Settings(http_port=port, http_names=("Box.example",)), LOG)
-        door.listener.close()
-        assert door.names.hosts == (f"127.0.0.1:{port}", f"localhost:{port}", f"box.example:{port}")
+        http = open_http_listener(tmp_path, Settings(http_port=port, http_names=("Box.example",)), LOG)
+        http.listener.close()
+        assert http.names.hosts == (f"127.0.0.1:{port}", f"localhost:{port}", f"box.example:{port}")
 
 
 def test_an_answer_does_not_wait_for_its_beginning_to_be_acknowledged(tmp_path: Path) -> None:
-    door = opened(tmp_path, free_port())
+    http = opened(tmp_path, free_port())
 
     async def sends_at_once() -> bool:
         told = asyncio.get_running_loop().create_future()
@@ -101,8 +101,8 @@ def test_an_answer_does_not_wait_for_its_beginning_to_be_acknowledged(tmp_path: 
             told.set_result(asked.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0)
             writer.close()
 
-        async with await asyncio.start_server(greet, sock=door.listener):
-            _, caller = await asyncio.open_connection(HOST, door.port)
+        async with await asyncio.start_server(greet, sock=http.listener):
+            _, caller = await asyncio.open_connection(HOST, http.port)
             caller.close()
             return await asyncio.wait_for(told, LIMIT_S)
 

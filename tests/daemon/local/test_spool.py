@@ -32,7 +32,7 @@ def prompt(session: str, text: str = "go on", **fields: object) -> str:
     )
 
 
-def with_reception(home: Path, work: Callable[[Dispatcher], Awaitable[T]]) -> T:
+def with_dispatcher(home: Path, work: Callable[[Dispatcher], Awaitable[T]]) -> T:
     async def done() -> T:
         worker = Worker(asyncio.get_running_loop())
         dispatcher = Dispatcher(home, worker, asyncio.Event(), logging.getLogger("test"), "")
@@ -92,7 +92,7 @@ WRONG: Final[tuple[object, ...]] = (None, True, -1, 1e308, [], {}, [[]], "x" * 7
 def test_a_bad_event_keeps_no_other_waiting(tmp_path: Path, bad: bytes) -> None:
     put(tmp_path, "1", bad)
     put(tmp_path, "2", request(prompt("good"), "y"))
-    assert "good" in with_reception(tmp_path, sessions_after_draining)
+    assert "good" in with_dispatcher(tmp_path, sessions_after_draining)
     assert spool.waiting(tmp_path) == 0
 
 
@@ -113,13 +113,13 @@ def test_fields_of_the_wrong_type_keep_no_other_waiting(tmp_path: Path, harness:
         fields = {"session_id": "bad", "cwd": "/", "prompt": "x", "hook_event_name": event, name: value}
         put(tmp_path, f"{number:05}", request(json.dumps(fields), f"i{number}", harness=harness))
     put(tmp_path, "99999", request(prompt("good"), "y"))
-    assert "good" in with_reception(tmp_path, sessions_after_draining)
+    assert "good" in with_dispatcher(tmp_path, sessions_after_draining)
     assert spool.waiting(tmp_path) == 0
 
 
 def test_an_absurd_pid_costs_the_pid_and_not_the_event(tmp_path: Path) -> None:
     put(tmp_path, "1", request(prompt("s1"), "x", process=f"{HUGE} 5", at="²"))
-    assert with_reception(tmp_path, sessions_after_draining) == {"s1"}
+    assert with_dispatcher(tmp_path, sessions_after_draining) == {"s1"}
     assert check_spool(tmp_path).ok
 
 
@@ -128,7 +128,7 @@ def test_what_is_rejected_is_reported_without_its_text(tmp_path: Path) -> None:
         json.dumps({"session_id": "s1", "hunter2 is my password": 1, "prompt": "secret words"}), "x"
     )
     put(tmp_path, "7-1", raw.replace(b"claude-code", b"nobody"))
-    with_reception(tmp_path, sessions_after_draining)
+    with_dispatcher(tmp_path, sessions_after_draining)
     finding = check_spool(tmp_path)
     assert not finding.ok
     assert "1 could not be read" in finding.detail
@@ -145,14 +145,14 @@ def test_what_is_rejected_is_reported_without_its_text(tmp_path: Path) -> None:
 def test_no_more_than_a_hundred_reports_are_kept(tmp_path: Path) -> None:
     for number in range(spool.REPORTS_KEPT + 20):
         put(tmp_path, f"{number:05}", b"nothing of ours")
-    with_reception(tmp_path, sessions_after_draining)
+    with_dispatcher(tmp_path, sessions_after_draining)
     assert len(list((tmp_path / "spool" / "rejected").iterdir())) == spool.REPORTS_KEPT
     assert f"{spool.REPORTS_KEPT + 20} could not be read" in check_spool(tmp_path).detail
 
 
 def test_old_reports_go(tmp_path: Path) -> None:
     put(tmp_path, "1", b"nothing of ours")
-    with_reception(tmp_path, sessions_after_draining)
+    with_dispatcher(tmp_path, sessions_after_draining)
     (report,) = (tmp_path / "spool" / "rejected").iterdir()
     later = int(report.stat().st_mtime * 1000) + spool.REPORT_AGE_MS + 1
     spool.sweep(tmp_path, 0, later)
@@ -169,7 +169,7 @@ def test_what_is_no_file_is_never_opened(tmp_path: Path) -> None:
     (folder / "3.letter").mkdir()
     os.mkfifo(folder / "unreadable")
     put(tmp_path, "4", request(prompt("good"), "y"))
-    assert with_reception(tmp_path, sessions_after_draining) == {"good"}
+    assert with_dispatcher(tmp_path, sessions_after_draining) == {"good"}
     assert elsewhere.exists()
     assert spool.waiting(tmp_path) == 0
     assert "2 could not be read" in check_spool(tmp_path).detail
@@ -198,6 +198,6 @@ def test_what_the_store_refuses_again_and_again_is_rejected_once_others_get_thro
         put(tmp_path, "9", request(prompt("good"), "z"))
         return await dispatcher.drain()
 
-    assert with_reception(tmp_path, drained) == 1
+    assert with_dispatcher(tmp_path, drained) == 1
     assert spool.waiting(tmp_path) == 0
     assert not check_spool(tmp_path).ok

@@ -23,7 +23,7 @@ def in_turn(home: Path, *jobs: Callable[[Dispatcher], T]) -> list[T]:
         worker = Worker(asyncio.get_running_loop())
         dispatcher = Dispatcher(home, worker, asyncio.Event(), logging.getLogger("test"), "")
         await worker.do(Urgency.CONTROL, lambda: dispatcher.open(0))
-        results = [await worker.do(Urgency.LETTER, lambda job=job: job(dispatcher)) for job in jobs]  # type: ignore[misc]
+        results = [await worker.do(Urgency.HOOK_EVENT, lambda job=job: job(dispatcher)) for job in jobs]  # type: ignore[misc]
         await worker.do(Urgency.CONTROL, dispatcher.close)
         worker.stop()
         return results
@@ -47,11 +47,11 @@ def test_settings_that_change_count_for_the_next_job(tmp_path: Path) -> None:
     assert in_turn(tmp_path, changed_meanwhile, later) == [(10, 10), (3, 3)]
 
 
-def test_a_desk_for_another_thread_reads_them_itself(tmp_path: Path) -> None:
+def test_an_engine_for_another_thread_reads_them_itself(tmp_path: Path) -> None:
     def beside(dispatcher: Dispatcher) -> tuple[int, int]:
         before = interval(dispatcher)
         (tmp_path / "config.toml").write_text("[continuity]\nprompt_interval = 3\n")
-        with dispatcher.own_desk() as engine:
+        with dispatcher.own_engine() as engine:
             return before, engine.config(PROJECT).continuity.prompt_interval
 
     assert in_turn(tmp_path, beside) == [(10, 3)]

@@ -15,19 +15,19 @@ import msgspec
 from holdfast.lazy_dataclass import dataclass
 
 HOME: Final = "/home/you"
-"""Stands in the files for the home directory that a recording is made in and replayed in."""
+"""The placeholder in the files for the home directory of a recording."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something in the story that the work depends on, and the words that it cannot be told without."""
+    """A fact that the work depends on, and the words that a text must contain to state it."""
 
     name: str
     text: str
     signs: tuple[str, ...]
 
     def is_in(self, text: str) -> bool:
-        """Whether the text tells it, however its lines are broken."""
+        """Whether the text states it, however its lines are broken."""
         folded = " ".join(text.split()).casefold()
         return all(sign.casefold() in folded for sign in self.signs)
 
@@ -43,7 +43,7 @@ class Story:
     left: str
     """What the compaction left to the model, in words."""
     last_message: str
-    """What it left of the conversation as it was said."""
+    """The last message that the compaction left verbatim."""
     facts: tuple[Fact, ...]
     files: Mapping[str, str]
     """The project's files when the session was over."""
@@ -51,7 +51,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A letter as it came, and how many lines of the transcript had been written by then."""
+    """A hook event, and how many lines of the transcript had been written by then."""
 
     at: int
     shown: int
@@ -60,7 +60,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The story, what the hooks were told, and the lines of the transcript."""
+    """The story, the hook events, and the lines of the transcript."""
 
     story: Story
     moments: tuple[Moment, ...]

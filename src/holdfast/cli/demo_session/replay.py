@@ -1,4 +1,4 @@
-"""Replay: the recorded letters and the growing transcript go through the engine, as they do in earnest.
+"""Replay: the recorded hook events and the growing transcript go through the real engine.
 
 It works in a home of its own, with the clock of the recording. No daemon runs and no network is used; of the
 user's own home and settings nothing is read or written.
@@ -71,18 +71,20 @@ class Replayed:
 
 
 def replay(recording: Recording, home: Path) -> Replayed:
-    """Deliver each letter when the transcript is as long as it was then, and see what came of it."""
+    """Deliver each hook event when the transcript is as long as it was then, and collect the results."""
     _lay_out_project(recording)
-    kept, story, shown = home / ".holdfast", recording.story, 0
-    taken: list[float] = []
-    with closing(open_store(kept / "store.db", kept / "backups", recording.moments[0].at)) as store:
+    holdfast_home, story, lines = home / ".holdfast", recording.story, 0
+    durations: list[float] = []
+    with closing(
+        open_store(holdfast_home / "store.db", holdfast_home / "backups", recording.moments[0].at)
+    ) as store:
         for moment in recording.moments:
-            _append(Path(story.transcript), recording.transcript[shown : moment.shown])
-            shown = moment.shown
-            answered, milliseconds = _deliver(_desk(store, home, moment), story, moment)
+            _append(Path(story.transcript), recording.transcript[lines : moment.shown])
+            lines = moment.shown
+            is_answered, milliseconds = _deliver(_engine(store, home, moment), story, moment)
             # Others are answered too: prompts with the state of the window, the compaction with what to keep.
-            taken += [milliseconds] if answered and not taken and _is_briefed(store, story) else []
-        return _read_back(store, story, home, taken[0])
+            durations += [milliseconds] if is_answered and not durations and _is_briefed(store, story) else []
+        return _collect(store, story, home, durations[0])
 
 
 def _is_briefed(store: Store, story: Story) -> bool:
@@ -90,7 +92,7 @@ def _is_briefed(store: Store, story: Story) -> bool:
 
 
 def _lay_out_project(recording: Recording) -> None:
-    """The project as the session left it: a brief doubts files that are gone or were changed since."""
+    """Write the project's files as the session left them: a brief marks files that are gone or changed."""
     project, at = Path(recording.story.project), recording.moments[0].at / 1000
     # A repository of its own, or one around the temporary directory would pass for the project's.
     for folder in ("objects", "refs"):
@@ -108,7 +110,7 @@ def _append(transcript: Path, lines: Sequence[bytes]) -> None:
             file.writelines(lines)
 
 
-def _desk(store: Store, home: Path, moment: Moment) -> Engine:
+def _engine(store: Store, home: Path, moment: Moment) -> Engine:
     return Engine(
         store=store,
         harness=harnesses.get,
@@ -120,32 +122,32 @@ def _desk(store: Store, home: Path, moment: Moment) -> Engine:
 
 
 def _deliver(engine: Engine, story: Story, moment: Moment) -> tuple[bool, float]:
-    """Whether the letter was answered, and how many milliseconds that took."""
+    """Whether the hook event was answered, and how many milliseconds that took."""
     envelope = Envelope(engine.new_id(), story.harness, moment.at)
     began = time.perf_counter()
     answer = receive(engine, envelope, bytes(moment.payload), lambda: True)
     return bool(answer), (time.perf_counter() - began) * 1000
 
 
-def _read_back(store: Store, story: Story, home: Path, milliseconds: float) -> Replayed:
+def _collect(store: Store, story: Story, home: Path, milliseconds: float) -> Replayed:
     events = store.events(story.session, ALL)
     before = list(takewhile(lambda event: not isinstance(event, CompactionImminent), events))
     compactions = (event for event in events if isinstance(event, Compacted))
-    # The transcript wraps the summary in words of its own; the letter gives it bare.
+    # The transcript wraps the summary in other text; the hook event has it bare.
     summary = next(compaction.summary for compaction in compactions if compaction.sign is Sign.HOOK)
-    receipt = next(one for one in store.receipts(story.session, ALL) if one.reason is Reason.COMPACT)
+    receipt = next(row for row in store.receipts(story.session, ALL) if row.reason is Reason.COMPACT)
     checkpoints = store.checkpoints_of_session(story.session, ALL)
-    digest = next(one.digest for one in checkpoints if one.trigger is Trigger.PRE_COMPACTION)
+    digest = next(row.digest for row in checkpoints if row.trigger is Trigger.PRE_COMPACTION)
     return Replayed(
         harness=story.harness,
         title=harnesses.get(story.harness).title,
-        project=_shown(story.project, home),
+        project=_at_home(story.project, home),
         prompts=tuple(event.text for event in before if isinstance(event, Prompt)),
         tool_calls=sum(isinstance(event, ToolCalled) for event in before),
         events=len(events),
-        checkpoint=_shown(digest, home),
+        checkpoint=_at_home(digest, home),
         left=story.left,
-        summary=_shown(summary, home),
+        summary=_at_home(summary, home),
         last_message=story.last_message,
         brief=DemoBrief(receipt.text, len(receipt.text), receipt.budget, round(milliseconds, 1)),
         facts=_outcomes(story, f"{summary}\n{story.last_message}", receipt.text),
@@ -156,6 +158,6 @@ def _outcomes(story: Story, window: str, brief: str) -> tuple[Outcome, ...]:
     return tuple(Outcome(fact.name, fact.text, fact.is_in(window), fact.is_in(brief)) for fact in story.facts)
 
 
-def _shown(text: str, home: Path) -> str:
-    """The text as a person would see it at home, who has no temporary directory in every path."""
+def _at_home(text: str, home: Path) -> str:
+    """The text with the temporary directory replaced by a usual home directory."""
     return text.replace(str(home), HOME)

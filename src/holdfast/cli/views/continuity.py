@@ -1,4 +1,4 @@
-"""How a project's continuity is shown: to a person, and to programs by the names that they know."""
+"""How a project's continuity is shown to a person, and as JSON to programs."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ _LAYER_KEYS: Final = {LayerName.SHARED: "project", LayerName.LOCAL: "projectLoca
 
 def as_json(engine: Engine, here: ContinuityFiles) -> dict[str, Any]:
     """Everything that `load` knows."""
-    found = readable(here)
-    said = layered(found.layers)
+    current = readable(here)
+    layers = layered(current.layers)
     return {
-        **status_as_json(engine, here, found),
-        "projectContinuity": _layer(said, LayerName.SHARED),
-        "projectLocalContinuity": _layer(said, LayerName.LOCAL),
-        "mergedResumeBrief": _summary(merged_brief(said)),
+        **status_as_json(engine, here, current),
+        "projectContinuity": _layer(layers, LayerName.SHARED),
+        "projectLocalContinuity": _layer(layers, LayerName.LOCAL),
+        "mergedResumeBrief": _summary(merged_brief(layers)),
         "startup": block(engine, here).as_json(),
     }
 
 
 def block(engine: Engine, here: ContinuityFiles) -> Startup:
-    """The block that a starting session would be given if it were given nothing else."""
+    """The startup block that a session would get if it got nothing else."""
     return startup(load.loaded(engine, here) or Loaded((), (), Limits(0)))
 
 
-def status_as_json(engine: Engine, here: ContinuityFiles, found: Readable) -> dict[str, Any]:
+def status_as_json(engine: Engine, here: ContinuityFiles, current: Readable) -> dict[str, Any]:
     """What `status` knows: the account of the continuity, without what it says."""
-    said = layered(found.layers)
+    layers = layered(current.layers)
     return {
         "projectId": here.project.project_id,
         "worktreeId": here.project.worktree_id,
         "projectPath": str(here.places.target(LayerName.SHARED).whole),
         "projectLocalPath": str(here.places.target(LayerName.LOCAL).whole),
         "localPathStyle": here.places.dated or ONE_FILE,
-        "layersPresent": [one.name.value for one in said],
-        "unreadableLayers": list(found.unreadable),
+        "layersPresent": [layer.name.value for layer in layers],
+        "unreadableLayers": list(current.unreadable),
         **account(here),
-        "resumeContext": _resume_context(load.resume_context(engine, here, said)),
+        "resumeContext": _resume_context(load.resume_context(engine, here, layers)),
     }
 
 
@@ -73,7 +73,7 @@ def surfaced_as_json(engine: Engine, project: Project, query: str) -> dict[str, 
     """What is under review, and what the team wrote down, that fits a query; nothing is built for it."""
     candidates, diagnostics = load.surfaced(room(engine, access.home(), project), query)
     return {
-        "dreamRefs": [dream.as_json(one) for one in candidates],
+        "dreamRefs": [dream.as_json(candidate) for candidate in candidates],
         "teamEntries": _team(team.suggested(Path(project.root), query, load.SUGGESTED)),
         "diagnostics": list(diagnostics),
     }
@@ -93,7 +93,7 @@ def outcome_as_json(here: ContinuityFiles, outcome: Outcome, action: str) -> dic
             "sessionId": source.session,
         },
         "writtenPaths": list(outcome.entry.written),
-        "summary": {_LAYER_KEYS[name]: _summary(said) for name, said in outcome.said.items()},
+        "summary": {_LAYER_KEYS[name]: _summary(summary) for name, summary in outcome.said.items()},
         **account(here),
     }
 
@@ -108,7 +108,8 @@ def account(here: ContinuityFiles) -> dict[str, Any]:
         "latestContinuityDiagnostics": last.diagnostics() if last else None,
         "recentContinuityAuditEntries": [entry.as_json() for entry in entries[-ENTRIES_SHOWN:]],
         "priorContinuityAuditPreview": [
-            {"times": one.times, **one.entry.as_json()} for one in prior(entries, ENTRIES_SHOWN)
+            {"times": repeated.times, **repeated.entry.as_json()}
+            for repeated in prior(entries, ENTRIES_SHOWN)
         ],
         "pendingContinuityRecovery": [
             {"reason": marker.reason, "path": str(marker.path), **marker.entry.as_json()}
@@ -117,14 +118,14 @@ def account(here: ContinuityFiles) -> dict[str, Any]:
     }
 
 
-def print_layers(said: Sequence[Layered]) -> None:
+def print_layers(layers: Sequence[Layered]) -> None:
     """Both layers and what they say together."""
-    for one in said:
-        whose = "Shared by all worktrees" if one.name is LayerName.SHARED else "This worktree"
-        give(f"# {whose}: {one.source}")
-        give("\n".join(_lines(one.summary)))
+    for layer in layers:
+        whose = "Shared by all worktrees" if layer.name is LayerName.SHARED else "This worktree"
+        give(f"# {whose}: {layer.source}")
+        give("\n".join(_lines(layer.summary)))
     give("# Resume brief")
-    give("\n".join(_lines(merged_brief(said))))
+    give("\n".join(_lines(merged_brief(layers))))
 
 
 def print_account(here: ContinuityFiles, now: int) -> None:
@@ -133,16 +134,16 @@ def print_account(here: ContinuityFiles, now: int) -> None:
     if not entries:
         say("nothing was generated yet; `holdfast session save` does it")
     else:
-        for line in _told(entries[-1], now):
+        for line in _entry_lines(entries[-1], now):
             say(line)
-    for one in prior(entries, ENTRIES_SHOWN):
-        times = f" (×{one.times})" if one.times > 1 else ""
-        say(f"before: {_headline(one.entry, now)}{times}")
+    for repeated in prior(entries, ENTRIES_SHOWN):
+        times = f" (×{repeated.times})" if repeated.times > 1 else ""
+        say(f"before: {_headline(repeated.entry, now)}{times}")
     for marker in here.markers():
         say(f"not accounted for: {marker.entry.transcript} ({marker.reason})")
 
 
-def _told(entry: AuditEntry, now: int) -> Iterator[str]:
+def _entry_lines(entry: AuditEntry, now: int) -> Iterator[str]:
     counts = entry.counts
     yield f"latest: {_headline(entry, now)}"
     yield f"from {entry.transcript}"
@@ -172,9 +173,9 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield ""
 
 
-def _layer(said: Sequence[Layered], name: LayerName) -> dict[str, Any] | None:
-    found = next((one for one in said if one.name is name), None)
-    return {"path": found.source, **_summary(found.summary)} if found else None
+def _layer(layers: Sequence[Layered], name: LayerName) -> dict[str, Any] | None:
+    layer = next((candidate for candidate in layers if candidate.name is name), None)
+    return {"path": layer.source, **_summary(layer.summary)} if layer else None
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
@@ -188,10 +189,10 @@ def _resume_context(context: ResumeContext) -> dict[str, Any]:
         "nextSteps": list(context.next_steps),
         "instructionFiles": list(context.instruction_files),
         "suggestedDurableRefs": [
-            {"id": one.id, "kind": one.kind.value, "text": quoted(one.text), "pinned": one.pinned}
-            for one in context.durable
+            {"id": ref.id, "kind": ref.kind.value, "text": quoted(ref.text), "pinned": ref.pinned}
+            for ref in context.durable
         ],
-        "suggestedDreamRefs": [dream.as_json(one) for one in context.dream],
+        "suggestedDreamRefs": [dream.as_json(ref) for ref in context.dream],
         "suggestedTeamEntries": _team(context.team),
         "diagnostics": list(context.diagnostics),
     }
@@ -200,10 +201,10 @@ def _resume_context(context: ResumeContext) -> dict[str, Any]:
 def _team(entries: Iterable[TeamEntry]) -> list[dict[str, str]]:
     return [
         {
-            "path": one.path,
-            "title": printable(one.title),
-            "text": quoted(one.text),
+            "path": entry.path,
+            "title": printable(entry.title),
+            "text": quoted(entry.text),
             "origin": REPOSITORY,
         }
-        for one in entries
+        for entry in entries
     ]

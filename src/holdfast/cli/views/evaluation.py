@@ -1,4 +1,4 @@
-"""How an evaluation is shown: means with their errors, and a bar while it goes on."""
+"""How an evaluation is shown: means with their errors, and a progress bar."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from holdfast.core.evaluation.survival import Mean
 _T = TypeVar("_T")
 
 
-def shown(things: Sequence[_T], doing: str) -> Iterable[_T]:
-    """The same things, with a bar on a terminal that says how many are done."""
+def with_progress(things: Sequence[_T], doing: str) -> Iterable[_T]:
+    """The same things, with a progress bar on a terminal."""
     if not sys.stderr.isatty():
         return things
     from rich.console import Console

@@ -26,20 +26,20 @@ def memory_row(memory: Memory) -> Row:
     return given(serialisation.memory_row(memory, access.now()), redact)
 
 
-def kept_row(kept: MemoryOutcome) -> Row:
-    """What became of a wish, for a program."""
-    return {**memory_row(kept.memory), "again": kept.again, "supersedes": list(kept.supersedes)}
+def outcome_row(outcome: MemoryOutcome) -> Row:
+    """The outcome of a request to remember, for a program."""
+    return {**memory_row(outcome.memory), "again": outcome.again, "supersedes": list(outcome.supersedes)}
 
 
-def give_kept(kept: MemoryOutcome) -> None:
-    """The id of a memory that was kept, and beside it what is worth knowing."""
-    if kept.again:
-        say(f"known already; it was said {kept.memory.seen} times")
-    for id in kept.supersedes:
+def give_outcome(outcome: MemoryOutcome) -> None:
+    """Print the id of a stored memory to stdout, and notes about it to stderr."""
+    if outcome.again:
+        say(f"known already; it was said {outcome.memory.seen} times")
+    for id in outcome.supersedes:
         say(f"it supersedes {id}, which said otherwise")
-    if Label.TRANSIENT in kept.memory.labels:
+    if Label.TRANSIENT in outcome.memory.labels:
         say("note: it speaks of this moment, and will soon be untrue")
-    click.echo(kept.memory.id)
+    click.echo(outcome.memory.id)
 
 
 def give_memories(memories: Iterable[Memory]) -> None:

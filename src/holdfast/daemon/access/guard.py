@@ -1,8 +1,8 @@
-"""The guard of the HTTP door: looks at who comes before anything of a request is read.
+"""The guard of the HTTP listener: checks each request before its body is read.
 
-A page in a browser can send requests to the loopback address, and reach it under a name of its own. So the
-name is looked at first, then where the request comes from, then the key. What is answered goes out with the
-headers that keep a browser from doing more with it than showing it. What can be asked is not here.
+A page in a browser can send requests to the loopback address, also under a host name of its own. So the guard
+checks the host name first, then the origin, then the key. Each answer gets headers that let a browser do no
+more than show it. Not here: the routes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
 COOKIE: Final = "holdfast"
 OPEN_PATH: Final = "/open"
-"""Where a one-time link leads: the key is in the link."""
+"""The path of a one-time login link; the key is in the link."""
 BODY_TIME: Final = 10.0
 """Seconds between two pieces of a request's body."""
 LINGER: Final = 2.0
-"""Seconds for which the body of a refused request is read, and forgotten."""
+"""Seconds for which the body of a refused request is read and discarded."""
 BODY_MOST: Final = 1 << 20
-LETTER_MOST: Final = 16 << 20
+HOOK_EVENT_MOST: Final = 16 << 20
 LONG_BODIES: Final = ("/mcp", "/api/hooks/")
 _POLICY: Final = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -50,7 +50,7 @@ PROTECTION: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is not answered, and what its sender can do."""
+    """Why a request is refused, and what its sender can do."""
 
     status: int
     why: str
@@ -60,23 +60,23 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names that this server goes by, each with its port, and whether one speaks TLS with it."""
+    """The host names of this server, each with its port, and whether it uses TLS."""
 
     hosts: tuple[str, ...]
     tls: bool = False
 
-    def is_ours(self, host: bytes) -> bool:
+    def is_own_host(self, host: bytes) -> bool:
         """Whether a `Host` is one of them."""
         return host.lower().decode("latin-1") in self.hosts
 
-    def is_our_page(self, origin: bytes) -> bool:
-        """Whether an `Origin` is a page of ours."""
+    def is_own_page(self, origin: bytes) -> bool:
+        """Whether an `Origin` is this server."""
         scheme = b"https://" if self.tls else b"http://"
-        return origin.lower().startswith(scheme) and self.is_ours(origin[len(scheme) :])
+        return origin.lower().startswith(scheme) and self.is_own_host(origin[len(scheme) :])
 
 
 class Guard:
-    """Lets a request in if it comes to us by our name, from no other site, with a key, and not too often."""
+    """Admits a request to this server's name, from no other site, with a key, and within the limits."""
 
     def __init__(self, app: App, names: Names, keys: Keys, limits: Limits) -> None:
         self._app = app
@@ -91,36 +91,36 @@ class Guard:
         if scope["type"] != "http":
             return
         head = _Head(scope["method"], scope["path"], scope["headers"])
-        found = self._looked_at(head)
-        if isinstance(found, Refusal):
-            await _refuse(receive, _protected(send), found, head)
+        verdict = self._check(head)
+        if isinstance(verdict, Refusal):
+            await _refuse(receive, _protected(send), verdict, head)
             return
-        most = LETTER_MOST if head.path.startswith(LONG_BODIES) else BODY_MOST
+        most = HOOK_EVENT_MOST if head.path.startswith(LONG_BODIES) else BODY_MOST
         if head.announced > most:
             too_long = Refusal(413, f"more than {most:,} bytes are not taken")
             await _refuse(receive, _protected(send), too_long, head)
             return
-        scope["holdfast.pass"] = found
+        scope["holdfast.pass"] = verdict
         await self._app(scope, _bounded(receive, most), _protected(send))
 
-    def _looked_at(self, head: _Head) -> Pass | Refusal:
+    def _check(self, head: _Head) -> Pass | Refusal:
         hosts = head.every(b"host")
-        if len(hosts) != 1 or not self._names.is_ours(hosts[0]):
+        if len(hosts) != 1 or not self._names.is_own_host(hosts[0]):
             return Refusal(421, "this is not the name of this server")
         origins = head.every(b"origin")
-        if not all(map(self._names.is_our_page, origins)):
+        if not all(map(self._names.is_own_page, origins)):
             return Refusal(403, "requests from another site are not answered")
         if head.path == OPEN_PATH and head.method == "GET":
             return Pass("link", Scope.READ)
-        found = self._pass(head)
-        if found is None:
+        granted = self._pass(head)
+        if granted is None:
             return Refusal(
                 401,
                 "there is no key, or a wrong one",
                 "`holdfast dashboard` opens a browser; "
                 "programs send the token in `http/token` in the Holdfast home as a bearer",
             )
-        return self._allowed(head, found, from_our_page=bool(origins))
+        return self._allowed(head, granted, from_own_page=bool(origins))
 
     def _pass(self, head: _Head) -> Pass | None:
         proofs = head.every(b"authorization")
@@ -130,38 +130,38 @@ class Guard:
         cookie = _cookie(head.every(b"cookie"))
         return self._keys.of_cookie(cookie) if cookie else None
 
-    def _allowed(self, head: _Head, found: Pass, *, from_our_page: bool) -> Pass | Refusal:
-        """What this key may do, from where it is used, and how often."""
+    def _allowed(self, head: _Head, granted: Pass, *, from_own_page: bool) -> Pass | Refusal:
+        """Check what this key may do, from where it is used, and how often."""
         changes = head.method not in SAFE
-        if changes and found.scope is not Scope.FULL:
+        if changes and granted.scope is not Scope.FULL:
             return Refusal(403, "this token may look, and change nothing", "use the token in `http/token`")
-        if found.is_browser and ((changes and not from_our_page) or head.is_foreign):
-            # Another server on this machine is the same site to a browser, and its pages send our cookie.
-            return Refusal(403, "a browser is answered if a page of ours asks")
-        wait = self._limits.wait(found.holder, head.method, head.path)
-        return Refusal(429, "too many requests", "come back later", wait) if wait else found
+        if granted.is_browser and ((changes and not from_own_page) or head.is_foreign):
+            # To a browser, another server on this machine is the same site, and its pages send this cookie.
+            return Refusal(403, "a browser may ask this only from a page of Holdfast")
+        wait = self._limits.wait(granted.holder, head.method, head.path)
+        return Refusal(429, "too many requests", "come back later", wait) if wait else granted
 
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What a request says before its body."""
+    """The head of a request."""
 
     method: str
     path: str
     headers: Iterable[tuple[bytes, bytes]]
 
-    def every(self, wanted: bytes) -> list[bytes]:
-        return [value for name, value in self.headers if name.lower() == wanted]
+    def every(self, header: bytes) -> list[bytes]:
+        return [value for name, value in self.headers if name.lower() == header]
 
     @property
     def announced(self) -> int:
-        """How long the body is said to be."""
-        told = (self.every(b"content-length") or [b""])[0]
-        return int(told) if told.isdigit() else 0
+        """The announced length of the body."""
+        length = (self.every(b"content-length") or [b""])[0]
+        return int(length) if length.isdigit() else 0
 
     @property
     def is_foreign(self) -> bool:
-        """Whether a browser says that another site wants this, other than by a link that a person follows."""
+        """Whether a browser says that another site sent this, other than by a link that a person follows."""
         site = (self.every(b"sec-fetch-site") or [b"none"])[0]
         follows = self.every(b"sec-fetch-mode") == [b"navigate"] and self.every(b"sec-fetch-dest") == [
             b"document"
@@ -177,10 +177,10 @@ class _Head:
 
 def _cookie(headers: list[bytes]) -> str:
     try:
-        found = SimpleCookie("; ".join(value.decode("latin-1") for value in headers)).get(COOKIE)
+        morsel = SimpleCookie("; ".join(value.decode("latin-1") for value in headers)).get(COOKIE)
     except CookieError:
         return ""
-    return found.value if found else ""
+    return morsel.value if morsel else ""
 
 
 async def _refuse(receive: Receive, send: Send, refusal: Refusal, head: _Head) -> None:
@@ -197,12 +197,12 @@ async def _refuse(receive: Receive, send: Send, refusal: Refusal, head: _Head) -
     ]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})
-    await _poured_away(receive)
+    await _discard_body(receive)
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _poured_away(receive: Receive) -> None:
-    """Read on for a while: to hang up on what was sent resets the connection, and the answer goes with it."""
+async def _discard_body(receive: Receive) -> None:
+    """Read the body for a while: closing earlier would reset the connection, and the answer would be lost."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(LINGER):
             while (await receive()).get("more_body"):
@@ -210,7 +210,7 @@ async def _poured_away(receive: Receive) -> None:
 
 
 def _protected(send: Send) -> Send:
-    """The same, with the headers that every answer goes out with; nothing is kept by a browser unasked."""
+    """The same `send`, with the headers that every answer has; by default browsers store nothing."""
 
     async def send_protected(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -224,9 +224,9 @@ def _protected(send: Send) -> Send:
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
-    """The same, but a body that does not go on, or goes on for too long, is given up.
+    """The same `receive`, but a body that stalls or is too long ends with an error or a disconnect.
 
-    Behind it, a hang-up is waited for as long as it takes.
+    After the body, it waits for a disconnect without a limit.
     """
     reading, size = True, 0
 

@@ -1,5 +1,5 @@
-"""The HTTP API: what programs and the dashboard can ask the daemon, one file for each thing they ask about.
+"""The HTTP API for programs and the dashboard, one module for each subject.
 
-Routes read what was asked, have the engine do it, and shape the answer. Who may ask is for the guard to say;
-what is true is for the engine.
+Routes parse the request, have the engine do it, and shape the answer. Not here: who may ask (`access.guard`),
+and decisions (the engine).
 """

@@ -1,4 +1,4 @@
-"""The API as an application: all routes together, what they answer redacted, and what can be asked told."""
+"""The API as a FastAPI application: all routes, redacted answers, and the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ redactor, once when it was kept and once more when it is given.
 
 
 def make_api(executor: Executor, lifespan: Lifespan[FastAPI]) -> FastAPI:
-    """The API as it is served: what is asked is done in the office."""
+    """The API as it is served; the executor does the work."""
     app = described(_redacting(executor), lifespan)
     app.state.executor = executor
     tell_problems(app)
@@ -48,7 +48,7 @@ def make_api(executor: Executor, lifespan: Lifespan[FastAPI]) -> FastAPI:
 def described(
     answer: type[JSONResponse] = JSONResponse, lifespan: Lifespan[FastAPI] | None = None
 ) -> FastAPI:
-    """The application with every route of the API in it, enough to tell what can be asked."""
+    """The application with every route of the API, enough to generate its description."""
     app = FastAPI(
         title="Holdfast",
         version=__version__,
@@ -68,13 +68,13 @@ def described(
     return app
 
 
-# Only told here: it is the guard that lets in or does not.
+# For the description only: the guard decides who is let in.
 _bearer: Final = HTTPBearer(auto_error=False, description="`holdfast token show` prints it.")
 _cookie: Final = APIKeyCookie(name=COOKIE, auto_error=False, description="`holdfast dashboard` gives it.")
 
 
 def _redacting(executor: Executor) -> type[JSONResponse]:
-    """The kind of answer in which every text is redacted once more."""
+    """The response class that redacts every text once more."""
 
     class Redacted(JSONResponse):
         def render(self, content: Any) -> bytes:  # noqa: ANN401 - whatever JSON can say
@@ -84,11 +84,11 @@ def _redacting(executor: Executor) -> type[JSONResponse]:
 
 
 class _Counting:
-    """Counts what was answered, by the route that answered it."""
+    """Counts answers by method, route and status."""
 
     def __init__(self, app: App, executor: Executor) -> None:
         self._app = app
-        self._office = executor
+        self._executor = executor
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:
@@ -96,13 +96,13 @@ class _Counting:
                 route = str(getattr(scope.get("route"), "path", "none"))
                 if scope["path"].startswith("/api/") and not route.startswith("/api/"):
                     route = f"/api{route}"
-                self._office.answered[scope["method"], route, message["status"]] += 1
+                self._executor.answered[scope["method"], route, message["status"]] += 1
             await send(message)
 
         await self._app(scope, receive, counted if scope["type"] == "http" else send)
 
 
 def _name_of(route: APIRoute) -> str:
-    """What an operation is called: `checkpoints_of_project`."""
+    """The operation id, such as `checkpoints_of_project`."""
     module = str(route.endpoint.__module__).rsplit(".", 1)[-1]
     return f"{module}_{route.name}"

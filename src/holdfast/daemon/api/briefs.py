@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.brief.brief_input import Reason
 from holdfast.core.brief.startup_block import written
-from holdfast.daemon.api.executor import InOffice
+from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.briefing.resume import next_brief
 from holdfast.engine.engine import Engine
@@ -67,7 +67,7 @@ class NextBrief(BaseModel):
 
 @router.get("/briefs", response_model=ReceiptPage)
 async def listed(
-    executor: InOffice,
+    executor: ExecutorDep,
     paging: Paged,
     session: Annotated[str, Query(max_length=1_000, description="Of this session only.")] = "",
 ) -> object:
@@ -75,25 +75,25 @@ async def listed(
     rows = await executor.do(
         lambda engine: engine.store.page_of_receipts(session, paging.behind, paging.wanted)
     )
-    return paging.page(rows, lambda one: Mark(one.created_at, one.id), receipt_row)
+    return paging.page(rows, lambda receipt: Mark(receipt.created_at, receipt.id), receipt_row)
 
 
 @router.get("/briefs/{id}", response_model=ReceiptRow)
-async def one(executor: InOffice, id: str) -> object:
+async def one(executor: ExecutorDep, id: str) -> object:
     """One brief, by the id of its receipt."""
 
-    def found(engine: Engine) -> Row:
+    def fetch(engine: Engine) -> Row:
         receipt = engine.store.receipt(id)
         if receipt is None:
             raise NotThere(f"there is no brief `{id}`", "`/api/briefs` lists them")
         return receipt_row(receipt)
 
-    return await executor.do(found)
+    return await executor.do(fetch)
 
 
 @router.get("/next-brief", response_model=NextBrief)
 async def to_come(
-    executor: InOffice,
+    executor: ExecutorDep,
     project: Annotated[str, Query(max_length=4_096, description="Its id, or a path of it.")],
 ) -> object:
     """What the next session of a project would be given back, as things are now."""
@@ -104,12 +104,12 @@ def next_row(engine: Engine, project: str) -> Row:
     """The brief that the next session of a project would be given."""
     place = named(engine, project)
     budget = engine.config(place).continuity.recovery_budget_chars
-    told = next_brief(engine, place)
-    brief = written(told, budget) if told else None
+    brief_input = next_brief(engine, place)
+    brief = written(brief_input, budget) if brief_input else None
     return {
         "text": brief.text if brief else "",
-        "reason": told.reason if told else None,
-        "predecessor": told.session.key if told else None,
+        "reason": brief_input.reason if brief_input else None,
+        "predecessor": brief_input.session.key if brief_input else None,
         "created_at": to_iso(engine.clock()),
         "budget": budget,
         "size": len(brief.text) if brief else 0,

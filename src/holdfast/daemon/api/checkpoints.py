@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.session.checkpoint import Checkpoint
 from holdfast.core.session.session import Trigger
-from holdfast.daemon.api.executor import InOffice
+from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import known
@@ -66,20 +66,20 @@ class DiffRow(BaseModel):
 
 
 @router.get("/checkpoints", response_model=CheckpointPage)
-async def of_project(executor: InOffice, paging: Paged, project: Project = "") -> object:
+async def of_project(executor: ExecutorDep, paging: Paged, project: Project = "") -> object:
     """Recent checkpoints of a project, or of all."""
 
-    def found(engine: Engine) -> list[Checkpoint]:
+    def fetch(engine: Engine) -> list[Checkpoint]:
         if not project:
             return engine.store.page_of_checkpoints(paging.behind, paging.wanted)
         place = known(engine, project)
         return engine.store.page_of_project(place.project_id, paging.behind, paging.wanted) if place else []
 
-    return _page(paging, await executor.do(found))
+    return _page(paging, await executor.do(fetch))
 
 
 @router.get("/checkpoints/{session_key:path}", response_model=CheckpointPage)
-async def of_session(executor: InOffice, paging: Paged, session_key: str) -> object:
+async def of_session(executor: ExecutorDep, paging: Paged, session_key: str) -> object:
     """The checkpoints of one session; of one that nobody knows there are none."""
     rows = await executor.do(
         lambda engine: engine.store.page_of_session(session_key, paging.behind, paging.wanted)
@@ -89,12 +89,12 @@ async def of_session(executor: InOffice, paging: Paged, session_key: str) -> obj
 
 @router.get("/checkpoint-diff", response_model=DiffRow)
 async def difference(
-    executor: InOffice,
+    executor: ExecutorDep,
     older: Annotated[str, Query(max_length=200, description="The id of a checkpoint.")],
     newer: Annotated[str, Query(max_length=200, description="The id of another.")],
 ) -> object:
     """What changed between the digests of two checkpoints."""
-    return await executor.do(lambda engine: diff_row(_named(engine, older), _named(engine, newer)))
+    return await executor.do(lambda engine: diff_row(_checkpoint(engine, older), _checkpoint(engine, newer)))
 
 
 def diff_row(older: Checkpoint, newer: Checkpoint) -> Row:
@@ -105,12 +105,12 @@ def diff_row(older: Checkpoint, newer: Checkpoint) -> Row:
     return {"older": older.id, "newer": newer.id, "diff": "\n".join(lines)}
 
 
-def _named(engine: Engine, id: str) -> Checkpoint:
-    found = engine.store.checkpoint(id)
-    if found is None:
+def _checkpoint(engine: Engine, id: str) -> Checkpoint:
+    checkpoint = engine.store.checkpoint(id)
+    if checkpoint is None:
         raise NotThere(f"there is no checkpoint `{id}`", "it may have served its time")
-    return found
+    return checkpoint
 
 
 def _page(paging: Paged, rows: list[Checkpoint]) -> object:
-    return paging.page(rows, lambda one: Mark(one.created_at, one.id), checkpoint_row)
+    return paging.page(rows, lambda checkpoint: Mark(checkpoint.created_at, checkpoint.id), checkpoint_row)

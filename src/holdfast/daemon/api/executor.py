@@ -1,8 +1,8 @@
-"""The office: where what is asked over HTTP is done, apart from the letters.
+"""The executor: does the engine's work for HTTP requests, apart from hook events.
 
-It has a thread of its own with its own way to the store, so that no hook ever waits for a page, and another
-for what reads everything, so that no page waits for that. What removes something for good goes to the worker,
-which does it between two letters.
+It has a thread with its own connection to the store, so that no hook ever waits for a page, and another one
+for requests that read everything, so that no page waits for those. Permanent deletions go to the worker,
+which does them between two hook events.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from holdfast.stores.base import Head
 
 T = TypeVar("T")
 ANSWER_TIME: Final = 20.0
-"""Seconds after which whoever asked is told to come back; what was begun is finished."""
+"""Seconds after which the client is told to come back; the work is still finished."""
 
 
 class Executor:
-    """Does the engine's work for whoever asks over HTTP."""
+    """Does the engine's work for HTTP requests."""
 
     def __init__(self, dispatcher: Dispatcher, keys: Keys, stop: asyncio.Event, log: logging.Logger) -> None:
         self.dispatcher = dispatcher
@@ -39,11 +39,11 @@ class Executor:
         self.stop = stop
         self.log = log
         self.answered = Counter[tuple[str, str, int]]()
-        """How often each method and route was answered with which status."""
+        """The number of answers by method, route and status."""
         self.listeners = 0
-        """How many listen to what is new."""
-        self._pages = _Room(dispatcher)
-        self._archive = _Room(dispatcher)
+        """The number of open event streams."""
+        self._pages = _EngineThread(dispatcher)
+        self._archive = _EngineThread(dispatcher)
 
     async def do(self, work: Callable[[Engine], T]) -> T:
         """The result of work that uses the engine; TimeoutError if it takes too long."""
@@ -51,9 +51,9 @@ class Executor:
         return await asyncio.wait_for(self._pages.do(work), ANSWER_TIME)
 
     async def read_through(self, work: Callable[[Engine, Callable[[], bool]], T]) -> T:
-        """The same for what reads everything: in a room of its own, so that no page waits for it.
+        """The same for work that reads everything: in a thread of its own, so that no page waits for it.
 
-        The work is told whether anybody still waits, and may stop with a TimeoutError when nobody does.
+        The work gets a function that says whether the client still waits, and may stop with a TimeoutError.
         """
         self.dispatcher.last_hook_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
@@ -61,49 +61,49 @@ class Executor:
         return await asyncio.wait_for(done, ANSWER_TIME)
 
     async def look(self, limit: int) -> list[Head]:
-        """The latest of each kind; that somebody listens is no reason for the daemon to stay."""
+        """The latest rows of each kind; unlike `do`, this does not keep the daemon from stopping as idle."""
         return await self._pages.do(lambda engine: engine.store.heads(limit))
 
     async def do_between_hook_events(self, work: Callable[[Engine], T]) -> T:
-        """The same where the daemon's own worker does it."""
+        """The same as `do`, by the daemon's worker."""
         return await self.dispatcher.do(Urgency.CONTROL, lambda: work(self.dispatcher.engine))
 
     def redacted(self, value: T) -> T:
-        """The value as it may be given away."""
+        """The value with every text redacted, as it may be served."""
         lists = self.dispatcher.lists()
         return given(value, lambda text: redact_as_seen(text, lists=lists))
 
     async def close(self) -> None:
-        """Let go of the store, and end the threads."""
+        """Close the connections to the store and end the threads."""
         await self._pages.close()
         await self._archive.close()
 
 
-class _Room:
-    """A thread with its own way to the store, opened when it is first needed."""
+class _EngineThread:
+    """A thread with its own engine and connection to the store, opened when first needed."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
-        self._reception = dispatcher
+        self._dispatcher = dispatcher
         self._open = ExitStack()
-        self._desk: Engine | None = None
+        self._engine: Engine | None = None
         self._worker = Worker(asyncio.get_running_loop())
 
     async def do(self, work: Callable[[Engine], T]) -> T:
-        return await self._worker.do(Urgency.CONTROL, lambda: work(self._at_desk()))
+        return await self._worker.do(Urgency.CONTROL, lambda: work(self._own_engine()))
 
     async def close(self) -> None:
         await self._worker.do(Urgency.HOUSEKEEPING, self._open.close)
         await asyncio.to_thread(self._worker.stop)
 
-    def _at_desk(self) -> Engine:
-        if self._desk is None:
-            self._desk = self._open.enter_context(self._reception.own_desk())
-        return self._desk
+    def _own_engine(self) -> Engine:
+        if self._engine is None:
+            self._engine = self._open.enter_context(self._dispatcher.own_engine())
+        return self._engine
 
 
-def _office(request: Request) -> Executor:
-    found: Executor = request.app.state.executor
-    return found
+def _executor_of(request: Request) -> Executor:
+    executor: Executor = request.app.state.executor
+    return executor
 
 
-InOffice = Annotated[Executor, Depends(_office)]
+ExecutorDep = Annotated[Executor, Depends(_executor_of)]

@@ -1,4 +1,4 @@
-"""Health over HTTP: what the doctor finds, how sessions went, what was measured, and figures to watch."""
+"""Health over HTTP: the doctor's findings, session scores, evaluation results, and metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 
 from holdfast import __version__
 from holdfast.core.session.score import Start
-from holdfast.daemon.api.executor import InOffice
+from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Engine
 from holdfast.engine.evaluation import results
@@ -79,39 +79,41 @@ class EvaluationPage(Page[EvaluationRow]):
 
 @router.get("/health", response_model=Health)
 async def health(
-    executor: InOffice,
+    executor: ExecutorDep,
     *,
-    deep: Annotated[bool, Query(description="Also read the store through, and send trial letters.")] = False,
+    deep: Annotated[
+        bool, Query(description="Also read the whole store, and send trial hook events.")
+    ] = False,
 ) -> object:
     """What the doctor finds."""
     look = examine.thoroughly if deep else examine.at_a_glance
 
-    def found(engine: Engine) -> list[Row]:
-        return [asdict(one) for one in look(engine, executor.dispatcher.home, os.environ)]
+    def fetch(engine: Engine) -> list[Row]:
+        return [asdict(finding) for finding in look(engine, executor.dispatcher.home, os.environ)]
 
-    rows = await (executor.read_through(lambda engine, _: found(engine)) if deep else executor.do(found))
+    rows = await (executor.read_through(lambda engine, _: fetch(engine)) if deep else executor.do(fetch))
     return {"version": __version__, "ok": all(row["ok"] for row in rows), "findings": rows}
 
 
 @router.get("/scores", response_model=ScorePage)
-async def scores(executor: InOffice, paging: Paged) -> object:
+async def scores(executor: ExecutorDep, paging: Paged) -> object:
     """How sessions went, as far as `holdfast sessions --scores` has worked it out."""
     rows = await executor.do(lambda engine: engine.store.page_of_scores(paging.behind, paging.wanted))
     return paging.page(
         rows,
-        lambda one: Mark(one.scored_at, one.session),
-        lambda one: {**asdict(one), "scored_at": to_iso(one.scored_at)},
+        lambda score: Mark(score.scored_at, score.session),
+        lambda score: {**asdict(score), "scored_at": to_iso(score.scored_at)},
     )
 
 
 @router.get("/evaluations", response_model=EvaluationPage)
-async def measured(executor: InOffice, paging: Paged) -> object:
+async def measured(executor: ExecutorDep, paging: Paged) -> object:
     """The last results of `holdfast eval survival --history`."""
-    kept = await executor.do(lambda engine: results.kept(engine.store))
+    stored_results = await executor.do(lambda engine: results.kept(engine.store))
     return paging.page_of(
-        kept,
-        lambda one: Mark(one.at, one.name),
-        lambda one: {"name": one.name, "at": to_iso(one.at), "report": one.report},
+        stored_results,
+        lambda result: Mark(result.at, result.name),
+        lambda result: {"name": result.name, "at": to_iso(result.at), "report": result.report},
     )
 
 
@@ -120,34 +122,34 @@ async def measured(executor: InOffice, paging: Paged) -> object:
     response_class=PlainTextResponse,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-async def metrics(executor: InOffice) -> PlainTextResponse:
-    """Figures in the text format of Prometheus."""
-    found = await executor.do(lambda engine: measure(engine, executor.dispatcher.home))
-    lines = executor.redacted([*_told(found), *_requests(executor)])
+async def metrics(executor: ExecutorDep) -> PlainTextResponse:
+    """Metrics in the text format of Prometheus."""
+    measured = await executor.do(lambda engine: measure(engine, executor.dispatcher.home))
+    lines = executor.redacted([*_metric_lines(measured), *_requests(executor)])
     return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
 
-def _told(found: Metrics) -> Iterator[str]:
-    for name, count in asdict(found.counts).items():
-        if name != "live":  # told by harness below
+def _metric_lines(metrics: Metrics) -> Iterator[str]:
+    for name, count in asdict(metrics.counts).items():
+        if name != "live":  # counted by harness below
             yield from _metric(f"{name}_kept", "gauge", {"": count})
-    live = {_label("harness", one.harness): one.live for one in found.captured}
+    live = {_label("harness", entry.harness): entry.live for entry in metrics.captured}
     yield from _metric("sessions_live", "gauge", live)
-    yield from _metric("store_bytes", "gauge", {"": found.store_bytes})
-    yield from _metric("letters_waiting", "gauge", {"": found.letters_waiting})
-    skipped = {_label("reason", reason): times for reason, times in found.skipped.items()}
+    yield from _metric("store_bytes", "gauge", {"": metrics.store_bytes})
+    yield from _metric("letters_waiting", "gauge", {"": metrics.letters_waiting})
+    skipped = {_label("reason", reason): times for reason, times in metrics.skipped.items()}
     yield from _metric("skipped_total", "counter", skipped)
-    today = found.spent[0].models if found.spent else {}
-    spent = {_label("model", name): one.tokens for name, one in today.items()}
+    today = metrics.spent[0].models if metrics.spent else {}
+    spent = {_label("model", name): entry.tokens for name, entry in today.items()}
     yield from _metric("model_tokens_last_day", "gauge", spent)
 
 
-def _requests(executor: InOffice) -> Iterator[str]:
-    counted = {
+def _requests(executor: ExecutorDep) -> Iterator[str]:
+    counts = {
         f"{_label('method', method)},{_label('route', route)},{_label('status', str(status))}": times
         for (method, route, status), times in sorted(executor.answered.items())
     }
-    yield from _metric("http_requests_total", "counter", counted)
+    yield from _metric("http_requests_total", "counter", counts)
 
 
 def _metric(name: str, kind: str, values: Mapping[str, int]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Hooks over HTTP: letters of harnesses that send them so, answered as a hook would be."""
+"""Hook events over HTTP, for harnesses that send them so; answered as a hook would be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request
 from starlette.responses import Response
 
 from holdfast import harnesses
-from holdfast.daemon.api.executor import InOffice
+from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.local import wire
 from holdfast.engine.hook_events.remote_hook_event import as_from_afar
 
@@ -29,25 +29,25 @@ _ANSWERS: Final[dict[int | str, dict[str, object]]] = {
     "/hooks/{event}", responses=_ANSWERS, openapi_extra={"requestBody": _BODY}, response_class=Response
 )
 async def receive_hook_event(
-    executor: InOffice,
+    executor: ExecutorDep,
     request: Request,
     event: Annotated[str, Path(max_length=100, pattern=r"^[\w-]+$", description="As the harness names it.")],
-    harness: Annotated[str, Query(max_length=100, description="Whose letter this is.")],
+    harness: Annotated[str, Query(max_length=100, description="Which harness sends it.")],
     x_holdfast_letter: Annotated[
         str,
         Header(
             max_length=200,
             pattern=r"^[\w.:-]*$",
-            description="Its id: the same one again is the same letter.",
+            description="Its id: the same id again is the same hook event.",
         ),
     ] = "",
 ) -> Response:
-    """Take in one letter. It names its session by id; a path in it is opened only if it is known already."""
+    """Record one hook event. It names its session by id; a path in it is opened only if already known."""
     known = harnesses.get(harness).name
     raw = await request.body()
     body = await executor.do_between_hook_events(lambda engine: as_from_afar(engine, event, raw))
     if body is None:
-        raise HTTPException(422, "the letter is no JSON object")
+        raise HTTPException(422, "the body is not a JSON object")
     fields = {
         "id": x_holdfast_letter or str(uuid.uuid4()),
         "harness": known,

@@ -1,10 +1,10 @@
 """Live changes as server-sent events: which sessions, checkpoints, briefs and memories are new or changed.
 
-What changed is seen in the store itself, a look a second as long as anybody listens, so that what another
-process writes is seen too. An event names what changed; what it says now is asked for where that is told.
+The store itself is polled once a second while a client listens, so that changes by another process are seen
+too. An event names what changed; the client fetches the new content by its own route.
 
-A page is older than the ear that it opens, and a connection breaks off: whoever says what it has seen, by the
-print of a look, is told where that is not what is there now.
+Changes may happen between the rendering of a page and its connection, or while a connection is broken. So a
+client says what it has seen, as a hash of the latest rows, and gets an event `missed` if that is out of date.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, HTTPException, Query
 from starlette.responses import StreamingResponse
 
-from holdfast.daemon.api.executor import Executor, InOffice
+from holdfast.daemon.api.executor import Executor, ExecutorDep
 from holdfast.stores.base import Head
 
 router = APIRouter(tags=["live"])
 EVERY: Final = 1.0
 HEADS: Final = 50
 QUIET_BEATS: Final = 15
-"""After so many looks without news a comment is sent, so that a connection that is dead is noticed."""
+"""After so many polls without news a comment is sent, so that a dead connection is noticed."""
 LISTENERS_MOST: Final = 16
 PRINT_CHARS: Final = 16
-_SEEN: Final = "The `id` of the last event that was heard, or what a page says that it has seen."
+_SEEN: Final = "The `id` of the last event received, or the state that a page was made from."
 
 
 @router.get(
@@ -39,7 +39,7 @@ _SEEN: Final = "The `id` of the last event that was heard, or what a page says t
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def live(
-    executor: InOffice,
+    executor: ExecutorDep,
     seen: Annotated[str, Query(description=_SEEN, max_length=PRINT_CHARS)] = "",
     last_event_id: Annotated[str, Header(description="The same, as browsers send it.")] = "",
 ) -> StreamingResponse:
@@ -49,14 +49,14 @@ async def live(
     """
     if executor.listeners >= LISTENERS_MOST:
         raise HTTPException(429, "too many listen already", {"retry-after": "60"})
-    # Looked at before the answer begins: whatever happens after that is told.
+    # Read before the answer begins: every later change is reported.
     heads = await executor.look(HEADS)
     missed = (last_event_id or seen) not in {"", print_of(heads)}
     return StreamingResponse(_events(executor, heads, missed=missed), media_type="text/event-stream")
 
 
 def print_of(heads: Sequence[Head]) -> str:
-    """By what a look is told from another that showed something else."""
+    """A hash of the latest rows, which differs when any of them changed."""
     return hashlib.sha256(repr(heads).encode()).hexdigest()[:PRINT_CHARS]
 
 
@@ -86,5 +86,5 @@ def _id(heads: Sequence[Head]) -> bytes:
 
 
 def _event(head: Head) -> bytes:
-    told = json.dumps({name: value for name, value in asdict(head).items() if name != "kind"})
-    return f"event: {head.kind}\ndata: {told}\n\n".encode()
+    data = json.dumps({name: value for name, value in asdict(head).items() if name != "kind"})
+    return f"event: {head.kind}\ndata: {data}\n\n".encode()

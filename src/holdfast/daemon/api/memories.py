@@ -1,4 +1,4 @@
-"""Memories over HTTP: looked through, searched, kept, changed, pinned and forgotten."""
+"""Memories over HTTP: list, search, store, change, pin and forget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from holdfast.core.events.world import Project as Place
 from holdfast.core.memory.memory import Label, Memory, MemoryKind, Scope
 from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.executor import InOffice
+from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged, cursor_of
 from holdfast.engine.engine import Engine
 from holdfast.engine.index.scope import within
@@ -29,7 +29,7 @@ from holdfast.stores.base import START, Mark
 router = APIRouter(tags=["memories"])
 SOURCE: Final = "http"
 NOWHERE: Final = Place("", "", "", "", os.devnull)
-"""For whoever names no project: what holds everywhere."""
+"""Stands for no project: only memories that hold everywhere."""
 
 
 class MemoryRow(BaseModel):
@@ -116,7 +116,7 @@ class ForgottenMemory(BaseModel):
 
 @router.get("/memories", response_model=MemoryPage)
 async def listed(
-    executor: InOffice,
+    executor: ExecutorDep,
     paging: Paged,
     project: Project = "",
     *,
@@ -124,23 +124,23 @@ async def listed(
 ) -> object:
     """Memories of a project and the user's own; without a project, all there are."""
 
-    def found(engine: Engine) -> Row:
+    def fetch(engine: Engine) -> Row:
         place = projects.named(engine, project) if project else NOWHERE
         where, rows, behind = within(place, all_projects=not project), list[Memory](), paging.behind
         while len(rows) < paging.wanted and (
             page := engine.store.page_of_memories(where, behind, paging.wanted)
         ):
-            rows += [one for one in page if superseded or not one.superseded_by]
-            behind = _said(page[-1])
+            rows += [memory for memory in page if superseded or not memory.superseded_by]
+            behind = _mark(page[-1])
         now = engine.clock()
-        return paging.page(rows[: paging.wanted], _said, lambda one: memory_row(one, now))
+        return paging.page(rows[: paging.wanted], _mark, lambda memory: memory_row(memory, now))
 
-    return await executor.do(found)
+    return await executor.do(fetch)
 
 
 @router.get("/memories/search", response_model=FindingPage)
 async def search(
-    executor: InOffice,
+    executor: ExecutorDep,
     paging: Paged,
     q: Annotated[str, Query(min_length=1, max_length=2_000, description="Words to look for.")],
     project: Project = "",
@@ -148,46 +148,46 @@ async def search(
 ) -> object:
     """What was remembered, written down or said, by words and by meaning; nothing is counted as recalled."""
 
-    def found(engine: Engine) -> Row:
+    def fetch(engine: Engine) -> Row:
         place = projects.named(engine, project) if project else NOWHERE
         passed = 0 if paging.behind == START else paging.behind.at
         limit = min(passed + paging.wanted, LIMIT_MOST)
-        asked = Asked(q, limit, tuple(kind), all_projects=not project)
-        rows = look_up(engine, place, asked)[passed:] if q.strip() else []
-        shown, now = rows[: paging.limit], engine.clock()
-        more = cursor_of(Mark(passed + len(shown), "")) if len(rows) > paging.limit else None
-        return {"items": [finding_row(one, now) for one in shown], "next": more}
+        query = Asked(q, limit, tuple(kind), all_projects=not project)
+        rows = look_up(engine, place, query)[passed:] if q.strip() else []
+        matches, now = rows[: paging.limit], engine.clock()
+        more = cursor_of(Mark(passed + len(matches), "")) if len(rows) > paging.limit else None
+        return {"items": [finding_row(match, now) for match in matches], "next": more}
 
-    return await executor.do(found)
+    return await executor.do(fetch)
 
 
 @router.post("/memories", response_model=KeptMemory, status_code=201)
-async def keep(executor: InOffice, new: NewMemory) -> object:
+async def keep(executor: ExecutorDep, new: NewMemory) -> object:
     """Keep something until it is forgotten."""
 
-    def kept(engine: Engine) -> Row:
+    def store(engine: Engine) -> Row:
         place = projects.named(engine, new.project) if new.project else NOWHERE
         scope = Scope.PROJECT if new.project else Scope.USER
-        wish = remember.MemoryRequest(new.text, tuple(new.tags), new.importance, new.pinned, scope)
-        made = remember.remember(engine, place, wish, source=SOURCE)
-        told = {"again": made.again, "supersedes": list(made.supersedes)}
-        return {**memory_row(made.memory, engine.clock()), **told}
+        request = remember.MemoryRequest(new.text, tuple(new.tags), new.importance, new.pinned, scope)
+        remembered = remember.remember(engine, place, request, source=SOURCE)
+        outcome = {"again": remembered.again, "supersedes": list(remembered.supersedes)}
+        return {**memory_row(remembered.memory, engine.clock()), **outcome}
 
-    return await executor.do(kept)
+    return await executor.do(store)
 
 
 @router.get("/memories/{id}", response_model=MemoryRow)
-async def one(executor: InOffice, id: str) -> object:
+async def one(executor: ExecutorDep, id: str) -> object:
     """One memory, by its id."""
-    return await executor.do(lambda engine: memory_row(_named(engine, id), engine.clock()))
+    return await executor.do(lambda engine: memory_row(_memory(engine, id), engine.clock()))
 
 
 @router.patch("/memories/{id}", response_model=MemoryRow)
-async def change(executor: InOffice, id: str, changes: Changes) -> object:
+async def change(executor: ExecutorDep, id: str, changes: Changes) -> object:
     """Change a memory's text, tags or importance, pin it, or let it fade again."""
 
     def changed(engine: Engine) -> Row:
-        before = _named(engine, id)
+        before = _memory(engine, id)
         memory = remember.edit(
             engine,
             replace(NOWHERE, project_id=before.project_id, worktree_id=before.worktree_id),
@@ -203,23 +203,25 @@ async def change(executor: InOffice, id: str, changes: Changes) -> object:
 
 
 @router.delete("/memories/{id}", response_model=ForgottenMemory)
-async def drop(executor: InOffice, id: str) -> object:
+async def drop(executor: ExecutorDep, id: str) -> object:
     """Remove a memory for good, from every file of the home; what it had superseded holds again."""
 
     def dropped(engine: Engine) -> Row:
-        _named(engine, id)
-        gone = forget.forget(engine.store, executor.dispatcher.home, forget.OneMemory(id), engine.clock())
-        return {"memories": gone.memories}
+        _memory(engine, id)
+        forgotten = forget.forget(
+            engine.store, executor.dispatcher.home, forget.OneMemory(id), engine.clock()
+        )
+        return {"memories": forgotten.memories}
 
     return await executor.do_between_hook_events(dropped)
 
 
-def _named(engine: Engine, id: str) -> Memory:
+def _memory(engine: Engine, id: str) -> Memory:
     memory = engine.store.memory(id)
     if memory is None:
         raise NotThere(f"there is no memory `{id}`", "`/api/memories` lists them")
     return memory
 
 
-def _said(memory: Memory) -> Mark:
+def _mark(memory: Memory) -> Mark:
     return Mark(memory.created_at, memory.id)

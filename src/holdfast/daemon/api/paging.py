@@ -1,4 +1,4 @@
-"""Paging: how a list is given page by page, and how the next page is asked for."""
+"""Paging: lists in pages, with a cursor for the next page."""
 
 from __future__ import annotations
 
@@ -35,24 +35,27 @@ class Paging:
 
     @property
     def wanted(self) -> int:
-        """One more than is shown: whether it is there says whether there is another page."""
+        """How many rows to fetch: one more than is shown, which says whether there is another page."""
         return self.limit + 1
 
     def page(self, rows: Sequence[T], mark: Callable[[T], Mark], row: Callable[[T], R]) -> dict[str, object]:
-        """The page of so many rows as `wanted`."""
-        shown = rows[: self.limit]
-        more = len(rows) > self.limit and shown
-        return {"items": [row(one) for one in shown], "next": cursor_of(mark(shown[-1])) if more else None}
+        """The page made of up to `wanted` rows."""
+        visible = rows[: self.limit]
+        more = len(rows) > self.limit and visible
+        return {
+            "items": [row(item) for item in visible],
+            "next": cursor_of(mark(visible[-1])) if more else None,
+        }
 
     def page_of(
         self, rows: Iterable[T], mark: Callable[[T], Mark], row: Callable[[T], R]
     ) -> dict[str, object]:
-        """The page out of a list that is here as a whole."""
+        """The page of a list that is in memory as a whole."""
 
-        def place(one: T) -> tuple[int, str]:
-            return mark(one).at, mark(one).id
+        def place(item: T) -> tuple[int, str]:
+            return mark(item).at, mark(item).id
 
-        chosen = [one for one in rows if place(one) < (self.behind.at, self.behind.id)]
+        chosen = [item for item in rows if place(item) < (self.behind.at, self.behind.id)]
         chosen.sort(key=place, reverse=True)
         return self.page(chosen[: self.wanted], mark, row)
 
@@ -61,20 +64,22 @@ Paged = Annotated[Paging, Depends()]
 
 
 def cursor_of(mark: Mark) -> str:
-    """A mark as it goes over the wire."""
-    told = json.dumps([mark.at, mark.id], separators=(",", ":"))
-    return base64.urlsafe_b64encode(told.encode()).decode().rstrip("=")
+    """A mark encoded as a cursor."""
+    encoded = json.dumps([mark.at, mark.id], separators=(",", ":"))
+    return base64.urlsafe_b64encode(encoded.encode()).decode().rstrip("=")
 
 
 def mark_of(cursor: str) -> Mark:
-    """The mark that a cursor stands for; 422 for one that we never gave."""
+    """The mark that a cursor encodes; 422 for a malformed one."""
     try:
-        told = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
-        at, id = told
+        decoded = json.loads(
+            base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        )
+        at, id = decoded
         is_mark = type(at) is int and 0 <= at <= START.at and isinstance(id, str)
         id.encode()
     except (ValueError, TypeError, AttributeError):
         is_mark, at, id = False, 0, ""
     if not is_mark:
-        raise HTTPException(422, "the cursor is none that was given")
+        raise HTTPException(422, "the cursor is not one that this API returned")
     return Mark(at, id)

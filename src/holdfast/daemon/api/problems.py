@@ -1,4 +1,4 @@
-"""Problems: what went wrong, told to a program as a status, a sentence and what can be done."""
+"""Problems: errors as a program gets them, with a status, a sentence and a hint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Problem(BaseModel):
     hint: str = ""
 
 
-def _told(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def _responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem, "description": MEANINGS[status]} for status in statuses}
 
 
@@ -44,7 +44,7 @@ MEANINGS: Final = {
     429: "Too many requests; `Retry-After` says when to come back.",
     503: "It takes too long, or somebody else is writing; come back.",
 }
-RESPONSES: Final = _told(400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
+RESPONSES: Final = _responses(400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
 """What any route may answer instead."""
 _STATUSES: Final = (
     (NotThere, 404),
@@ -61,31 +61,33 @@ _ASK: Final = "`/api/openapi.json` says what can be asked"
 
 
 def tell_problems(app: FastAPI) -> None:
-    """Have everything that goes wrong told in the same shape."""
-    app.add_exception_handler(HoldfastError, _of_ours)
+    """Answer every error in the same shape."""
+    app.add_exception_handler(HoldfastError, _of_holdfast)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(RequestValidationError, _of_request)
     app.add_exception_handler(TimeoutError, _of_time)
 
 
-async def _of_ours(request: Request, error: Exception) -> Response:
+async def _of_holdfast(request: Request, error: Exception) -> Response:
     status = next(status for kind, status in _STATUSES if isinstance(error, kind))
-    told = error if isinstance(error, HoldfastError) else HoldfastError(str(error))
-    return _answer(request, status, told.message, told.hint)
+    problem = error if isinstance(error, HoldfastError) else HoldfastError(str(error))
+    return _answer(request, status, problem.message, problem.hint)
 
 
 async def _of_http(request: Request, error: Exception) -> Response:
-    status, said = (error.status_code, str(error.detail)) if isinstance(error, HTTPException) else (500, "")
+    status, message = (
+        (error.status_code, str(error.detail)) if isinstance(error, HTTPException) else (500, "")
+    )
     headers = dict(getattr(error, "headers", None) or {})
-    answer = _answer(request, status, said, _ASK if status in (404, 405) else "")
+    answer = _answer(request, status, message, _ASK if status in (404, 405) else "")
     answer.headers.update(headers)
     return answer
 
 
 async def _of_request(request: Request, error: Exception) -> Response:
-    found = error.errors() if isinstance(error, RequestValidationError) else ()
-    told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found)
-    return _answer(request, 422, told, _ASK)
+    errors = error.errors() if isinstance(error, RequestValidationError) else ()
+    message = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in errors)
+    return _answer(request, 422, message, _ASK)
 
 
 async def _of_time(request: Request, error: Exception) -> Response:  # noqa: ARG001
@@ -93,6 +95,6 @@ async def _of_time(request: Request, error: Exception) -> Response:  # noqa: ARG
 
 
 def _answer(request: Request, status: int, error: str, hint: str) -> Response:
-    told = request.app.state.executor.redacted({"error": error, "hint": hint})
+    body = request.app.state.executor.redacted({"error": error, "hint": hint})
     headers = {"retry-after": "5"} if status == 503 else {}
-    return JSONResponse(told, status, headers)
+    return JSONResponse(body, status, headers)

@@ -1,6 +1,6 @@
-"""What of a project stands in files a person may edit, over HTTP: continuity, ledger, handoffs.
+"""A project's files that a person may edit, over HTTP: continuity, ledger, handoffs.
 
-A project is named by its id, never by a path: the files are those that Holdfast itself knows of it.
+A project is named by its id, never by a path: only files that Holdfast itself knows can be reached.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.documents.continuity import LayerName
 from holdfast.core.events.world import Project
-from holdfast.daemon.api.executor import Executor, InOffice
+from holdfast.daemon.api.executor import Executor, ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.documents import continuity, handoff, ledger, written_by_hand
 from holdfast.engine.documents.continuity import ContinuityFiles
@@ -107,45 +107,49 @@ class HandoffPage(Page[HandoffRow]):
 
 
 @router.get("/projects", response_model=ProjectPage)
-async def known(executor: InOffice, paging: Paged) -> object:
+async def known(executor: ExecutorDep, paging: Paged) -> object:
     """The projects of which a session is kept."""
     every = await executor.do(lambda engine: engine.store.projects())
-    return paging.page_of(every, lambda one: Mark(0, one.project_id), _project)
+    return paging.page_of(every, lambda project: Mark(0, project.project_id), _project)
 
 
 @router.get("/projects/{project}/continuity", response_model=ContinuityRow)
-async def layers(executor: InOffice, project: ProjectId) -> object:
+async def layers(executor: ExecutorDep, project: ProjectId) -> object:
     """The working state of a project, both layers of it."""
-    return await executor.do(lambda engine: {"layers": layer_rows(engine, _room(executor, engine, project))})
+    return await executor.do(
+        lambda engine: {"layers": layer_rows(engine, _continuity_files(executor, engine, project))}
+    )
 
 
 @router.put("/projects/{project}/continuity/{layer}", response_model=LayerRow)
-async def put_layer(executor: InOffice, project: ProjectId, layer: LayerName, new: NewText) -> object:
+async def put_layer(executor: ExecutorDep, project: ProjectId, layer: LayerName, new: NewText) -> object:
     """Put an edited text in place of a layer; what was there becomes a past version."""
 
     def put(engine: Engine) -> Row:
-        room = _room(executor, engine, project)
-        written_by_hand.put_layer(engine, room, layer, new.text, new.print)
-        return next(row for row in layer_rows(engine, room) if row["layer"] == layer)
+        files = _continuity_files(executor, engine, project)
+        written_by_hand.put_layer(engine, files, layer, new.text, new.print)
+        return next(row for row in layer_rows(engine, files) if row["layer"] == layer)
 
     return await executor.do(put)
 
 
 @router.get("/projects/{project}/continuity/{layer}/history", response_model=VersionPage)
-async def layer_history(executor: InOffice, paging: Paged, project: ProjectId, layer: LayerName) -> object:
+async def layer_history(executor: ExecutorDep, paging: Paged, project: ProjectId, layer: LayerName) -> object:
     """The past versions of a layer."""
-    paths = await executor.do(lambda engine: _room(executor, engine, project).places.versions(layer))
+    paths = await executor.do(
+        lambda engine: _continuity_files(executor, engine, project).places.versions(layer)
+    )
     return paging.page_of(paths, lambda path: Mark(int(path.stem), ""), _version)
 
 
 @router.get("/projects/{project}/ledger", response_model=LedgerRow)
-async def one_ledger(executor: InOffice, project: ProjectId) -> object:
+async def one_ledger(executor: ExecutorDep, project: ProjectId) -> object:
     """The ledger of the worktree that was last worked in."""
     return await executor.do(lambda engine: ledger_row(engine, *_ledger(executor, engine, project)))
 
 
 @router.put("/projects/{project}/ledger", response_model=LedgerRow)
-async def put_ledger(executor: InOffice, project: ProjectId, new: NewText) -> object:
+async def put_ledger(executor: ExecutorDep, project: ProjectId, new: NewText) -> object:
     """Put an edited text in place of the ledger; what was there becomes a past version."""
 
     def put(engine: Engine) -> Row:
@@ -157,33 +161,35 @@ async def put_ledger(executor: InOffice, project: ProjectId, new: NewText) -> ob
 
 
 @router.get("/projects/{project}/ledger/history", response_model=VersionPage)
-async def ledger_history(executor: InOffice, paging: Paged, project: ProjectId) -> object:
+async def ledger_history(executor: ExecutorDep, paging: Paged, project: ProjectId) -> object:
     """The past versions of the ledger."""
-    kept = await executor.do(lambda engine: ledger_files.versions(_ledger(executor, engine, project)[0]))
-    rows = [(one.at, one.writer, one.text()) for one in kept]
+    versions = await executor.do(lambda engine: ledger_files.versions(_ledger(executor, engine, project)[0]))
+    rows = [(version.at, version.writer, version.text()) for version in versions]
     return paging.page_of(
-        rows, lambda one: Mark(one[0], one[1]), lambda one: {"at": to_iso(one[0]), "text": one[2]}
+        rows,
+        lambda version: Mark(version[0], version[1]),
+        lambda version: {"at": to_iso(version[0]), "text": version[2]},
     )
 
 
 @router.get("/projects/{project}/handoffs", response_model=HandoffPage)
-async def handoffs(executor: InOffice, paging: Paged, project: ProjectId) -> object:
+async def handoffs(executor: ExecutorDep, paging: Paged, project: ProjectId) -> object:
     """The handoffs of all worktrees of a project."""
-    found = await executor.do(lambda engine: handoff.every(projects.named(engine, project)))
-    # Their times are a person's words; what counts is that a later one comes behind them all.
-    numbers = {id(one): number for number, one in enumerate(reversed(found))}
-    return paging.page_of(found, lambda one: Mark(numbers[id(one)], one.name), _handoff)
+    files = await executor.do(lambda engine: handoff.every(projects.named(engine, project)))
+    # Their times are text that a person may edit, so their order in the list serves as the mark.
+    numbers = {id(file): number for number, file in enumerate(reversed(files))}
+    return paging.page_of(files, lambda file: Mark(numbers[id(file)], file.name), _handoff)
 
 
-def layer_rows(engine: Engine, room: ContinuityFiles) -> list[Row]:
+def layer_rows(engine: Engine, files: ContinuityFiles) -> list[Row]:
     """Both layers, also those that are not there yet."""
     return [
         {
             "layer": name,
-            "path": str(room.places.target(name).whole),
-            "text": written_by_hand.layer_text(room, name),
+            "path": str(files.places.target(name).whole),
+            "text": written_by_hand.layer_text(files, name),
             "print": written_by_hand.print_to_give(
-                engine, room.project, written_by_hand.layer_text(room, name)
+                engine, files.project, written_by_hand.layer_text(files, name)
             ),
         }
         for name in LayerName
@@ -192,19 +198,19 @@ def layer_rows(engine: Engine, room: ContinuityFiles) -> list[Row]:
 
 def ledger_row(engine: Engine, place: Place, project: Project) -> Row:
     """The ledger as it is; empty texts where there is none."""
-    looked = ledger.look(engine, place, project)
-    text = looked.text if looked else ""
+    current = ledger.look(engine, place, project)
+    text = current.text if current else ""
     return {
         "path": place.path,
         "text": text,
         "print": written_by_hand.print_to_give(engine, project, text),
-        "saved_at": to_iso(looked.saved_at) if looked else None,
-        "notices": list(looked.notices) if looked else [],
-        "came_with_the_clone": looked.came_with_the_clone if looked else False,
+        "saved_at": to_iso(current.saved_at) if current else None,
+        "notices": list(current.notices) if current else [],
+        "came_with_the_clone": current.came_with_the_clone if current else False,
     }
 
 
-def _room(executor: Executor, engine: Engine, project: str) -> ContinuityFiles:
+def _continuity_files(executor: Executor, engine: Engine, project: str) -> ContinuityFiles:
     return continuity.room(engine, executor.dispatcher.home, projects.named(engine, project))
 
 
@@ -223,15 +229,15 @@ def _version(path: Path) -> Row:
     return {"at": to_iso(int(path.stem)), "text": path.read_text(encoding="utf-8", errors="replace")}
 
 
-def _handoff(found: handoff.HandoffFile) -> Row:
-    head = found.head
+def _handoff(file: handoff.HandoffFile) -> Row:
+    head = file.head
     return {
-        "name": found.name,
+        "name": file.name,
         "purpose": head.purpose,
         "created": head.created,
         "session_key": head.session,
         "harness": head.harness,
         "branch": head.branch,
         "is_open": head.is_open,
-        "text": found.text,
+        "text": file.text,
     }

@@ -1,6 +1,6 @@
-"""The reference page of the HTTP API, made from what the routes themselves say.
+"""The reference page of the HTTP API, generated from the routes.
 
-`python -m holdfast.daemon.api.reference > docs/reference/api.md` writes it; a test keeps it true.
+`python -m holdfast.daemon.api.reference > docs/reference/api.md` writes it; a test checks that it is current.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ def reference() -> str:
                 f"## `{method.upper()} {path}`",
                 "",
                 str(operation["description"]),
-                *_asked(operation),
+                *_request_lines(operation),
             ]
-            lines += _answered(operation)
+            lines += _response_lines(operation)
     lines += ["", "# What is sent and answered", *_models(spec["components"]["schemas"])]
     return "\n".join(lines) + "\n"
 
 
 def _problems(spec: Schema) -> Iterator[str]:
     any_route = next(iter(next(iter(spec["paths"].values())).values()))
-    for status, told in any_route["responses"].items():
+    for status, response in any_route["responses"].items():
         if not status.startswith("2"):
-            yield f"- **{status}** {told['description']}"
+            yield f"- **{status}** {response['description']}"
 
 
-def _asked(operation: Schema) -> Iterator[str]:
-    rows = [_parameter(one) for one in operation.get("parameters", ())]
+def _request_lines(operation: Schema) -> Iterator[str]:
+    rows = [_parameter(parameter) for parameter in operation.get("parameters", ())]
     body = operation.get("requestBody")
     if body:
         rows.append(f"- the body: {_type(next(iter(body['content'].values()))['schema'])}")
@@ -58,20 +58,21 @@ def _asked(operation: Schema) -> Iterator[str]:
         yield from rows
 
 
-def _parameter(one: Schema) -> str:
-    schema = one["schema"]
+def _parameter(parameter: Schema) -> str:
+    schema = parameter["schema"]
     default = schema.get("default")
-    notes = [f"in the {one['in']}", _type(schema), *(["required"] if one.get("required") else [])]
+    notes = [f"in the {parameter['in']}", _type(schema), *(["required"] if parameter.get("required") else [])]
     if default not in (None, "", []):
         notes.append(f"default {default}")
-    return f"- `{one['name']}` ({', '.join(notes)}). {one.get('description', '')}".rstrip()
+    return f"- `{parameter['name']}` ({', '.join(notes)}). {parameter.get('description', '')}".rstrip()
 
 
-def _answered(operation: Schema) -> Iterator[str]:
-    for status, told in operation["responses"].items():
+def _response_lines(operation: Schema) -> Iterator[str]:
+    for status, response in operation["responses"].items():
         if status.startswith("2"):
             kinds = [
-                f"{_type(content['schema'])} as `{kind}`" for kind, content in told.get("content", {}).items()
+                f"{_type(content['schema'])} as `{kind}`"
+                for kind, content in response.get("content", {}).items()
             ]
             yield ""
             yield f"Answers {status}: {', '.join(kinds) or 'nothing'}."
@@ -83,14 +84,13 @@ def _models(schemas: Schema) -> Iterator[str]:
             continue
         yield from ("", f"## {name}", "", schema.get("description", ""))
         if "enum" in schema:
-            yield from ("", "One of " + ", ".join(f"`{one}`" for one in schema["enum"]) + ".")
+            yield from ("", "One of " + ", ".join(f"`{value}`" for value in schema["enum"]) + ".")
         fields = schema.get("properties", {})
         if fields:
             yield ""
-        for field, told in fields.items():
-            yield (
-                f"- `{field}` ({_type(told)}). {told.get('description', '')}".rstrip().removesuffix(".") + "."
-            )
+        for field, definition in fields.items():
+            line = f"- `{field}` ({_type(definition)}). {definition.get('description', '')}".rstrip()
+            yield f"{line.removesuffix('.')}."
 
 
 def _type(schema: Schema) -> str:
@@ -99,7 +99,7 @@ def _type(schema: Schema) -> str:
         name = schema["$ref"].rsplit("/", 1)[-1]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema:
-        return " or ".join(_type(one) for one in schema["anyOf"])
+        return " or ".join(_type(option) for option in schema["anyOf"])
     if schema.get("type") == "array":
         return f"list of {_type(schema['items'])}"
     return str(schema.get("type", "any"))

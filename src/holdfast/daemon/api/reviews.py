@@ -1,4 +1,4 @@
-"""What a person looks through, over HTTP: how continuity came about, doubtful memories, dream candidates."""
+"""Reviews over HTTP: the continuity's audit log, doubtful memories, exposed secrets, dream candidates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from holdfast.core.documents.continuity import Part
 from holdfast.core.documents.promotion import Candidate, Destination, ReviewState, Step
 from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.executor import Executor, InOffice
+from holdfast.daemon.api.executor import Executor, ExecutorDep
 from holdfast.daemon.api.memories import NOWHERE
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.daemon.api.project_files import ProjectId
@@ -92,92 +92,98 @@ class CandidatePage(Page[CandidateRow]):
 
 
 @router.get("/projects/{project}/audit", response_model=AuditPage)
-async def account(executor: InOffice, paging: Paged, project: ProjectId) -> object:
+async def account(executor: ExecutorDep, paging: Paged, project: ProjectId) -> object:
     """How the continuity of a project came about."""
-    entries = await executor.do(lambda engine: _room(executor, engine, project).entries())
+    entries = await executor.do(lambda engine: _continuity_files(executor, engine, project).entries())
     return paging.page_of(
-        entries, lambda one: Mark(one.at, one.id), lambda one: {"at": to_iso(one.at), "entry": one.as_json()}
+        entries,
+        lambda entry: Mark(entry.at, entry.id),
+        lambda entry: {"at": to_iso(entry.at), "entry": entry.as_json()},
     )
 
 
 @router.get("/audit/memories", response_model=DoubtPage)
-async def doubtful(executor: InOffice, paging: Paged, project: Project = "") -> object:
+async def doubtful(executor: ExecutorDep, paging: Paged, project: Project = "") -> object:
     """Memories that are worth a look: duplicates, echoes, those whose files are gone or that nobody finds."""
 
-    def found(engine: Engine) -> Row:
+    def fetch(engine: Engine) -> Row:
         place = projects.named(engine, project) if project else NOWHERE
         audited = audit_memories.audit(engine, place, all_projects=not project)
         rows: list[Row] = [{**asdict(doubt), "text": memory.text} for doubt, memory in audited.found]
         return paging.page_of(rows, lambda row: Mark(0, f"{row['id']} {row['problem']}"), _itself)
 
-    return await executor.read_through(lambda engine, _: found(engine))
+    return await executor.read_through(lambda engine, _: fetch(engine))
 
 
 @router.get("/audit/secrets", response_model=ExposedPage)
-async def exposed(executor: InOffice, paging: Paged) -> object:
+async def exposed(executor: ExecutorDep, paging: Paged) -> object:
     """How many secrets today's rules would still find in what is kept; everything is read for it.
 
     That may take longer than an answer may; `holdfast audit secrets` takes its time.
     """
 
-    def found(engine: Engine, in_time: Callable[[], bool]) -> Row:
-        counted = audit.secrets(engine.store, executor.dispatcher.home, executor.dispatcher.lists(), in_time)
-        rows: list[Row] = [asdict(one) for one in counted]
+    def fetch(engine: Engine, in_time: Callable[[], bool]) -> Row:
+        counts = audit.secrets(engine.store, executor.dispatcher.home, executor.dispatcher.lists(), in_time)
+        rows: list[Row] = [asdict(count) for count in counts]
         return paging.page_of(rows, lambda row: Mark(0, f"{row['place']} {row['kind']}"), _itself)
 
-    return await executor.read_through(found)
+    return await executor.read_through(fetch)
 
 
 @router.get("/projects/{project}/dreams", response_model=CandidatePage)
 async def candidates(
-    executor: InOffice,
+    executor: ExecutorDep,
     paging: Paged,
     project: ProjectId,
     standing: Annotated[ReviewState | None, Query(description="Only those that stand so.")] = None,
 ) -> object:
     """What of the continuity may become a memory or an instruction."""
 
-    def found(engine: Engine) -> Row:
-        room = _room(executor, engine, project)
-        snapshot = dream.inspect(room).snapshot
-        rows = [one for one in snapshot.candidates if standing in (None, one.standing)] if snapshot else []
-        return paging.page_of(rows, _built, lambda one: candidate_row(room, one))
+    def fetch(engine: Engine) -> Row:
+        files = _continuity_files(executor, engine, project)
+        snapshot = dream.inspect(files).snapshot
+        rows = (
+            [candidate for candidate in snapshot.candidates if standing in (None, candidate.standing)]
+            if snapshot
+            else []
+        )
+        return paging.page_of(rows, _built, lambda candidate: candidate_row(files, candidate))
 
-    return await executor.do(found)
+    return await executor.do(fetch)
 
 
 @router.post("/projects/{project}/dreams", response_model=CandidatePage)
-async def build(executor: InOffice, paging: Paged, project: ProjectId) -> object:
+async def build(executor: ExecutorDep, paging: Paged, project: ProjectId) -> object:
     """Put up candidates from the continuity; what was decided before stands."""
 
     def built(engine: Engine) -> Row:
-        room = _room(executor, engine, project)
+        files = _continuity_files(executor, engine, project)
         return paging.page_of(
-            dream.build(engine, room).candidates, _built, lambda one: candidate_row(room, one)
+            dream.build(engine, files).candidates, _built, lambda candidate: candidate_row(files, candidate)
         )
 
     return await executor.do(built)
 
 
 @router.post("/projects/{project}/dreams/{candidate}/{step}", response_model=CandidateRow)
-async def decide(executor: InOffice, project: ProjectId, candidate: str, step: Step) -> object:
+async def decide(executor: ExecutorDep, project: ProjectId, candidate: str, step: Step) -> object:
     """Take one step with a candidate: adopt, approve, reject, promote, verify-apply."""
 
     def decided(engine: Engine) -> Row:
-        room = _room(executor, engine, project)
-        return candidate_row(room, dream.take(engine, room, candidate, step))
+        files = _continuity_files(executor, engine, project)
+        return candidate_row(files, dream.take(engine, files, candidate, step))
 
     return await executor.do(decided)
 
 
-def candidate_row(room: ContinuityFiles, one: Candidate) -> Row:
+def candidate_row(files: ContinuityFiles, candidate: Candidate) -> Row:
     """A candidate, with the patch that it would be."""
-    shown = dream.prepared(room, one) if one.lane is Destination.INSTRUCTION else None
-    patch = {"file": shown.file, "line": shown.line, "patch": shown.patch} if shown else None
-    return {**asdict(one), "built_at": to_iso(one.built_at), "proposal": patch}
+    proposal = dream.prepared(files, candidate) if candidate.lane is Destination.INSTRUCTION else None
+    patch = {"file": proposal.file, "line": proposal.line, "patch": proposal.patch} if proposal else None
+    return {**asdict(candidate), "built_at": to_iso(candidate.built_at), "proposal": patch}
 
 
-def _room(executor: Executor, engine: Engine, project: str) -> ContinuityFiles:
+def _continuity_files(executor: Executor, engine: Engine, project: str) -> ContinuityFiles:
     return continuity.room(engine, executor.dispatcher.home, projects.named(engine, project))
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from holdfast.core.session.session import Phase, Session
 from holdfast.daemon.api.checkpoints import Project
-from holdfast.daemon.api.executor import InOffice
+from holdfast.daemon.api.executor import ExecutorDep
 from holdfast.daemon.api.paging import Page, Paged
 from holdfast.engine.engine import Engine
 from holdfast.engine.repository.projects import known
@@ -83,79 +83,79 @@ class PressurePage(Page[PressureRow]):
 
 
 @router.get("/sessions", response_model=SessionPage)
-async def listed(executor: InOffice, paging: Paged, project: Project = "") -> object:
+async def listed(executor: ExecutorDep, paging: Paged, project: Project = "") -> object:
     """The sessions that were seen."""
 
-    def found(engine: Engine) -> object:
+    def fetch(engine: Engine) -> object:
         place = known(engine, project) if project else None
         if project and place is None:
             return {"items": []}
         rows = engine.store.page_of_sessions(place.project_id if place else "", paging.behind, paging.wanted)
-        return paging.page(rows, _heard, lambda one: session_row(engine, one))
+        return paging.page(rows, _last_event, lambda session: session_row(engine, session))
 
-    return await executor.do(found)
+    return await executor.do(fetch)
 
 
 @router.get("/sessions/{session_key:path}/timeline", response_model=PointPage)
-async def happened(executor: InOffice, paging: Paged, session_key: str) -> object:
+async def happened(executor: ExecutorDep, paging: Paged, session_key: str) -> object:
     """What happened in a session: its events, checkpoints and briefs."""
 
-    def found(engine: Engine) -> object:
-        _named(engine, session_key)
+    def fetch(engine: Engine) -> object:
+        _session(engine, session_key)
         points = timeline.page(engine, session_key, paging.behind, paging.wanted)
-        return paging.page(points, lambda one: Mark(one.at, one.id), _point)
+        return paging.page(points, lambda point: Mark(point.at, point.id), _point)
 
-    return await executor.do(found)
+    return await executor.do(fetch)
 
 
 @router.get("/sessions/{session_key:path}", response_model=SessionRow)
-async def one(executor: InOffice, session_key: str) -> object:
+async def one(executor: ExecutorDep, session_key: str) -> object:
     """One session, by its key."""
-    return await executor.do(lambda engine: session_row(engine, _named(engine, session_key)))
+    return await executor.do(lambda engine: session_row(engine, _session(engine, session_key)))
 
 
 @router.get("/pressure", response_model=PressurePage)
 async def pressure(
-    executor: InOffice,
+    executor: ExecutorDep,
     paging: Paged,
     session: Annotated[str, Query(max_length=1_000, description="Every count of this session.")] = "",
 ) -> object:
     """How full the windows of all live sessions are; with a session, how full its window was over time."""
 
-    def found(engine: Engine) -> object:
+    def fetch(engine: Engine) -> object:
         if session:
-            return _counts(engine, _named(engine, session), paging)
-        return paging.page_of(engine.store.live_sessions(), _heard, lambda live: _now(engine, live))
+            return _counts(engine, _session(engine, session), paging)
+        return paging.page_of(engine.store.live_sessions(), _last_event, lambda live: _now(engine, live))
 
-    return await executor.do(found)
+    return await executor.do(fetch)
 
 
 def _counts(engine: Engine, session: Session, paging: Paged) -> Row:
-    holds = session_row(engine, session)["capacity"]
+    capacity = session_row(engine, session)["capacity"]
     points = timeline.counts(engine, session.key, paging.behind, paging.wanted)
 
     def row(point: Point) -> Row:
-        percent = point.tokens * 100 // int(str(holds))
-        told = {"tokens": point.tokens, "capacity": holds, "percent": percent}
-        return {"session_key": session.key, "at": to_iso(point.at), **told}
+        percent = point.tokens * 100 // int(str(capacity))
+        count = {"tokens": point.tokens, "capacity": capacity, "percent": percent}
+        return {"session_key": session.key, "at": to_iso(point.at), **count}
 
     return paging.page(points, lambda point: Mark(point.at, point.id), row)
 
 
 def _now(engine: Engine, session: Session) -> Row:
-    told = session_row(engine, session)
+    row = session_row(engine, session)
     names = ("session_key", "tokens", "capacity", "percent")
-    return {**{name: told[name] for name in names}, "at": told["last_event_at"]}
+    return {**{name: row[name] for name in names}, "at": row["last_event_at"]}
 
 
-def _named(engine: Engine, key: str) -> Session:
-    found = engine.store.session(key)
-    if found is None:
+def _session(engine: Engine, key: str) -> Session:
+    session = engine.store.session(key)
+    if session is None:
         raise NotThere(f"there is no session `{key}`", "`/api/sessions` lists them")
-    return found
+    return session
 
 
-def _heard(session: Session) -> Mark:
+def _last_event(session: Session) -> Mark:
     return Mark(session.last_event_at, session.key)
 
 

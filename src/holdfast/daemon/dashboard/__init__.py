@@ -1,5 +1,5 @@
-"""The dashboard: pages for a person, written on the server, with one stylesheet and one small script.
+"""The dashboard: pages for a person, rendered on the server, with one stylesheet and one small script.
 
-A page gets rows that went through the office's redactor and makes HTML of them. What is asked for and done is
-the API's and the engine's matter; nothing here decides or stores.
+A page gets rows that the executor has redacted and makes HTML of them. Nothing here decides or stores;
+changes go through the API.
 """

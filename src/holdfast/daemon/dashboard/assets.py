@@ -1,6 +1,6 @@
-"""Assets: stylesheet, script and sign of all pages, each under an address that says what is in it.
+"""Assets: stylesheet, script and icon of all pages, each under an address with a hash of its content.
 
-So a browser asks for them once and keeps them, and after an upgrade it asks for others. None is a secret.
+So a browser loads each once and caches it, and loads it again after an upgrade. None is a secret.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ ASKED_AGAIN: Final = "private, no-cache"
 
 
 def address(name: str) -> str:
-    """Where a page finds it."""
+    """The address of an asset."""
     return f"/static/{name}?{mark(name)}"
 
 
 @cache
 def mark(name: str) -> str:
-    """What is in it, in a few letters."""
+    """A short hash of an asset's content."""
     return blake2s(content(name), digest_size=6).hexdigest()
 
 
 @cache
 def content(name: str) -> bytes:
-    """All of it."""
+    """The bytes of an asset."""
     return files("holdfast.daemon.dashboard").joinpath("static", name).read_bytes()

@@ -1,4 +1,4 @@
-"""Brief: what an agent was given back, item by item, what was left out, and the harness's own summary."""
+"""The pages of briefs: each item that was given or left out, beside the harness's own summary."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ def briefs_page(view: View, listed: Row) -> Html:
 
 def brief_page(view: View, row: Row, summary: str) -> Html:
     """One brief with its receipt."""
-    said = [item for item in row["items"] if item["rendered"]]
-    left = [item for item in row["items"] if not item["rendered"]]
+    rendered = [item for item in row["items"] if item["rendered"]]
+    omitted = [item for item in row["items"] if not item["rendered"]]
     return page(
         view,
         "/briefs",
         f"Brief ({row['reason']})",
         _about(view, row),
-        section(f"Said: {len(said)} items", _items(view, said, "score"), _ORDER, id="said"),
-        section(f"Left out: {len(left)} items", _items(view, left, "omitted"), id="left"),
-        _beside(row["text"], summary),
+        section(f"Said: {len(rendered)} items", _items(view, rendered, "score"), _ORDER, id="said"),
+        section(f"Left out: {len(omitted)} items", _items(view, omitted, "omitted"), id="left"),
+        _side_by_side(row["text"], summary),
     )
 
 
@@ -110,7 +110,7 @@ def _items(view: View, items: Sequence[Row], last: str) -> Html:
     return table("Items", names, body)
 
 
-def _beside(text: str, summary: str) -> Html:
+def _side_by_side(text: str, summary: str) -> Html:
     own = pre(summary) if summary else el("p", "The harness told none for this window.", class_="note")
     return el(
         "div",

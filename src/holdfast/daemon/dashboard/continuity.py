@@ -1,4 +1,4 @@
-"""Continuity: both layers and the ledger side by side, written in place, with a preview and their past."""
+"""The page of continuity: both layers and the ledger side by side, with editor, preview and history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLES: Final = {"project": "Shared by all worktrees", "project-local": "This wo
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A text that a person may edit: where it stands, where it is put, and its past versions."""
+    """A text that a person may edit: its file, the route that saves it, and its past versions."""
 
     title: str
     path: str
@@ -37,12 +37,12 @@ def continuity_page(view: View, projects: Sequence[Row], chosen: str, texts: Seq
         "/continuity",
         "Continuity",
         choice(projects, chosen, "/continuity"),
-        el("div", [_editor(view, number, one) for number, one in enumerate(texts)], class_="columns"),
+        el("div", [_editor(view, number, text) for number, text in enumerate(texts)], class_="columns"),
     )
 
 
 def choice(projects: Sequence[Row], chosen: str, action: str) -> Html:
-    """Which project is meant."""
+    """The form that chooses a project."""
     options = [
         el("option", row["path"], value=row["project_id"], selected=row["project_id"] == chosen)
         for row in projects
@@ -61,35 +61,35 @@ def choice(projects: Sequence[Row], chosen: str, action: str) -> Html:
     )
 
 
-def _editor(view: View, number: int, one: Written) -> Html:
-    field, shown = f"text-{number}", f"preview-{number}"
+def _editor(view: View, number: int, text: Written) -> Html:
+    field, preview_id = f"text-{number}", f"preview-{number}"
     form = el(
         "form",
-        el("label", one.title, for_=field, class_="heading"),
-        el("p", one.path, class_="path"),
-        [el("p", badge("note", "label"), " ", note, class_="note") for note in one.notes],
+        el("label", text.title, for_=field, class_="heading"),
+        el("p", text.path, class_="path"),
+        [el("p", badge("note", "label"), " ", note, class_="note") for note in text.notes],
         el(
             "textarea",
-            verbatim(one.text),
+            verbatim(text.text),
             id=field,
             name="text",
             rows=18,
             spellcheck="false",
-            data_preview=shown,
-            readonly=one.print == NOT_WHOLE,
+            data_preview=preview_id,
+            readonly=text.print == NOT_WHOLE,
         ),
         el(
             "div", el("button", "Save", type="submit"), el("output", for_=field, class_="note"), class_="line"
         ),
-        data_put=one.put,
-        data_print=one.print,
+        data_put=text.put,
+        data_print=text.print,
     )
-    preview = el("details", el("summary", "Preview"), el("div", id=shown, class_="preview"))
-    return el("section", form, preview, _past(view, one), class_="card", aria_label=one.title)
+    preview = el("details", el("summary", "Preview"), el("div", id=preview_id, class_="preview"))
+    return el("section", form, preview, _past(view, text), class_="card", aria_label=text.title)
 
 
-def _past(view: View, one: Written) -> Html:
-    if not one.past:
+def _past(view: View, text: Written) -> Html:
+    if not text.past:
         return NOTHING
-    versions = [el("details", el("summary", view.ago(row["at"])), pre(row["text"])) for row in one.past]
-    return el("details", el("summary", f"History ({len(one.past)})"), versions, class_="history")
+    versions = [el("details", el("summary", view.ago(row["at"])), pre(row["text"])) for row in text.past]
+    return el("details", el("summary", f"History ({len(text.past)})"), versions, class_="history")

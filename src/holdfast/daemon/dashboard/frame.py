@@ -1,4 +1,4 @@
-"""The frame of every page, and the small parts that several pages have in common."""
+"""The frame of every page, and small parts that several pages share."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ HIGH: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a page needs beside its rows: the time, the theme that was chosen, and what it has seen."""
+    """What a page needs beside its rows: the time, the theme, and a hash of the state that it shows."""
 
     now: int
     theme: str = ""
     version: str = ""
     seen: str = ""
     alerts: tuple[str, ...] = ()
-    """What a person must put right before anything is kept again; shown on every page."""
+    """What a person must fix before anything is stored again; shown on every page."""
 
     def ago(self, at: str | None) -> Html:
-        """How long ago that was, with the time itself behind it."""
+        """How long ago that was, with the exact time as a tooltip."""
         if not at:
             return NOTHING
         return el("time", f"{elapsed(self.now - from_iso(at))} ago", datetime=at, title=at)
@@ -96,7 +96,7 @@ def _top(path: str) -> Html:
 
 
 def _anchor() -> Html:
-    """The sign: a frond on its rock."""
+    """The logo: a frond on its rock."""
     drawn = el(
         "path",
         d="M10 17V7m0 4C7 11 6 8 6 5m4 9c3 0 4-3 4-6M5 17h10",
@@ -117,19 +117,19 @@ def _main(title: str, *body: Child) -> Html:
 
 
 def _foot(view: View) -> Html:
-    said = el(
+    notice = el(
         "p",
         "Everything here is on this machine. ",
         el("span", "live", id="pulse", class_="pulse", role="status"),
     )
-    return el("footer", said, el("p", f"Holdfast {view.version}"))
+    return el("footer", notice, el("p", f"Holdfast {view.version}"))
 
 
 def _toasts() -> Html:
-    """Where the script tells how it went.
+    """Where the script shows the results of actions.
 
-    It is there from the start: a screen reader follows what it knows, and a page to which the script adds
-    something as it loads is laid out twice before it is painted.
+    It is there from the start: a screen reader announces only regions that it knows, and adding it on load
+    would lay out the page twice.
     """
     return el("div", id="toasts", role="status")
 
@@ -138,7 +138,7 @@ def _toasts() -> Html:
 
 
 def empty(what: str, then: Child) -> Html:
-    """What stands where there is nothing yet: what it would be, and what to do."""
+    """A placeholder for an empty list: what is missing, and what to do."""
     return el("div", el("p", el("strong", what)), el("p", then), class_="empty")
 
 
@@ -148,24 +148,24 @@ def code(text: str) -> Html:
 
 
 def section(title: str, *body: Child, id: str | None = None, live: bool = False) -> Html:
-    """A part of a page under its own heading; a live one is written anew as things change."""
+    """A part of a page under its own heading; a live one is refreshed as things change."""
     return el(
         "section", el("h2", title), *body, id=id, aria_label=title, data_live=live or None, class_="card"
     )
 
 
 def many(number: int, noun: str) -> str:
-    """So many of them, in words."""
+    """A number with its noun in the singular or plural."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def badge(text: str, kind: str = "") -> Html:
-    """A word that sorts."""
+    """A small label."""
     return el("span", text, class_=f"badge {kind}".strip())
 
 
 def phase_badge(row: Mapping[str, Any]) -> Html:
-    """Whether a session goes on; an imported one never was seen to."""
+    """A session's phase; `imported` for an imported one."""
     return badge("imported" if row["imported"] else row["phase"], row["phase"])
 
 
@@ -185,23 +185,23 @@ def gauge(row: Mapping[str, Any]) -> Html:
         aria_label="Context window",
     )
     unknown = "not counted since the compaction" if row["windows"] > 1 else "not counted yet"
-    told = f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else unknown
-    return el("div", bar, el("span", told, class_="figure"), class_=f"gauge {kind}")
+    label = f"{percent} % · {tokens // 1000:,}k of {capacity // 1000:,}k tokens" if tokens else unknown
+    return el("div", bar, el("span", label, class_="figure"), class_=f"gauge {kind}")
 
 
 def session_link(key: str, label: str | None = None) -> Html:
-    """The way to a session's page."""
+    """A link to a session's page."""
     return el("a", label or short(key), href=session_path(key), title=key)
 
 
 def session_path(key: str, **query: str) -> str:
     """The address of a session's page."""
-    asked = f"?{urlencode(query)}" if query else ""
-    return f"/sessions/{quote(key, safe='')}{asked}"
+    query_string = f"?{urlencode(query)}" if query else ""
+    return f"/sessions/{quote(key, safe='')}{query_string}"
 
 
 def short(key: str) -> str:
-    """A key as a person tells it from others."""
+    """A key shortened so that a person can still tell it from others."""
     return key[:8] if len(key) == UUID_CHARS else shortened(key, 20)
 
 
@@ -226,7 +226,7 @@ def _column(name: str, numbers: Collection[str], spare: Collection[str]) -> str 
 
 
 def with_code(text: str) -> Html:
-    """A sentence in which what stands between backticks is something to type."""
+    """A sentence with the parts between backticks as code."""
     return joined(code(part) if at % 2 else part for at, part in enumerate(_TO_TYPE.split(text)))
 
 
@@ -234,7 +234,7 @@ _TO_TYPE: Final = re.compile("`([^`]+)`")
 
 
 def pre(text: str) -> Html:
-    """A text in its own lines; one can get to it by keyboard, for it may be longer than the screen."""
+    """A preformatted text; it can be focused and scrolled by keyboard."""
     return el("pre", text, tabindex="0")
 
 
@@ -252,8 +252,10 @@ def _diff_line(line: str) -> Html:
 
 
 def more(path: str, cursor: str | None, **query: str) -> Html:
-    """The way to the next page of a list."""
+    """A link to the next page of a list."""
     if not cursor:
         return NOTHING
-    asked = urlencode({**{name: value for name, value in query.items() if value}, "cursor": cursor})
-    return el("p", el("a", "Earlier", href=f"{path}?{asked}", rel="next", class_="button"), class_="more")
+    query_string = urlencode({**{name: value for name, value in query.items() if value}, "cursor": cursor})
+    return el(
+        "p", el("a", "Earlier", href=f"{path}?{query_string}", rel="next", class_="button"), class_="more"
+    )

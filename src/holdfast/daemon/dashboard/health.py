@@ -1,4 +1,4 @@
-"""Health: what the doctor finds and what to do, what is captured and kept, and whether it helps."""
+"""The page of health: the doctor's findings, capture and storage metrics, and evaluation results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUILDERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that the page tells."""
+    """All that the page shows."""
 
     findings: Sequence[Row]
     deep: bool
@@ -70,7 +70,7 @@ def _findings(state: State) -> Html:
     thorough = el(
         "p",
         el("a", "Check thoroughly", href="/health?deep=1", class_="button"),
-        " reads the store through and sends a trial letter.",
+        " reads the whole store and sends a trial hook event.",
         class_="note",
     )
     return el("div", el("ul", listed, class_="findings"), None if state.deep else thorough)
@@ -83,14 +83,14 @@ def _capture(view: View, metrics: Metrics) -> Html:
     body = [
         el(
             "tr",
-            el("td", one.harness),
-            el("td", one.sessions, class_="number"),
-            el("td", one.live, class_="number"),
-            el("td", view.ago(to_iso(one.last_event_at))),
+            el("td", capture.harness),
+            el("td", capture.sessions, class_="number"),
+            el("td", capture.live, class_="number"),
+            el("td", view.ago(to_iso(capture.last_event_at))),
         )
-        for one in metrics.captured
+        for capture in metrics.captured
     ]
-    waiting = el("p", f"In the spool: {many(metrics.letters_waiting, 'letter')}.", class_="note")
+    waiting = el("p", f"In the spool: {many(metrics.letters_waiting, 'hook event')}.", class_="note")
     names = ("Harness", "Sessions", "At work", "Last event")
     return el("div", table("Harnesses", names, body, names[1:3]), waiting, _skipped(metrics))
 
@@ -98,18 +98,18 @@ def _capture(view: View, metrics: Metrics) -> Html:
 def _skipped(metrics: Metrics) -> Html | None:
     if not metrics.skipped:
         return None
-    told = [el("li", f"{reason}: {times:,}") for reason, times in metrics.skipped.items()]
+    reasons = [el("li", f"{reason}: {times:,}") for reason, times in metrics.skipped.items()]
     number = sum(metrics.skipped.values())
     return el(
         "details",
         el("summary", f"{many(number, 'thing')} could not be read"),
-        el("ul", told),
+        el("ul", reasons),
     )
 
 
 def _store(metrics: Metrics) -> Html:
     counts = metrics.counts
-    told = (
+    rows = (
         ("Size", f"{metrics.store_bytes / 1e6:,.1f} MB"),
         ("Sessions", f"{counts.sessions:,}"),
         ("Events", f"{counts.events:,}"),
@@ -118,7 +118,7 @@ def _store(metrics: Metrics) -> Html:
         ("Memories", f"{counts.memories:,}"),
         ("Texts to find", f"{counts.documents:,}"),
     )
-    listed = el("dl", [el("div", el("dt", name), el("dd", value)) for name, value in told], class_="figures")
+    listed = el("dl", [el("div", el("dt", name), el("dd", value)) for name, value in rows], class_="figures")
     if not metrics.taken:
         return listed
     bars = list(_by_day(metrics.taken))
@@ -126,10 +126,10 @@ def _store(metrics: Metrics) -> Html:
     return el("div", listed, el("h3", title), days(bars, title))
 
 
-def _by_day(taken: Sequence[DailyCheckpoints]) -> Iterator[Bar]:
-    """A bar for each of the last days, also for those on which nothing was kept."""
-    of_day = {one.day: one.checkpoints for one in taken}
-    last = date.fromisoformat(taken[-1].day)
+def _by_day(daily: Sequence[DailyCheckpoints]) -> Iterator[Bar]:
+    """A bar for each of the last days, also for those without a checkpoint."""
+    of_day = {day_row.day: day_row.checkpoints for day_row in daily}
+    last = date.fromisoformat(daily[-1].day)
     for number in reversed(range(DAYS)):
         day = (last - timedelta(days=number)).isoformat()
         count = of_day.get(day, 0)
@@ -150,45 +150,45 @@ def _models(metrics: Metrics) -> Html:
             "tr",
             el("td", day.date),
             el("td", name),
-            el("td", one.asked, class_="number"),
-            el("td", one.failed, class_="number"),
-            el("td", f"{one.tokens:,}", class_="number"),
-            el("td", f"{one.cents:.2f}", class_="number"),
+            el("td", usage.asked, class_="number"),
+            el("td", usage.failed, class_="number"),
+            el("td", f"{usage.tokens:,}", class_="number"),
+            el("td", f"{usage.cents:.2f}", class_="number"),
         )
         for day in metrics.spent
-        for name, one in day.models.items()
+        for name, usage in day.models.items()
     ]
     names = ("Day", "Model", "Asked", "Failed", "Tokens", "Cents")
     return table("Models", names, body, names[2:])
 
 
-def _survival(kept: Row | None) -> Html:
-    if kept is None:
+def _survival(stored_result: Row | None) -> Html:
+    if stored_result is None:
         hint = el("span", code("holdfast eval survival --history"), " measures it on your own sessions.")
         return empty("Not measured yet.", hint)
-    report = kept["report"]
+    report = stored_result["report"]
     bars = [
-        Bar(BUILDERS[name], found, f"{found:.0%}", "ours" if name == "holdfast" else "")
+        Bar(BUILDERS[name], share, f"{share:.0%}", "ours" if name == "holdfast" else "")
         for name in BUILDERS
-        if (found := survival_of(report, name)) is not None
+        if (share := survival_of(report, name)) is not None
     ]
     read = f"in {report.get('sessions', 0)} sessions of yours"
-    said = el("p", f"Of what agents named by themselves after a compaction, {read}.", class_="note")
-    return el("div", said, rows(bars, "Share that was kept"))
+    note = el("p", f"Of what agents named by themselves after a compaction, {read}.", class_="note")
+    return el("div", note, rows(bars, "Share that was kept"))
 
 
 def survival_of(report: Row, builder: str) -> float | None:
-    """How much a builder kept where harnesses compacted, as `holdfast eval survival --json` tells it."""
-    told = report.get("builders", {}).get(builder, {})
+    """A builder's survival share at compactions, from a report of `holdfast eval survival --json`."""
+    by_kind = report.get("builders", {}).get(builder, {})
     for kind in ("real", "virtual"):
-        value = told.get(kind, {}).get("survival")
+        value = by_kind.get(kind, {}).get("survival")
         if isinstance(value, int | float):
             return float(value)
     return None
 
 
 def _means(means: Mapping[Start, Mapping[str, Mean]]) -> Html:
-    if not any(one.n for told in means.values() for one in told.values()):
+    if not any(mean.n for by_measure in means.values() for mean in by_measure.values()):
         hint = el("span", code("holdfast sessions --scores"), " works out how each session went.")
         return empty("No session was scored yet.", hint)
     return el("div", [_compared(name, {start: means[start][name] for start in Start}) for name in MEASURES])
@@ -196,13 +196,18 @@ def _means(means: Mapping[Start, Mapping[str, Mean]]) -> Html:
 
 def _compared(name: str, means: Mapping[Start, Mean]) -> Html:
     """One measure, with a brief and without; counts are drawn against the greater of the two."""
-    most = max(1.0, *(one.value or 0.0 for one in means.values()))
+    most = max(1.0, *(mean.value or 0.0 for mean in means.values()))
     bars = [
-        Bar(start.value, (one.value or 0.0) / most, _said(one), "ours" if start is Start.RECOVERED else "")
-        for start, one in means.items()
+        Bar(
+            start.value,
+            (mean.value or 0.0) / most,
+            _mean_text(mean),
+            "ours" if start is Start.RECOVERED else "",
+        )
+        for start, mean in means.items()
     ]
     return el("div", el("h3", name.replace("_", " ").capitalize()), rows(bars, name))
 
 
-def _said(mean: Mean) -> str:
+def _mean_text(mean: Mean) -> str:
     return f"{mean.value:.2f} (n = {mean.n})" if mean.n and mean.value is not None else "–"

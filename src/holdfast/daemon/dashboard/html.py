@@ -1,7 +1,7 @@
-"""HTML as values: what is put into an element is escaped, unless it is an element itself.
+"""HTML as values: whatever is put into an element is escaped, unless it is an element itself.
 
-Whatever came from a transcript or a repository is made harmless to show on the way: nothing in it is markup,
-and nothing in it is hidden or turns the text around. There is no other way for a text onto a page.
+Text from a transcript or a repository also loses hidden and direction-changing characters. All text on a page
+goes through here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.core.text.defang import printable
 
 
 class Html(str):
-    """Markup of our own making."""
+    """Markup that this module made."""
 
     __slots__ = ()
 
@@ -26,29 +26,29 @@ Attribute: TypeAlias = str | int | float | bool | None
 NOTHING: Final = Html("")
 _VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})
 _PLAIN: Final = re.compile(r"[ !#-%(-;=?-~]*")
-"""What can be shown as it is: most of the thousands of texts on a page, found out at once."""
+"""Text that needs no escaping: most of the thousands of texts on a page, so they skip the slow path."""
 
 
 def el(name: str, /, *children: Child, **attributes: Attribute) -> Html:
     """An element; `class_` is the attribute `class`, and an underscore within a name a hyphen."""
-    told = "".join([_attribute(key, value) for key, value in attributes.items()])
+    attribute_text = "".join([_attribute(key, value) for key, value in attributes.items()])
     if name in _VOID:
-        return Html(f"<{name}{told}>")
-    return Html(f"<{name}{told}>{joined(children)}</{name}>")
+        return Html(f"<{name}{attribute_text}>")
+    return Html(f"<{name}{attribute_text}>{joined(children)}</{name}>")
 
 
 def joined(children: Iterable[Child]) -> Html:
-    """Several things one behind the other."""
-    return Html("".join(map(_shown, children)))
+    """Several children in a row."""
+    return Html("".join(map(_rendered, children)))
 
 
 def verbatim(text: str) -> Html:
-    """A text as it is, with all that is hidden in it: for a field in which a person goes on writing it."""
+    """A text as it is, also its hidden characters: for a field in which a person edits it."""
     # The first line feed in a text area is not part of its text.
     return Html("\n" + escape(text))
 
 
-def _shown(child: Child) -> str:
+def _rendered(child: Child) -> str:
     if child is None:
         return ""
     if isinstance(child, Html):

@@ -1,4 +1,4 @@
-"""The way in for a browser: a one-time link becomes a cookie, and the link is worth nothing any more."""
+"""A browser's login: a one-time link is exchanged for a cookie, and the link becomes invalid."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from holdfast.daemon.access.keys import COOKIE_DAYS
 from holdfast.daemon.api.executor import Executor
 
 _DAY: Final = 86_400
-# The page goes on by itself: a browser that was sent on would not send the new cookie along, because whoever
-# opened the link may be another site.
+# The page refreshes instead of redirecting: after a redirect a browser would not send the new cookie if
+# another site opened the link.
 _OPEN: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Holdfast</title>
 <meta http-equiv="refresh" content="0;url=/"><meta name="color-scheme" content="light dark">

@@ -1,4 +1,4 @@
-"""Memory: what is remembered, found as one types, changed, pinned and forgotten; and what may be junk."""
+"""The page of memories: search, edit, pin and forget them; and those that may be junk."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from holdfast.daemon.dashboard.html import Html, el, verbatim
 Row = Mapping[str, Any]
 
 
-def memory_page(view: View, asked: str, found: Row, doubts: Row | None) -> Html:
-    """The memories that fit what was asked, or all, the newest first."""
+def memory_page(view: View, query: str, matches: Row, doubts: Row | None) -> Html:
+    """The memories that match the query, or all, the newest first."""
     return page(
         view,
         "/memory",
         "Memory",
-        _search(asked),
-        el("div", _results(view, asked, found), id="results", data_live=not asked or None),
+        _search(query),
+        el("div", _results(view, query, matches), id="results", data_live=not query or None),
         _new(),
         section("Junk", _junk(doubts), id="junk"),
     )
 
 
-def _search(asked: str) -> Html:
+def _search(query: str) -> Html:
     field = el(
         "input",
         type="search",
         name="q",
         id="q",
-        value=asked,
+        value=query,
         autocomplete="off",
         data_search="results",
         placeholder="The port of the test server",
@@ -45,9 +45,9 @@ def _search(asked: str) -> Html:
     )
 
 
-def _results(view: View, asked: str, found: Row) -> Html:
-    rows = found["items"]
-    if not rows and asked:
+def _results(view: View, query: str, matches: Row) -> Html:
+    rows = matches["items"]
+    if not rows and query:
         return empty("Nothing fits.", "Fewer or other words may find it.")
     if not rows:
         hint = el(
@@ -59,8 +59,8 @@ def _results(view: View, asked: str, found: Row) -> Html:
         return empty("Nothing is remembered yet.", hint)
     cards = [_card(view, row) for row in rows]
     narrower = f"The best {len(rows)} are shown; more words find others."
-    note = el("p", narrower, class_="note more") if found.get("left_out") else None
-    return el("div", el("ul", cards, class_="memories"), note, more("/memory", found["next"], q=asked))
+    note = el("p", narrower, class_="note more") if matches.get("left_out") else None
+    return el("div", el("ul", cards, class_="memories"), note, more("/memory", matches["next"], q=query))
 
 
 def _card(view: View, row: Row) -> Html:
@@ -87,7 +87,7 @@ def _card(view: View, row: Row) -> Html:
                 aria_pressed="true" if row["pinned"] else "false",
             ),
             el("button", "Forget", type="button", data_forget=id, class_="danger"),
-            # In a template, from which the script takes it: a browser looks at every form before it paints.
+            # In a template, from which the script takes it: a browser lays out every form before it paints.
             el("details", el("summary", "Edit"), el("template", _edit(row))),
             class_="actions",
         ),
@@ -97,7 +97,7 @@ def _card(view: View, row: Row) -> Html:
 
 
 def joined_mark(mark: Html) -> Html:
-    """A badge with room behind it."""
+    """A badge with a space after it."""
     return el("span", mark, " ")
 
 
@@ -127,10 +127,10 @@ def _new() -> Html:
 
 def _junk(doubts: Row | None) -> Html:
     if doubts is None:
-        said = "Duplicates, echoes, memories whose files are gone, and those that nobody finds."
+        explanation = "Duplicates, echoes, memories whose files are gone, and those that nobody finds."
         way = "/memory?audit=1"
         look = el("div", el("a", "Show them", href=f"{way}#junk"), data_load=way)
-        return el("div", el("p", said), el("details", el("summary", "Look for them"), look))
+        return el("div", el("p", explanation), el("details", el("summary", "Look for them"), look))
     if not doubts["items"]:
         nothing = empty("Nothing is doubtful.", "Every memory is its own, and was found or is new.")
         return el("div", nothing, data_fragment=True)
@@ -148,6 +148,6 @@ def _junk(doubts: Row | None) -> Html:
         )
         for row in doubts["items"]
     ]
-    told = f"{len(rows):,} of {doubts['all']:,}; more come up as these are dealt with."
-    left = el("p", told, class_="note") if doubts["all"] > len(rows) else None
-    return el("div", el("ul", rows, class_="memories"), left, data_fragment=True)
+    note = f"{len(rows):,} of {doubts['all']:,}; more come up as these are dealt with."
+    rest = el("p", note, class_="note") if doubts["all"] > len(rows) else None
+    return el("div", el("ul", rows, class_="memories"), rest, data_fragment=True)

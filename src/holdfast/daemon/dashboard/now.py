@@ -1,4 +1,4 @@
-"""Now: the sessions at work, how full their windows are, and those before them."""
+"""The start page: live sessions with how full their windows are, then all sessions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 
 def now_page(view: View, live: Sequence[Row], recent: Row) -> Html:
-    """Sessions at work first, then all, the latest first."""
+    """Live sessions first, then all, the latest first."""
     return page(
         view,
         "/",
@@ -97,7 +97,7 @@ def _recent(view: View, recent: Row) -> Html:
 
 def kept_page(view: View, key: str, text: str) -> Html:
     """What a session would be given back if it were compacted now."""
-    told = (
+    content = (
         pre(text)
         if text
         else empty("Nothing yet.", "There is something to keep once the agent did something.")
@@ -106,17 +106,17 @@ def kept_page(view: View, key: str, text: str) -> Html:
         view,
         "",
         "What a compaction would keep",
-        el("div", el("p", "Of session ", session_link(key)), told, data_fragment=True),
+        el("div", el("p", "Of session ", session_link(key)), content, data_fragment=True),
     )
 
 
 def _term(name: str, value: object) -> Html:
-    shown = value if isinstance(value, str | int) else str(value)
-    return el("div", el("dt", name), el("dd", shown))
+    text = value if isinstance(value, str | int) else str(value)
+    return el("div", el("dt", name), el("dd", text))
 
 
 def _name(row: Row) -> str:
-    """What a session is called by: the directory that it works in."""
+    """A session's short name: the directory that it works in."""
     return PurePath(str(row["project"])).name or short(str(row["session_key"]))
 
 

@@ -1,4 +1,4 @@
-"""Plots: pictures drawn in SVG, each with its numbers in words for those who do not see it."""
+"""Plots in SVG, each with its numbers as text for screen readers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ BAR_HEIGHT: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: what it stands for, how long it is, and what is said of it."""
+    """One bar: its label, its length, and its value as text."""
 
     label: str
     value: float
-    said: str
+    caption: str
     kind: str = ""
 
 
@@ -29,7 +29,7 @@ def days(bars: Sequence[Bar], title: str) -> Html:
     drawn = [
         el(
             "rect",
-            el("title", f"{bar.label}: {bar.said}"),
+            el("title", f"{bar.label}: {bar.caption}"),
             x=round(number * step + 1, 1),
             y=round(BAR_HEIGHT - bar.value / most * (BAR_HEIGHT - 8), 1),
             width=round(max(step - 2, 1), 1),
@@ -56,19 +56,19 @@ def rows(bars: Sequence[Bar], title: str) -> Html:
                 aria_hidden="true",
                 class_="row",
             ),
-            el("span", bar.said, class_="figure"),
+            el("span", bar.caption, class_="figure"),
         )
         for bar in bars
     ]
     return el("ul", lines, class_="bars", aria_label=title)
 
 
-def picture(title: str, height: int, drawn: Sequence[Html], said: str = "") -> Html:
+def picture(title: str, height: int, drawn: Sequence[Html], description: str = "") -> Html:
     """A drawing with a name."""
     return el(
         "svg",
         el("title", title),
-        el("desc", said) if said else None,
+        el("desc", description) if description else None,
         drawn,
         viewBox=f"0 0 {WIDTH} {height}",
         role="img",

@@ -1,4 +1,4 @@
-"""What is looked up for the pages: rows, in the office's thread, before they are redacted and shown."""
+"""The rows for each page, fetched in the executor's thread before they are redacted and shown."""
 
 from __future__ import annotations
 
@@ -49,25 +49,30 @@ SAME_WINDOW_MS: Final = 300_000
 EVENTS_LOOKED_AT: Final = 400
 SCORES_LOOKED_AT: Final = 500
 FOUND_MOST: Final = 20
-"""As many as a page of the list has: who looks for one writes more words rather than read on."""
+"""One page: a person who does not find it adds words instead of reading on."""
 
 
 def sessions(engine: Engine, paging: Paging) -> tuple[list[Row], Row]:
-    """Those at work, and a page of all."""
+    """The live sessions, and a page of all."""
     live = engine.store.live_sessions()[:LIVE_MOST] if paging.behind == START else []
     rows = engine.store.page_of_sessions("", paging.behind, paging.wanted)
     latest = paging.page(
-        rows, lambda one: Mark(one.last_event_at, one.key), lambda one: session_row(engine, one)
+        rows,
+        lambda session: Mark(session.last_event_at, session.key),
+        lambda session: session_row(engine, session),
     )
-    return [_live(engine, one) for one in live], latest
+    return [_live(engine, session) for session in live], latest
 
 
 def _live(engine: Engine, session: Session) -> Row:
-    taken = engine.store.checkpoints_of_session(session.key, 1)
-    return {**session_row(engine, session), "last_checkpoint": to_iso(taken[0].created_at) if taken else None}
+    checkpoints = engine.store.checkpoints_of_session(session.key, 1)
+    return {
+        **session_row(engine, session),
+        "last_checkpoint": to_iso(checkpoints[0].created_at) if checkpoints else None,
+    }
 
 
-def kept(engine: Engine, key: str) -> str:
+def would_keep(engine: Engine, key: str) -> str:
     """What a session would be given back if it were compacted now."""
     return live_session.would_keep(engine, _session(engine, key)).text
 
@@ -83,19 +88,19 @@ class OneSession:
 
 
 def one_session(engine: Engine, key: str, point: str) -> OneSession:
-    """A session, its story, its checkpoints, and the point that was chosen."""
+    """A session, its timeline, its checkpoints, and the chosen point."""
     session = _session(engine, key)
-    taken = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
+    checkpoints = engine.store.checkpoints_of_session(key, CHECKPOINTS_SHOWN)
     return OneSession(
         session_row(engine, session),
         story(engine, key),
-        [_taken(one) for one in taken],
+        [_checkpoint_row(checkpoint) for checkpoint in checkpoints],
         _point(engine, key, point) if point else None,
     )
 
 
-def _taken(checkpoint: Checkpoint) -> Row:
-    """A checkpoint as one line: all that it says is shown when it is chosen."""
+def _checkpoint_row(checkpoint: Checkpoint) -> Row:
+    """A checkpoint as one line; its full text is shown when it is chosen."""
     about = checkpoint.outline.summary or checkpoint.digest
     return {
         "id": checkpoint.id,
@@ -108,35 +113,35 @@ def _taken(checkpoint: Checkpoint) -> Row:
 
 def _point(engine: Engine, key: str, id: str) -> Row | None:
     checkpoint, receipt = engine.store.checkpoint(id), engine.store.receipt(id)
-    found: Point | None = None
+    point: Point | None = None
     if checkpoint and checkpoint.session == key:
-        found = timeline.of_checkpoint(checkpoint)
+        point = timeline.of_checkpoint(checkpoint)
     elif receipt and receipt.session == key:
-        found = timeline.of_receipt(receipt)
+        point = timeline.of_receipt(receipt)
     else:
         events = engine.store.events_from(key, id, 1)
-        found = timeline.of_event(events[0]) if events and events[0].record == id else None
-    return {**asdict(found), "at": to_iso(found.at)} if found else None
+        point = timeline.of_event(events[0]) if events and events[0].record == id else None
+    return {**asdict(point), "at": to_iso(point.at)} if point else None
 
 
-def redacted_story(told: TimelineView, redact: Callable[[list[str]], list[str]]) -> TimelineView:
-    """The same story with the titles as they may be shown."""
-    titles = redact([one.title for one in told.moments])
-    moments = (replace(one, title=title) for one, title in zip(told.moments, titles, strict=True))
-    return replace(told, moments=tuple(moments))
+def redacted_story(view: TimelineView, redact: Callable[[list[str]], list[str]]) -> TimelineView:
+    """The same timeline with redacted titles."""
+    titles = redact([moment.title for moment in view.moments])
+    moments = (replace(moment, title=title) for moment, title in zip(view.moments, titles, strict=True))
+    return replace(view, moments=tuple(moments))
 
 
 def briefs(engine: Engine, paging: Paging) -> Row:
     """A page of the briefs that were given."""
     rows = engine.store.page_of_receipts("", paging.behind, paging.wanted)
-    return paging.page(rows, lambda one: Mark(one.created_at, one.id), _given)
+    return paging.page(rows, lambda receipt: Mark(receipt.created_at, receipt.id), _brief_row)
 
 
-def _given(receipt: Receipt) -> Row:
+def _brief_row(receipt: Receipt) -> Row:
     """A brief as one line; its text and items are on its own page."""
     items = receipt.items
-    told = {name: value for name, value in receipt_row(receipt).items() if name not in ("text", "items")}
-    return {**told, "said": sum(item.rendered for item in items), "known": len(items)}
+    row = {name: value for name, value in receipt_row(receipt).items() if name not in ("text", "items")}
+    return {**row, "said": sum(item.rendered for item in items), "known": len(items)}
 
 
 def one_brief(engine: Engine, id: str) -> tuple[Row, str]:
@@ -150,40 +155,42 @@ def one_brief(engine: Engine, id: str) -> tuple[Row, str]:
 def _summary(engine: Engine, receipt: Receipt) -> str:
     behind = Mark(receipt.created_at + SAME_WINDOW_MS, "")
     events = engine.store.page_of_events(receipt.session, behind, EVENTS_LOOKED_AT)
-    return next((one.summary for one in events if isinstance(one, Compacted) and one.summary), "")
+    return next((event.summary for event in events if isinstance(event, Compacted) and event.summary), "")
 
 
 def memories(engine: Engine, words: str, paging: Paging) -> Row:
-    """The memories that fit the words, the best first; without words all, the newest first."""
+    """The memories that match the words, the best first; without words all, the newest first."""
     now = engine.clock()
     if not words:
         rows = engine.store.page_of_memories(EVERYWHERE, paging.behind, paging.wanted)
-        return paging.page(rows, lambda one: Mark(one.created_at, one.id), lambda one: memory_row(one, now))
-    asked = recall.Query(words, FOUND_MOST + 1, ("memory",), all_projects=True)
-    found = [one.id for one in recall.look_up(engine, NOWHERE, asked)]
-    by_id: dict[str, Memory] = {one.id: one for one in engine.store.memories_named(found[:FOUND_MOST])}
-    shown = [memory_row(by_id[id], now) for id in found if id in by_id]
-    return {"items": shown, "next": None, "left_out": len(found) > FOUND_MOST}
+        return paging.page(
+            rows, lambda memory: Mark(memory.created_at, memory.id), lambda memory: memory_row(memory, now)
+        )
+    query = recall.Query(words, FOUND_MOST + 1, ("memory",), all_projects=True)
+    ids = [memory.id for memory in recall.look_up(engine, NOWHERE, query)]
+    by_id: dict[str, Memory] = {memory.id: memory for memory in engine.store.memories_named(ids[:FOUND_MOST])}
+    items = [memory_row(by_id[id], now) for id in ids if id in by_id]
+    return {"items": items, "next": None, "left_out": len(ids) > FOUND_MOST}
 
 
 def doubts(engine: Engine) -> Row:
     """Memories that are worth a look: some of them, and how many there are."""
     audited = audit.audit(engine, NOWHERE, all_projects=True)
-    shown = audited.found[:DOUBTS_SHOWN]
-    rows = [{**asdict(doubt), "text": memory.text} for doubt, memory in shown]
+    visible = audited.found[:DOUBTS_SHOWN]
+    rows = [{**asdict(doubt), "text": memory.text} for doubt, memory in visible]
     return {"items": rows, "all": len(audited.found)}
 
 
-def continuity(engine: Engine, home: Path, wanted: str) -> tuple[list[Row], str, list[Written]]:
+def continuity(engine: Engine, home: Path, project: str) -> tuple[list[Row], str, list[Written]]:
     """The projects there are, which of them is shown, and its texts."""
-    listed, chosen = _projects(engine, wanted)
+    listed, chosen = _projects(engine, project)
     if not chosen:
         return listed, "", []
-    room = continuity_files.room(engine, home, named(engine, chosen))
+    files = continuity_files.room(engine, home, named(engine, chosen))
     put = f"/api/projects/{chosen}/continuity"
     texts = [
-        _layer(row, f"{put}/{row['layer']}", room.places.versions(LayerName(str(row["layer"]))))
-        for row in layer_rows(engine, room)
+        _layer(row, f"{put}/{row['layer']}", files.places.versions(LayerName(str(row["layer"]))))
+        for row in layer_rows(engine, files)
     ]
     return listed, chosen, [*texts, _ledger(engine, home, chosen)]
 
@@ -206,9 +213,9 @@ def _ledger(engine: Engine, home: Path, chosen: str) -> Written:
     place = ledger.place_of(home, project, rules.path)
     row = ledger_row(engine, place, project)
     versions = ledger_files.versions(place)[:PAST_SHOWN]
-    past: list[Row] = [{"at": to_iso(one.at), "text": one.text()} for one in versions]
+    past: list[Row] = [{"at": to_iso(version.at), "text": version.text()} for version in versions]
     notes: Any = row["notices"]
-    told = (
+    warnings = (
         ["It came with the repository: a stranger may have written it."] if row["came_with_the_clone"] else []
     )
     return Written(
@@ -218,40 +225,44 @@ def _ledger(engine: Engine, home: Path, chosen: str) -> Written:
         str(row["print"]),
         f"/api/projects/{chosen}/ledger",
         past,
-        [*told, *notes],
+        [*warnings, *notes],
     )
 
 
 def redacted_texts(texts: Sequence[Written], redact: Callable[[Any], Any]) -> list[Written]:
-    """The same texts as they may be shown."""
+    """The same texts, redacted."""
     return [
-        replace(one, text=redact(one.text), past=redact(list(one.past)), notes=redact(list(one.notes)))
-        for one in texts
+        replace(text, text=redact(text.text), past=redact(list(text.past)), notes=redact(list(text.notes)))
+        for text in texts
     ]
 
 
-def candidates(engine: Engine, home: Path, wanted: str) -> tuple[list[Row], str, list[Row]]:
+def candidates(engine: Engine, home: Path, project: str) -> tuple[list[Row], str, list[Row]]:
     """The projects there are, which of them is shown, and its candidates."""
-    listed, chosen = _projects(engine, wanted)
+    listed, chosen = _projects(engine, project)
     if not chosen:
         return listed, "", []
-    room = continuity_files.room(engine, home, named(engine, chosen))
-    snapshot = dream.inspect(room).snapshot
-    return listed, chosen, [candidate_row(room, one) for one in snapshot.candidates] if snapshot else []
+    files = continuity_files.room(engine, home, named(engine, chosen))
+    snapshot = dream.inspect(files).snapshot
+    return (
+        listed,
+        chosen,
+        [candidate_row(files, candidate) for candidate in snapshot.candidates] if snapshot else [],
+    )
 
 
-def _projects(engine: Engine, wanted: str) -> tuple[list[Row], str]:
+def _projects(engine: Engine, wanted_id: str) -> tuple[list[Row], str]:
     every = engine.store.projects()
-    ids = [one.project_id for one in every]
+    ids = [project.project_id for project in every]
     latest = engine.store.page_of_sessions("", START, 1)
     usual = latest[0].project.project_id if latest else ""
-    rows: list[Row] = [{"project_id": one.project_id, "path": one.path} for one in every]
-    return rows, wanted if wanted in ids else usual
+    rows: list[Row] = [{"project_id": project.project_id, "path": project.path} for project in every]
+    return rows, wanted_id if wanted_id in ids else usual
 
 
 @dataclass(frozen=True, slots=True)
 class HealthFacts:
-    """How things stand."""
+    """What the page of health shows, before it is redacted."""
 
     findings: list[Row]
     metrics: Metrics
@@ -260,11 +271,11 @@ class HealthFacts:
 
 
 def health(engine: Engine, home: Path, *, deep: bool) -> HealthFacts:
-    """All that the page of health tells."""
+    """All that the page of health shows."""
     look = examine.thoroughly if deep else examine.at_a_glance
-    measured = [one for one in results.kept(engine.store) if one.name == "survival"]
+    measured = [entry for entry in results.kept(engine.store) if entry.name == "survival"]
     return HealthFacts(
-        [asdict(one) for one in look(engine, home, os.environ)],
+        [asdict(entry) for entry in look(engine, home, os.environ)],
         measure(engine, home),
         {"at": to_iso(measured[0].at), "report": dict(measured[0].report)} if measured else None,
         engine.store.scores(SCORES_LOOKED_AT),
@@ -272,7 +283,7 @@ def health(engine: Engine, home: Path, *, deep: bool) -> HealthFacts:
 
 
 def _session(engine: Engine, key: str) -> Session:
-    found = engine.store.session(key)
-    if found is None:
+    session = engine.store.session(key)
+    if session is None:
         raise NotThere(f"there is no session `{key}`", "It may have served its time.")
-    return found
+    return session

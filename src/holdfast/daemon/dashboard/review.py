@@ -1,4 +1,4 @@
-"""Review: what of the continuity may be kept for good, decided one by one, by keyboard too."""
+"""The page of reviews: dream candidates from the continuity, decided one by one, also by keyboard."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def review_page(view: View, projects: Sequence[Row], chosen: str, candidates: Se
 
 
 def _keys() -> Html:
-    told = [
+    keys = [
         (el("kbd", key), f" {name}  ")
         for key, name in (("j", "next"), ("k", "before"), ("a", "approve"), ("r", "reject"), ("p", "promote"))
     ]
-    return el("span", told, class_="note keys")
+    return el("span", keys, class_="note keys")
 
 
 def _list(project: str, rows: Sequence[Row]) -> Html:
@@ -66,14 +66,14 @@ def _card(project: str, row: Row) -> Html:
         for step, name, key in steps
     ]
     patch = row["proposal"]
-    shown = diff(patch["patch"]) if patch else diff(f"+ {row['text']}")
+    preview = diff(patch["patch"]) if patch else diff(f"+ {row['text']}")
     where = f"would be added to {patch['file']}, by you" if patch else "would become a memory"
     where = "became a memory" if row["became"] else where
     return el(
         "li",
         el("p", row["text"], class_="text"),
         el("p", badge(row["standing"], row["standing"]), " ", badge(row["lane"]), " ", where, class_="note"),
-        shown,
+        preview,
         el("div", buttons, class_="actions"),
         class_="candidate",
         id=f"candidate-{row['id']}",

@@ -1,6 +1,6 @@
-"""Where each page of the dashboard is, and what is looked up for it.
+"""The dashboard's routes: for each page, the rows to fetch and the function that renders them.
 
-All that a page shows went through the office's redactor here, before any HTML is made of it.
+Everything that a page shows is redacted here, before it becomes HTML.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from holdfast.errors import HoldfastError, NotThere
 
 
 def routes() -> list[Route]:
-    """Every page, and what pages are made with."""
+    """Every page, and the assets."""
     pages = (
         ("/", _now),
-        ("/sessions/{key:path}/kept", _kept),
+        ("/sessions/{key:path}/kept", _would_keep),
         ("/sessions/{key:path}", _session),
         ("/briefs", _briefs),
         ("/briefs/{id}", _brief),
@@ -45,13 +45,13 @@ def routes() -> list[Route]:
         ("/health", _health),
     )
     return [
-        *(Route(path, _shown(made), methods=["GET"]) for path, made in pages),
+        *(Route(path, _answering(made), methods=["GET"]) for path, made in pages),
         Route("/static/{name}", _static, methods=["GET"]),
     ]
 
 
 class PageRequest:
-    """A request for a page: what is in it, and where its answer is worked out."""
+    """A request for a page: its parameters, and the executor that makes the page."""
 
     def __init__(self, request: Request) -> None:
         self.executor: Executor = request.app.state.executor
@@ -62,14 +62,16 @@ class PageRequest:
         self.project = self.query.get("project", "")[:200]
         self.redacted = self.executor.redacted
         self.seen = ""
-        self.alerts = tuple(self.redacted([one.notice for one in self.executor.dispatcher.unreadable()]))
+        self.alerts = tuple(
+            self.redacted([problem.notice for problem in self.executor.dispatcher.unreadable()])
+        )
 
     def paging(self, limit: int) -> Paging:
         """The page of a list that is asked for."""
         return Paging(limit, self.query.get("cursor", "")[:2_000])
 
     async def worked_out(self, made: Callable[[PageRequest, Engine], Html]) -> Html:
-        """The page, made in the office; one for which everything is read keeps no other page waiting."""
+        """The page, made by the executor; one that reads everything holds up no other page."""
         if self.query.get("deep") or self.query.get("audit"):
             return await self.executor.read_through(lambda engine, _: self._made(made, engine))
         return await self.executor.do(lambda engine: self._made(made, engine))
@@ -79,84 +81,88 @@ class PageRequest:
         return View(self.executor.dispatcher.engine.clock(), self.theme, __version__, self.seen, self.alerts)
 
     def _made(self, made: Callable[[PageRequest, Engine], Html], engine: Engine) -> Html:
-        # Before anything else is looked up: what changes meanwhile counts as not seen.
+        # Before anything else is fetched: a change meanwhile counts as not seen.
         self.seen = print_of(engine.store.heads(HEADS))
         return made(self, engine)
 
 
-def _shown(made: Callable[[PageRequest, Engine], Html]) -> Callable[[Request], Awaitable[Response]]:
-    """The page, or one that says why there is none; made in the office, so that no letter waits for it."""
+def _answering(made: Callable[[PageRequest, Engine], Html]) -> Callable[[Request], Awaitable[Response]]:
+    """The handler of a page; an error becomes a page that says why. The executor makes both."""
 
-    async def answered(request: Request) -> Response:
-        asked = PageRequest(request)
+    async def answer(request: Request) -> Response:
+        page_request = PageRequest(request)
         try:
-            return HTMLResponse(await asked.worked_out(made))
+            return HTMLResponse(await page_request.worked_out(made))
         except HoldfastError as error:
-            told = asked.redacted([error.message, error.hint])
+            texts = page_request.redacted([error.message, error.hint])
             status = 404 if isinstance(error, NotThere) else 409
-            return HTMLResponse(page(asked.view(), "", "Not to be had", empty(told[0], told[1])), status)
+            return HTMLResponse(
+                page(page_request.view(), "", "Not to be had", empty(texts[0], texts[1])), status
+            )
 
-    return answered
-
-
-def _now(asked: PageRequest, engine: Engine) -> Html:
-    live, recent = asked.redacted(queries.sessions(engine, asked.paging(15)))
-    return now_page(asked.view(), live, recent)
+    return answer
 
 
-def _kept(asked: PageRequest, engine: Engine) -> Html:
-    key = asked.path["key"]
-    return kept_page(asked.view(), key, asked.redacted(queries.kept(engine, key)))
+def _now(request: PageRequest, engine: Engine) -> Html:
+    live, recent = request.redacted(queries.sessions(engine, request.paging(15)))
+    return now_page(request.view(), live, recent)
 
 
-def _session(asked: PageRequest, engine: Engine) -> Html:
-    key, point = asked.path["key"], asked.query.get("point", "")[:500]
-    older, newer = (engine.store.checkpoint(asked.query.get(name, "")[:200]) for name in ("older", "newer"))
-    found = queries.one_session(engine, key, point)
-    row, checkpoints, chosen = asked.redacted((found.row, found.checkpoints, found.point))
-    changed = asked.redacted(diff_row(older, newer)) if older and newer else None
-    story = queries.redacted_story(found.story, asked.redacted)
-    return session_page(asked.view(), row, story, checkpoints, chosen, changed)
+def _would_keep(request: PageRequest, engine: Engine) -> Html:
+    key = request.path["key"]
+    return kept_page(request.view(), key, request.redacted(queries.would_keep(engine, key)))
 
 
-def _briefs(asked: PageRequest, engine: Engine) -> Html:
-    return briefs_page(asked.view(), asked.redacted(queries.briefs(engine, asked.paging(20))))
+def _session(request: PageRequest, engine: Engine) -> Html:
+    key, point = request.path["key"], request.query.get("point", "")[:500]
+    older, newer = (engine.store.checkpoint(request.query.get(name, "")[:200]) for name in ("older", "newer"))
+    session = queries.one_session(engine, key, point)
+    row, checkpoints, chosen = request.redacted((session.row, session.checkpoints, session.point))
+    changed = request.redacted(diff_row(older, newer)) if older and newer else None
+    story = queries.redacted_story(session.story, request.redacted)
+    return session_page(request.view(), row, story, checkpoints, chosen, changed)
 
 
-def _brief(asked: PageRequest, engine: Engine) -> Html:
-    row, summary = asked.redacted(queries.one_brief(engine, asked.path["id"]))
-    return brief_page(asked.view(), row, summary)
+def _briefs(request: PageRequest, engine: Engine) -> Html:
+    return briefs_page(request.view(), request.redacted(queries.briefs(engine, request.paging(20))))
 
 
-def _memory(asked: PageRequest, engine: Engine) -> Html:
-    words = asked.query.get("q", "")[:500].strip()
-    found = queries.memories(engine, words, asked.paging(20))
-    doubts = queries.doubts(engine) if asked.query.get("audit") else None
-    return memory_page(asked.view(), words, asked.redacted(found), asked.redacted(doubts))
+def _brief(request: PageRequest, engine: Engine) -> Html:
+    row, summary = request.redacted(queries.one_brief(engine, request.path["id"]))
+    return brief_page(request.view(), row, summary)
 
 
-def _continuity(asked: PageRequest, engine: Engine) -> Html:
-    projects, chosen, texts = queries.continuity(engine, asked.home, asked.project)
-    told = queries.redacted_texts(texts, asked.redacted)
-    return continuity_page(asked.view(), asked.redacted(projects), chosen, told)
+def _memory(request: PageRequest, engine: Engine) -> Html:
+    words = request.query.get("q", "")[:500].strip()
+    matches = queries.memories(engine, words, request.paging(20))
+    doubts = queries.doubts(engine) if request.query.get("audit") else None
+    return memory_page(request.view(), words, request.redacted(matches), request.redacted(doubts))
 
 
-def _review(asked: PageRequest, engine: Engine) -> Html:
-    projects, chosen, rows = queries.candidates(engine, asked.home, asked.project)
-    return review_page(asked.view(), asked.redacted(projects), chosen, asked.redacted(rows))
+def _continuity(request: PageRequest, engine: Engine) -> Html:
+    projects, chosen, texts = queries.continuity(engine, request.home, request.project)
+    redacted = queries.redacted_texts(texts, request.redacted)
+    return continuity_page(request.view(), request.redacted(projects), chosen, redacted)
 
 
-def _health(asked: PageRequest, engine: Engine) -> Html:
-    deep = bool(asked.query.get("deep"))
-    found = queries.health(engine, asked.home, deep=deep)
-    findings, survival = asked.redacted((found.findings, found.survival))
-    return health_page(asked.view(), State(findings, deep, found.metrics, survival, compared(found.scores)))
+def _review(request: PageRequest, engine: Engine) -> Html:
+    projects, chosen, rows = queries.candidates(engine, request.home, request.project)
+    return review_page(request.view(), request.redacted(projects), chosen, request.redacted(rows))
+
+
+def _health(request: PageRequest, engine: Engine) -> Html:
+    deep = bool(request.query.get("deep"))
+    facts = queries.health(engine, request.home, deep=deep)
+    findings, survival = request.redacted((facts.findings, facts.survival))
+    return health_page(request.view(), State(findings, deep, facts.metrics, survival, compared(facts.scores)))
 
 
 async def _static(request: Request) -> Response:
     name = str(request.path_params["name"])
     if name not in assets.TYPES:
         return Response(status_code=404)
-    # Under another mark, an older page asks for what is not there any more: it gets today's, for now.
-    kept = assets.KEPT if request.url.query == assets.mark(name) else assets.ASKED_AGAIN
-    return Response(assets.content(name), media_type=assets.TYPES[name], headers={"cache-control": kept})
+    # With another hash, an older page asks for a former version: it gets the current one, uncached.
+    cache_control = assets.KEPT if request.url.query == assets.mark(name) else assets.ASKED_AGAIN
+    return Response(
+        assets.content(name), media_type=assets.TYPES[name], headers={"cache-control": cache_control}
+    )

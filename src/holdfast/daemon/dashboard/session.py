@@ -1,4 +1,4 @@
-"""Session: one session as a picture and in detail; its checkpoints, and what changed between two of them."""
+"""The page of a session: its timeline, its checkpoints, and the difference of two of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from holdfast.daemon.dashboard.timeline_plot import drawn
 from holdfast.engine.views.timeline_view import TimelineView
 
 Row = Mapping[str, Any]
-IMPORTED: Final = "It was imported: of it nothing is kept but what was said, which recall finds."
+IMPORTED: Final = "Imported. Only the conversation is stored; recall finds it."
 
 
 def session_page(
@@ -135,7 +135,7 @@ def _checkpoints(view: View, key: str, rows: Sequence[Row]) -> Html:
 
 
 def _link(point: str) -> str:
-    """The way to a point from its session's own page; there are hundreds, so it is short."""
+    """A link to a point from its session's own page; relative, because there are hundreds."""
     return f"?point={quote(point, safe='')}#detail"
 
 

@@ -1,6 +1,6 @@
-"""The picture of a session: prompts, work, pressure, checkpoints, compactions and briefs over time.
+"""The timeline of a session in SVG: prompts, work, pressure, checkpoints, compactions and briefs.
 
-Time in which nothing happened is drawn short: a night would leave no room for the day.
+Long pauses are drawn short: otherwise a night would leave no space for the day.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RIGHT: Final = WIDTH - 16
 LANES: Final = {"prompt": 24, "work": 64, "pressure": 168, "checkpoint": 200, "brief": 226}
 HEIGHT: Final = 268
 FOOT: Final = 24
-"""What is left below the lanes, for the times."""
+"""The space below the lanes, for the times."""
 BUCKETS: Final = 140
 CURVE_MOST: Final = 300
 WORK_HIGH: Final = 30
@@ -39,20 +39,20 @@ _NAMES: Final = (
 def drawn(story: TimelineView, capacity: int, chosen: str, link: Callable[[str], str]) -> Html:
     """The picture; what can be opened is a link."""
     times = [
-        *(one.at for one in story.moments),
-        *(one.at for one in story.work),
-        *(one.at for one in story.counts),
+        *(entry.at for entry in story.moments),
+        *(entry.at for entry in story.work),
+        *(entry.at for entry in story.counts),
     ]
     place = scale(times)
-    said = f"{len(story.moments)} moments that can be opened, {len(story.work)} calls of tools"
+    description = f"{len(story.moments)} moments that can be opened, {len(story.work)} calls of tools"
     return el(
         "svg",
         el("title", "What happened in this session"),
-        el("desc", said),
+        el("desc", description),
         [_lane(name, label) for name, label in _NAMES],
         _work(story.work, place),
         _pressure(story.counts, capacity, place),
-        [_moment(one, chosen, place, link) for one in story.moments],
+        [_moment(entry, chosen, place, link) for entry in story.moments],
         _ends(times) if times else None,
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         role="group",
@@ -83,7 +83,7 @@ def _lane(name: str, label: str) -> Html:
 
 
 def _ends(times: Sequence[int]) -> Html:
-    """When it began and when it ended: in between, pauses are cut short, so no scale would be true."""
+    """The first and the last time: since pauses are cut short, no scale in between would be true."""
     y, first, last = HEIGHT - 4, min(times), max(times)
     return el(
         "g",
@@ -97,19 +97,19 @@ def _moment_of(at: int) -> str:
 
 
 def _work(work: Sequence[Done], place: Callable[[int], float]) -> Html:
-    """How much was done, in stretches; what failed stands on top."""
+    """The number of tool calls by interval, with failed ones on top."""
     step = (RIGHT - LEFT) / BUCKETS
     done, failed = [0] * (BUCKETS + 1), [0] * (BUCKETS + 1)
-    for one in work:
-        bucket = int((place(one.at) - LEFT) / step)
-        (failed if one.ok is False else done)[bucket] += 1
+    for call in work:
+        bucket = int((place(call.at) - LEFT) / step)
+        (failed if call.ok is False else done)[bucket] += 1
     most = max((a + b for a, b in zip(done, failed, strict=True)), default=0) or 1
     fine, wrong = "", ""
     for number, (well, badly) in enumerate(zip(done, failed, strict=True)):
         x, high, low = LEFT + number * step, well / most * WORK_HIGH, badly / most * WORK_HIGH
         fine += _bar(x, LANES["work"] - high, step, high) if well else ""
         wrong += _bar(x, LANES["work"] - high - low, step, low) if badly else ""
-    # All bars of a kind are one shape: a browser has hundreds of them to lay out otherwise.
+    # All bars of a kind are one shape: otherwise a browser would lay out hundreds of elements.
     return el("g", el("path", d=fine, class_="done"), el("path", d=wrong, class_="failed"))
 
 
@@ -124,7 +124,9 @@ def _pressure(counts: Sequence[Counted], capacity: int, place: Callable[[int], f
     every = max(1, len(counts) // CURVE_MOST)
     chosen = [*counts[::every], counts[-1]]
     floor = LANES["pressure"]
-    points = [(place(one.at), floor - min(one.tokens / capacity, 1.0) * PRESSURE_HIGH) for one in chosen]
+    points = [
+        (place(count.at), floor - min(count.tokens / capacity, 1.0) * PRESSURE_HIGH) for count in chosen
+    ]
     line = " ".join(f"{x},{round(y, 1)}" for x, y in points)
     area = f"{points[0][0]},{floor} {line} {points[-1][0]},{floor}"
     top = floor - PRESSURE_HIGH
@@ -136,15 +138,15 @@ def _pressure(counts: Sequence[Counted], capacity: int, place: Callable[[int], f
     )
 
 
-def _moment(one: Moment, chosen: str, place: Callable[[int], float], link: Callable[[str], str]) -> Html:
-    x = place(one.at)
-    is_chosen = "true" if one.id == chosen else None
+def _moment(moment: Moment, chosen: str, place: Callable[[int], float], link: Callable[[str], str]) -> Html:
+    x = place(moment.at)
+    is_chosen = "true" if moment.id == chosen else None
     return el(
         "a",
-        el("title", f"{one.kind}: {one.title}"),
-        _sign(one.kind, x),
-        href=link(one.id),
-        class_=f"moment {one.kind}",
+        el("title", f"{moment.kind}: {moment.title}"),
+        _sign(moment.kind, x),
+        href=link(moment.id),
+        class_=f"moment {moment.kind}",
         aria_current=is_chosen,
     )
 

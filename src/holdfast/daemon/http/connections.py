@@ -1,7 +1,7 @@
-"""HTTP connections, bounded: whoever connects and asks nothing, or half of something, is hung up on.
+"""Bounded HTTP connections: one that sends no request, or only half of one, is closed.
 
-A TLS handshake counts as the beginning of a request. Of too many connections that wait, the one that waited
-longest is closed. What a request says is not looked at here.
+A TLS handshake counts as the beginning of a request. If there are too many connections, the one that waited
+longest is closed. Not here: what a request says.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from holdfast.daemon.http.listener import Tls
 
 CONNECTIONS: Final = 128
 HEAD_TIME: Final = 5.0
-"""Seconds in which a connection must have asked for something once it began to; a handshake has as many."""
+"""Seconds in which a connection must send a request's head, or finish its TLS handshake."""
 
 
 def protocol(tls: Tls | None) -> type[asyncio.Protocol]:
-    """What speaks with whoever connects; OSError if there is no such certificate."""
+    """The protocol for new connections; OSError if the certificate cannot be read."""
     if tls is None:
         return HttpConnection
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tls.certificate, tls.key)
-    # The server calls it as it would the class.
+    # The server calls it like a class.
     return cast("type[asyncio.Protocol]", functools.partial(Handshake, context))
 
 
 class HttpConnection(H11Protocol):
-    """Hangs up on who connects and asks nothing, or half of something."""
+    """Closes itself if no complete request head arrives in time."""
 
     waits_since: float
     _hanging_up: asyncio.TimerHandle | None = None
@@ -73,7 +73,7 @@ class HttpConnection(H11Protocol):
 
 
 class Handshake(asyncio.Protocol):
-    """A connection until its TLS handshake is over; then an `HttpConnection` goes on with it.
+    """A connection during its TLS handshake; then an `HttpConnection` takes over.
 
     asyncio's own server shows a connection only after the handshake, for which it waits a minute.
     """
@@ -102,7 +102,7 @@ class Handshake(asyncio.Protocol):
         self._task = self._loop.create_task(self._shake_hands())
 
     def data_received(self, data: bytes) -> None:
-        """The end of a handshake may bring the beginning of a request with it."""
+        """Hold data that arrives with the end of the handshake: it may begin a request."""
         self._early += data
 
     def is_waiting(self) -> bool:
@@ -113,7 +113,7 @@ class Handshake(asyncio.Protocol):
         self.transport.abort()
 
     async def _shake_hands(self) -> None:
-        # Whoever hangs up or speaks no TLS is of no interest; to log each would let anybody fill the log.
+        # A client that disconnects or uses no TLS is not logged: that would let any client fill the log.
         secured = None
         with contextlib.suppress(OSError):
             secured = await self._loop.start_tls(
@@ -132,7 +132,12 @@ class Handshake(asyncio.Protocol):
 def _make_room(connections: set[object]) -> None:
     """Close the connection that waited longest, if there are too many."""
     if len(connections) > CONNECTIONS:
-        every = [one for one in connections if isinstance(one, HttpConnection | Handshake)]
-        longest = min((one for one in every if one.is_waiting()), key=lambda one: one.waits_since)
+        every = [
+            connection for connection in connections if isinstance(connection, HttpConnection | Handshake)
+        ]
+        longest = min(
+            (connection for connection in every if connection.is_waiting()),
+            key=lambda connection: connection.waits_since,
+        )
         connections.discard(longest)
         longest.transport.abort()

@@ -1,8 +1,8 @@
-"""HTTP, the light half: the daemon's other door, on the loopback address, asleep until someone knocks.
+"""The HTTP listener, on the loopback address by default; the server is loaded on the first connection.
 
-The kernel holds the first connection while a thread loads `http_app`, which answers it; until then the door
-costs a socket. Port and tokens stay the same over restarts, so that what was told of them stays true. Who is
-let in is for the `guard` to say; what can be asked is not here.
+The kernel holds the first connection while a thread loads `http.server`, which answers it; until then the
+listener costs only a socket. Port and tokens stay the same over restarts, so that clients need no new
+settings. Not here: who may use it (`access.guard`), and the routes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """The files with which one speaks TLS."""
+    """The files for TLS."""
 
     certificate: Path
     key: Path
@@ -38,7 +38,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class HttpListener:
-    """A door that listens, the keys that open it, and the names that it goes by."""
+    """An open HTTP socket, its keys, and its host names."""
 
     listener: socket.socket
     host: str
@@ -52,48 +52,48 @@ class HttpListener:
         return f"{'https' if self.tls else 'http'}://{self.host}:{self.port}"
 
     def link(self) -> str:
-        """An address that lets a browser in, once and soon."""
+        """A login address for a browser: valid once, for a short time."""
         return f"{self.address}{OPEN_PATH}?key={self.keys.link()}"
 
 
-def open_http_door(home: Path, settings: Settings, log: logging.Logger) -> HttpListener:
-    """Listen on the wanted port, or on the one that took its place before, or on any.
+def open_http_listener(home: Path, settings: Settings, log: logging.Logger) -> HttpListener:
+    """Listen on the port used last, else on the configured one, else on any.
 
-    On another address than that of this machine alone only with TLS: what goes in and out is nobody's else.
+    An address that other machines can reach is used only with TLS, because the traffic is private.
     """
-    folder, wanted, host = home / "http", settings.http_port, settings.http_host
+    folder, wanted_port, host = home / "http", settings.http_port, settings.http_host
     folder.mkdir(mode=0o700, exist_ok=True)
     tls = _tls(settings)
     if not is_loopback(host) and tls is None:
         log.warning("`daemon.http_host` is %s, and there is no TLS for it; it listens on %s", host, HOST)
         host = HOST
-    listener = _listening(host, (_port_before(folder, wanted), wanted, 0))
+    listener = _listening(host, (_port_before(folder, wanted_port), wanted_port, 0))
     port: int = listener.getsockname()[1]
-    write_note(folder / "port", f"{wanted} {port}")
+    write_note(folder / "port", f"{wanted_port} {port}")
     hosts = dict.fromkeys((HOST, "localhost", host, *settings.http_names))
     names = Names(tuple(f"{name.lower()}:{port}" for name in hosts), tls=tls is not None)
     return HttpListener(listener, host, port, Keys(folder, time.time), names, tls)
 
 
 async def serve(
-    door: HttpListener, mcp: Mcp, dispatcher: Dispatcher, stop: asyncio.Event, log: logging.Logger
+    listener: HttpListener, mcp: Mcp, dispatcher: Dispatcher, stop: asyncio.Event, log: logging.Logger
 ) -> None:
-    """Answer whoever knocks, until told to stop."""
+    """Answer requests until told to stop."""
     try:
-        if await _knocked(door.listener, stop):
+        if await _first_connection(listener.listener, stop):
             loaded = await asyncio.to_thread(import_module, "holdfast.daemon.http.server")
-            log.info("the first request came to %s", door.address)
-            app = loaded.make_app(mcp.call, dispatcher, door.keys, stop, log)
-            guard = Guard(app, door.names, door.keys, Limits(time.monotonic))
-            await loaded.serve(guard, door, stop, log)
-    except Exception:  # A door: without this one the daemon is still there for hooks.
-        log.exception("the HTTP door cannot be kept open")
+            log.info("the first request came to %s", listener.address)
+            app = loaded.make_app(mcp.call, dispatcher, listener.keys, stop, log)
+            guard = Guard(app, listener.names, listener.keys, Limits(time.monotonic))
+            await loaded.serve(guard, listener, stop, log)
+    except Exception:  # Boundary of HTTP: without it the daemon still answers hooks.
+        log.exception("the HTTP listener failed")
     finally:
-        door.listener.close()
+        listener.listener.close()
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach that address."""
+    """Whether only this machine can reach that address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -106,38 +106,38 @@ def _tls(settings: Settings) -> Tls | None:
     return Tls(Path(settings.tls_certificate).expanduser(), Path(settings.tls_key).expanduser())
 
 
-async def _knocked(listener: socket.socket, stop: asyncio.Event) -> bool:
-    """Whether someone knocked, before it was time to stop; nobody is let in yet."""
+async def _first_connection(listener: socket.socket, stop: asyncio.Event) -> bool:
+    """Whether a client connected before it was time to stop; the connection is not accepted yet."""
     loop = asyncio.get_running_loop()
-    knocked = asyncio.Event()
-    loop.add_reader(listener.fileno(), knocked.set)
-    waits = [asyncio.create_task(event.wait()) for event in (knocked, stop)]
+    connected = asyncio.Event()
+    loop.add_reader(listener.fileno(), connected.set)
+    waits = [asyncio.create_task(event.wait()) for event in (connected, stop)]
     try:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     finally:
         loop.remove_reader(listener.fileno())
         for wait in waits:
             wait.cancel()
-    return knocked.is_set() and not stop.is_set()
+    return connected.is_set() and not stop.is_set()
 
 
 def _listening(host: str, ports: Iterable[int]) -> socket.socket:
-    """A listener on the first of these ports that can be had; the last may be any."""
+    """A socket on the first of these ports that is free; 0 as the last one means any port."""
     *preferred, last = dict.fromkeys(ports)
     for port in preferred:
         try:
             return _listener(host, port)
         except OSError:
-            continue  # Taken, or not ours to take.
+            continue  # In use, or not permitted.
     return _listener(host, last)
 
 
 def _listener(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sends at once what it has. Without, the end of each answer waits for
-    # the other side to say that its beginning came, and that says so after 40 ms.
+    # asyncio sets TCP_NODELAY only if the protocol is given. Without it, the end of each answer waits for
+    # the client's acknowledgement of the beginning, which takes 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    # Connections of the daemon before us may linger; two that listen at once are refused all the same.
+    # Connections of the previous daemon may linger; two listeners at once are still refused.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.settimeout(0)
     try:
@@ -149,10 +149,10 @@ def _listener(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _port_before(folder: Path, wanted: int) -> int:
-    """The port that was found in place of the wanted one last time; the wanted one if there was none."""
+def _port_before(folder: Path, wanted_port: int) -> int:
+    """The port that was used last time in place of the configured one; the configured one if none was."""
     try:
-        asked, got = map(int, (folder / "port").read_text(encoding="ascii").split())
+        asked_port, used_port = map(int, (folder / "port").read_text(encoding="ascii").split())
     except (OSError, ValueError):
-        return wanted
-    return got if asked == wanted and 0 < got < 1 << 16 else wanted
+        return wanted_port
+    return used_port if asked_port == wanted_port and 0 < used_port < 1 << 16 else wanted_port

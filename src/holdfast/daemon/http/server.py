@@ -1,4 +1,4 @@
-"""HTTP, the heavy half: the routes, and the server that answers them. Loaded at the first request."""
+"""The HTTP server with all routes. Heavy, so it is loaded on the first connection."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ from holdfast.engine.tools.caller import Call
 BACKLOG = 64
 LAST_ANSWERS_TIME = 2
 PROJECT = "x-holdfast-project"
-"""The header by which a client says which directory its agent works in, where nothing else does."""
+"""The header by which an MCP client names the directory that its agent works in."""
 
 
 def make_app(
     answering: Answering, dispatcher: Dispatcher, keys: Keys, stop: asyncio.Event, log: logging.Logger
 ) -> FastAPI:
-    """Everything that can be asked over HTTP: the API, MCP at `/mcp`, and the way in for a browser."""
-    # Each request stands for itself: what a client was told stays true when the daemon is another one. So
-    # there is no stream to wait on either, which would cost a connection for as long as the client lives.
+    """All HTTP routes: the API, MCP at `/mcp`, the dashboard, and a browser's login."""
+    # MCP is stateless here, so clients survive a restart of the daemon. It also needs no stream, which would
+    # hold a connection for as long as the client lives.
     sessions = StreamableHTTPSessionManager(
-        make_server(answering, _who), stateless=True, json_response=True, max_request_body_size=LINE_LIMIT
+        make_server(answering, _caller_of),
+        stateless=True,
+        json_response=True,
+        max_request_body_size=LINE_LIMIT,
     )
     executor = Executor(dispatcher, keys, stop, log)
 
@@ -55,27 +58,27 @@ def make_app(
     return app
 
 
-async def serve(app: App, door: HttpListener, stop: asyncio.Event, log: logging.Logger) -> None:
+async def serve(app: App, listener: HttpListener, stop: asyncio.Event, log: logging.Logger) -> None:
     """Answer on the listener until told to stop."""
     _log_to(log)
     server = _Server(
         uvicorn.Config(
             app,
-            http=protocol(door.tls),
+            http=protocol(listener.tls),
             ws="none",
             lifespan="on",
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            # Never reached by connections, which are bounded already, but by requests that take long.
+            # Connections are bounded already; only requests that take long can reach this.
             limit_concurrency=CONNECTIONS * 2,
-            # So many are accepted before one of them is looked at.
+            # asyncio accepts up to this many connections at once.
             backlog=BACKLOG,
             timeout_graceful_shutdown=LAST_ANSWERS_TIME,
         )
     )
-    serving = asyncio.create_task(server.serve(sockets=[door.listener]))
+    serving = asyncio.create_task(server.serve(sockets=[listener.listener]))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
@@ -91,17 +94,17 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _who(context: Context) -> Call:
-    """All that an HTTP request says of who sends it: a header, if the client was told to send it."""
+def _caller_of(context: Context) -> Call:
+    """The caller of an HTTP request: its project from a header, if the client sends it."""
     request = context.request
-    named = request.headers.get(PROJECT, "") if isinstance(request, Request) else ""
-    return Call(cwd=named if named.startswith("/") else "")
+    project = request.headers.get(PROJECT, "") if isinstance(request, Request) else ""
+    return Call(cwd=project if project.startswith("/") else "")
 
 
 def _log_to(log: logging.Logger) -> None:
-    """Have what these libraries complain of in our log, which redacts it."""
+    """Send the libraries' warnings to the daemon's log, which redacts them."""
     for name in ("uvicorn", "mcp"):
-        theirs = logging.getLogger(name)
-        theirs.setLevel(logging.WARNING)
-        theirs.propagate = False
-        theirs.handlers = log.handlers
+        library = logging.getLogger(name)
+        library.setLevel(logging.WARNING)
+        library.propagate = False
+        library.handlers = log.handlers

@@ -1,6 +1,6 @@
-"""The client's end of the wire: what the command line needs to speak to the daemon and to start it.
+"""The client: what the command line needs to speak to the daemon and to start it.
 
-Standard library only, and no import of ours but the wire: this is loaded by commands that must be quick.
+Standard library only, and of Holdfast only the wire format and the errors: quick commands load this.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ PROBE_BYTES = 64 * 1024
 
 
 def ask(home: Path, verb: str, timeout: float = 10.0, **body: object) -> dict[str, Any]:
-    """The daemon's answer to a control request; DaemonAway if there is none to give it."""
+    """The daemon's answer to a control request; DaemonAway if no daemon answers."""
     try:
-        with _knock(home, timeout) as connection:
+        with _connect(home, timeout) as connection:
             connection.sendall(wire.control(verb, json.dumps(body).encode(), _token(home)))
             connection.shutdown(socket.SHUT_WR)
             received = b""
@@ -47,8 +47,8 @@ def ask(home: Path, verb: str, timeout: float = 10.0, **body: object) -> dict[st
     answer = wire.answered(received)
     if answer is None:
         raise DaemonAway("the daemon's answer was not complete", "look at `holdfast logs`")
-    found: dict[str, Any] = json.loads(answer)
-    return found
+    decoded: dict[str, Any] = json.loads(answer)
+    return decoded
 
 
 def is_up(home: Path) -> bool:
@@ -60,21 +60,21 @@ def is_up(home: Path) -> bool:
     return True
 
 
-def opens(home: Path) -> bool:
-    """Whether there is a door at which one can knock, whether or not anybody answers."""
+def is_listening(home: Path) -> bool:
+    """Whether a daemon listens, even if it does not answer."""
     try:
-        _knock(home, timeout=2.0).close()
+        _connect(home, timeout=2.0).close()
     except (FileNotFoundError, ConnectionError, ValueError):
         return False
     except OSError:
-        # There is one, at which too many wait already.
+        # It listens, but its queue of connections is full.
         return True
     return True
 
 
 def start(home: Path) -> None:
     """Start the daemon, detached, and wait until it answers."""
-    import subprocess  # Most commands find a daemon that runs, and load nothing to start one.
+    import subprocess  # Most commands find a running daemon and need not load this.
 
     _refuse_if_unwritable(home)
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
@@ -99,11 +99,11 @@ def start(home: Path) -> None:
                 "the daemon stopped as soon as it was started", "the reason is in `holdfast logs`"
             )
         time.sleep(0.02)
-    raise DaemonAway("the daemon did not open its door in time", "look at `holdfast logs`")
+    raise DaemonAway("the daemon did not answer in time", "look at `holdfast logs`")
 
 
 def _refuse_if_unwritable(home: Path) -> None:
-    """A daemon that cannot even write its log could not say why it stopped, so we say it beforehand."""
+    """Raise DaemonAway if the home is not writable: a daemon that cannot write its log could not say why."""
     probe = home / f".probe-{os.getpid()}"
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def _refuse_if_unwritable(home: Path) -> None:
             probe.unlink()
 
 
-def _knock(home: Path, timeout: float) -> socket.socket:
+def _connect(home: Path, timeout: float) -> socket.socket:
     kind, _, place = (home / "run" / "door").read_text(encoding="utf-8").strip().partition(" ")
     if kind == "tcp":
         return socket.create_connection(("127.0.0.1", int(place)), timeout)

@@ -1,7 +1,7 @@
-"""The door: where the daemon listens, and the note in the home that says where.
+"""The local endpoint: where the daemon listens for hooks and commands, and the file that says where.
 
-A Unix socket in the home; in a private runtime directory where the home's path is too long for one; loopback
-TCP with a token where there are no Unix sockets.
+A Unix socket in the home; in a private runtime directory if the home's path is too long for one; loopback TCP
+with a token if there are no Unix sockets. The file is `run/door` in the home.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BACKLOG = 128
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An open door, the note that leads to it, and the token it asks for (empty: none)."""
+    """An open listener, the note that says where it is, and the token it requires (empty: none)."""
 
     listener: socket.socket
     note: str
@@ -32,50 +32,50 @@ class Endpoint:
     socket_path: Path | None
 
 
-def open_door(home: Path) -> Endpoint:
-    """Listen where this system can, and leave a note in the home. Only who holds the lock may call this."""
+def open_endpoint(home: Path) -> Endpoint:
+    """Listen where this system can, and leave a note in the home. The caller must hold the lock."""
     path = _socket_path(home) if hasattr(socket, "AF_UNIX") else None
-    return _noted(home, _unix(path) if path else _tcp(home / "run"))
+    return _announce(home, _unix(path) if path else _tcp(home / "run"))
 
 
-def open_tcp_door(home: Path) -> Endpoint:
-    """Listen on loopback, as where there are no Unix sockets."""
-    return _noted(home, _tcp(home / "run"))
+def open_tcp_endpoint(home: Path) -> Endpoint:
+    """Listen on loopback TCP, as on systems without Unix sockets."""
+    return _announce(home, _tcp(home / "run"))
 
 
-def close_door(home: Path, door: Endpoint) -> None:
-    """Take the note down first, so that nobody knocks in vain, then the door."""
+def close_endpoint(home: Path, endpoint: Endpoint) -> None:
+    """Remove the note first, so that no client connects in vain, then close the listener."""
     (home / "run" / "door").unlink(missing_ok=True)
-    door.listener.close()
-    if door.socket_path is not None:
-        door.socket_path.unlink(missing_ok=True)
-        if door.socket_path.parent != home / "run":
+    endpoint.listener.close()
+    if endpoint.socket_path is not None:
+        endpoint.socket_path.unlink(missing_ok=True)
+        if endpoint.socket_path.parent != home / "run":
             with contextlib.suppress(OSError):
-                door.socket_path.parent.rmdir()
+                endpoint.socket_path.parent.rmdir()
 
 
-def _noted(home: Path, door: Endpoint) -> Endpoint:
-    write_note(home / "run" / "door", door.note)
-    return door
+def _announce(home: Path, endpoint: Endpoint) -> Endpoint:
+    write_note(home / "run" / "door", endpoint.note)
+    return endpoint
 
 
 def _socket_path(home: Path) -> Path | None:
-    """Where the socket fits: in the home, else in a private directory of ours; None if nowhere."""
+    """Where the socket fits: in the home, else in a private runtime directory; None if nowhere."""
     inside = home / "run" / "daemon.sock"
     if _fits(inside):
-        return inside if _made_private(inside.parent) else _elsewhere(home)
+        return inside if _make_private(inside.parent) else _elsewhere(home)
     return _elsewhere(home)
 
 
 def _elsewhere(home: Path) -> Path | None:
-    """In a directory for runtime files, by our usual name; by a new one if that is not ours alone."""
+    """A path in a directory for runtime files: by the usual name, or by a new one if that is not private."""
     for base in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir()):
         if not base or not _fits(Path(base) / (_name(home) + "-12345678") / "daemon.sock"):
             continue
         directory = Path(base) / _name(home)
         with contextlib.suppress(OSError):
-            if not _made_private(directory):
-                # Someone else made it first, to listen in our place or to keep us from it.
+            if not _make_private(directory):
+                # Another user made it first, perhaps to listen in the daemon's place.
                 directory = Path(tempfile.mkdtemp(prefix=f"{_name(home)}-", dir=base))
             return directory / "daemon.sock"
     return None
@@ -86,7 +86,7 @@ def _fits(path: Path) -> bool:
 
 
 def _unix(path: Path) -> Endpoint:
-    # Whoever left this socket is gone: we hold the lock.
+    # The daemon that left this socket is gone: this process holds the lock.
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
@@ -109,16 +109,16 @@ def _name(home: Path) -> str:
     return f"holdfast-{os.getuid()}-{hashlib.sha256(os.fsencode(home)).hexdigest()[:12]}"
 
 
-def _made_private(directory: Path) -> bool:
-    """Have the directory there; whether it is ours alone."""
+def _make_private(directory: Path) -> bool:
+    """Make the directory if it is missing; whether only this user can use it."""
     directory.mkdir(mode=0o700, exist_ok=True)
-    found = directory.lstat()
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    status = directory.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def write_note(path: Path, text: str) -> None:
-    """Write a note for its owner's eyes only, whole or not at all: a hook may be reading."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text + "\n", encoding="utf-8")
-    beside.chmod(0o600)
-    beside.replace(path)
+    """Write a file atomically and readable only by its owner: a hook may be reading it."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text + "\n", encoding="utf-8")
+    temporary.chmod(0o600)
+    temporary.replace(path)

@@ -1,8 +1,8 @@
-"""The socket: one request, one answer, then the connection closes; only an agent's tools stay on the line.
+"""The local listener: one request and one answer for each connection; only MCP connections stay open.
 
-Nothing that a letter holds or that goes wrong with it may stop the daemon; a request that cannot be answered
-is closed without an answer, and the hook keeps its letter in the spool. Connections are bounded: of too many
-that have not sent a whole request, the one that waited longest is closed, so that a hook always gets in.
+No request may stop the daemon. One that cannot be answered is closed without an answer, and the hook writes
+its event to the spool. Connections are bounded: if too many have not sent a whole request, the one that
+waited longest is closed, so that a hook always gets in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from holdfast.daemon.local import wire
 
 HEAD_TIME = 2.0
-"""Seconds in which the head of a request must be there; a hook sends it with its first bytes."""
+"""Seconds in which the head of a request must arrive; a hook sends it with its first bytes."""
 READ_TIME = 5.0
 
 Answer = Callable[[wire.Request], Awaitable[bytes]]
@@ -27,7 +27,7 @@ class Connections:
     """The open connections of one listener, bounded."""
 
     def __init__(self, most_unread: int, most_conversing: int) -> None:
-        """At most so many that have not sent a whole request, and so many that stay on the line."""
+        """Limit connections that have not sent a whole request, and those that stay open."""
         self._most_unread = most_unread
         self._most_conversing = most_conversing
         self._unread: dict[asyncio.StreamWriter, None] = {}
@@ -35,7 +35,7 @@ class Connections:
 
     @contextmanager
     def reading(self, writer: asyncio.StreamWriter) -> Generator[None]:
-        """While its request is read; the connection that waited longest makes room."""
+        """Count a connection while its request is read; beyond the limit, the oldest is closed."""
         self._unread[writer] = None
         if len(self._unread) > self._most_unread:
             oldest = next(iter(self._unread))
@@ -48,7 +48,7 @@ class Connections:
 
     @contextmanager
     def conversing(self) -> Generator[bool]:
-        """While a connection stays on the line; false if there are too many, and it has to go."""
+        """Count a connection that stays open; false if there are too many, and it must close."""
         self._conversing += 1
         try:
             yield self._conversing <= self._most_conversing
@@ -77,20 +77,20 @@ async def serve(
                 if has_room:
                     await converse(request, reader, writer)
                 else:
-                    log.warning("too many agents' tools are connected; one more was refused")
+                    log.warning("too many MCP connections; one more was refused")
             return
         writer.write(wire.answer(await answer(request)))
         await writer.drain()
     except (ConnectionError, TimeoutError):
-        pass  # Whoever it was is gone or said nothing; to log each would let anybody fill the log.
-    except Exception:  # A door: one bad request must not take the daemon down with it.
+        pass  # The client is gone or sent nothing; logging each would let any client fill the log.
+    except Exception:  # Boundary of a request: one bad request must not stop the daemon.
         log.exception("a request could not be answered")
     finally:
         writer.close()
 
 
 async def _read(reader: asyncio.StreamReader) -> wire.Request | None:
-    """The request, as soon as all of it came; whoever sent it may wait with its end of the line open."""
+    """The request, as soon as all of it arrived; the client may keep its side of the connection open."""
     received, whole = bytearray(), 0
     head_until = asyncio.get_running_loop().time() + HEAD_TIME
     while not whole or len(received) < whole:

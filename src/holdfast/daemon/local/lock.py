@@ -1,4 +1,4 @@
-"""The lock: one daemon for one home, as long as the process lives and not a moment longer."""
+"""The lock: one daemon for one home, held exactly as long as its process lives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Lock:
-    """Holds the home's lock file; the system lets go of it when the process ends, however it ends."""
+    """Holds the home's lock file; the system releases it when the process ends, however it ends."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -24,9 +24,9 @@ def take_lock(home: Path) -> Lock | None:
     """The home's lock, or None if a daemon has it."""
     run = home / "run"
     run.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = run.lstat()
-    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
-        run.chmod(0o700)  # or nobody could listen in it, for ever
+    status = run.lstat()
+    if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
+        run.chmod(0o700)  # or no daemon could ever listen in it
     descriptor = _open(run / "lock")
     try:
         _lock(descriptor)
@@ -39,7 +39,7 @@ def take_lock(home: Path) -> Lock | None:
 
 
 def _open(path: Path) -> int:
-    """Open the lock file; what is no regular file is replaced, and never followed or waited for."""
+    """Open the lock file; anything but a regular file is replaced, never followed or waited for."""
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
             path.unlink()
@@ -47,12 +47,12 @@ def _open(path: Path) -> int:
 
 
 def _lock(descriptor: int) -> None:
-    """Lock the file in whichever way this system has; OSError if someone else did."""
+    """Lock the file in this system's way; OSError if another process holds it."""
     if sys.platform == "win32":
-        import msvcrt  # there only
+        import msvcrt  # on Windows only
 
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
     else:
-        import fcntl  # there only
+        import fcntl  # not on Windows
 
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""The spool: letters that hooks left while no daemon answered, oldest first.
+"""The spool: hook events that no daemon answered, oldest first.
 
-Hooks write it, the daemon empties it. A letter leaves the spool only after what it says is kept, or after it
-was rejected: one that cannot be taken in must not keep the others waiting. Of a rejected letter no text is
-kept, only a report that says why, how large it was and which fields it had.
+Hooks write it, the daemon empties it. A hook event leaves the spool only after it was recorded, or after it
+was rejected: one that cannot be recorded must not hold up the others. No text of a rejected hook event is
+stored, only a report with the reason, its size and its field names.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ _FIELD_NAME = re.compile(r"[A-Za-z][A-Za-z_.]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """A spooled letter: its file, all that is in it, and the request, None if it is none."""
+    """A spooled hook event: its file, the file's content, and the request, None if it cannot be parsed."""
 
     path: Path
     content: bytes
     request: wire.Request | None
 
 
-def hook_events(home: Path, left: Collection[str] = ()) -> Iterator[Spooled]:
-    """Each spooled letter whose name is not `left`; a file that is none is rejected without being opened."""
+def hook_events(home: Path, skipped: Collection[str] = ()) -> Iterator[Spooled]:
+    """Each spooled hook event not named in `skipped`; what is no regular file is rejected unopened."""
     spool = home / "spool"
     for path in _spooled_files(spool):
-        if path.name in left:
+        if path.name in skipped:
             continue
         try:
             content = _read_regular(path)
         except OSError:
-            continue  # its hook has just taken it back
+            continue  # its hook has just removed it
         if content is None:
             reject(home, Spooled(path, b"", None), "not a regular file")
         else:
@@ -62,10 +62,10 @@ def hook_events(home: Path, left: Collection[str] = ()) -> Iterator[Spooled]:
 
 
 def hold(home: Path, request: wire.Request) -> str:
-    """Keep a letter until the settings can be read, without anything that the user wrote; its name.
+    """Spool a hook event until the settings can be read, without the user's text; its file name.
 
-    Without words, many letters of a session say the same: the last of them is enough. What is no JSON object
-    has no name, and is not kept.
+    Without text, many hook events of a session are equal: only the last of them is spooled. What is not a
+    JSON object is dropped, and its name is empty.
     """
     try:
         body = hook.without_words(request.body)
@@ -78,7 +78,7 @@ def hold(home: Path, request: wire.Request) -> str:
     spool.mkdir(mode=0o700, exist_ok=True)
     earlier = list(spool.glob(f"*-{tag}-held{ENDING}"))
     name = f"{time.time_ns()}-{tag}-held{ENDING}"
-    hook.write(str(spool / name), _written(request, body))
+    hook.write(str(spool / name), _encode(request, body))
     for path in earlier:
         path.unlink(missing_ok=True)
     hook.make_room(str(spool))
@@ -86,17 +86,17 @@ def hold(home: Path, request: wire.Request) -> str:
 
 
 def strip(payload: Spooled) -> None:
-    """Take what the user wrote out of a letter that a hook spooled; it goes if that cannot be done."""
+    """Remove the user's text from a spooled hook event; the whole file if that cannot be done."""
     try:
         if payload.request is not None:
             body = hook.without_words(payload.request.body)
-            hook.write(str(payload.path), _written(payload.request, body))
+            hook.write(str(payload.path), _encode(payload.request, body))
     except (OSError, ValueError, TypeError, RecursionError):
         payload.path.unlink(missing_ok=True)
 
 
-def _written(request: wire.Request, body: bytes) -> bytes:
-    """A letter as hooks write it."""
+def _encode(request: wire.Request, body: bytes) -> bytes:
+    """A hook event in the format that hooks write."""
     fields = {field: value for field, value in request.fields.items() if field not in ("token", "length")}
     head = "".join(f"{field}: {value}\n" for field, value in fields.items())
     return (
@@ -106,7 +106,7 @@ def _written(request: wire.Request, body: bytes) -> bytes:
 
 
 def reject(home: Path, payload: Spooled, reason: str) -> None:
-    """Take a letter out of the spool for good, count it, and keep a report of it without its text."""
+    """Remove a hook event from the spool, count it, and write a report of it without its text."""
     reports = home / "spool" / "rejected"
     report = {
         "reason": reason,
@@ -115,7 +115,7 @@ def reject(home: Path, payload: Spooled, reason: str) -> None:
         "header_fields": _field_names(payload.request.fields if payload.request else ()),
         "body_fields": _field_names(_member_names(payload.request.body) if payload.request else ()),
     }
-    with contextlib.suppress(OSError):  # Without a report, as on a full disk, it goes all the same.
+    with contextlib.suppress(OSError):  # It is removed even if no report can be written, as on a full disk.
         reports.mkdir(mode=0o700, exist_ok=True)
         hook.write(f"{reports / payload.path.stem}.json", json.dumps(report).encode())
         hook.add_to(str(home / "spool" / "unreadable"), 1)
@@ -123,7 +123,7 @@ def reject(home: Path, payload: Spooled, reason: str) -> None:
 
 
 def sweep(home: Path, before: int, now: int) -> None:
-    """Remove what killed hooks left half-written before that moment, and reports that are old or too many."""
+    """Remove half-written files from before that time, and reports that are old or too many."""
     for half in (home / "spool").glob(f"*{HALF_WRITTEN}"):
         with contextlib.suppress(FileNotFoundError):  # its hook has just finished it
             if half.lstat().st_mtime * 1000 < before:
@@ -135,21 +135,21 @@ def sweep(home: Path, before: int, now: int) -> None:
 
 
 def waiting(home: Path) -> int:
-    """How many letters wait."""
+    """How many hook events are in the spool."""
     return len(_spooled_files(home / "spool"))
 
 
 def _spooled_files(spool: Path) -> list[Path]:
-    """The letters, oldest first; none where the spool is no folder of its own."""
+    """The spooled files, oldest first; none if the spool is a link or no folder."""
     if spool.is_symlink() or not spool.is_dir():
         return []
     return sorted(path for path in spool.glob(f"*{ENDING}") if path.is_symlink() or not path.is_dir())
 
 
 def _read_regular(path: Path) -> bytes | None:
-    """The content of a regular file, at most as large as a request; None for anything else, and for a link.
+    """The content of a regular file, at most as large as a request; None for anything else, also a link.
 
-    Opening a FIFO would wait for ever, and a link may lead anywhere.
+    Opening a FIFO would block, and a link may point anywhere.
     """
     if not stat.S_ISREG(path.lstat().st_mode):
         return None
@@ -171,7 +171,7 @@ def _modified(path: Path) -> float:
 
 
 def _member_names(body: bytes) -> Iterable[str]:
-    """The names of the members of a JSON object; none if it is none."""
+    """The member names of a JSON object; none for anything else."""
     try:
         return msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except (ValueError, RecursionError):
@@ -179,5 +179,5 @@ def _member_names(body: bytes) -> Iterable[str]:
 
 
 def _field_names(names: Iterable[str]) -> list[str]:
-    """Those that look like names of fields: anything else may be text."""
+    """The names that look like field names: anything else may be text."""
     return [name for name in names if _FIELD_NAME.fullmatch(name) and redact(name) == name][:FIELDS_NAMED]

@@ -1,7 +1,7 @@
-"""The wire: how a request and its answer look as bytes, on either side of the door.
+"""The wire format: requests and answers as bytes, for both sides of a connection.
 
-Standard library only: the command line loads this, and it must stay quick. What a letter means is the
-harness's business.
+Standard library only: the command line loads this, and it must stay quick. It does not interpret payloads.
+The format calls a hook event a `letter`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 PROTOCOL = "HOLDFAST/1"
 GREETING = f"{PROTOCOL} mcp\n".encode()
-"""How a connection begins that stays open, for messages of the tools' protocol in both directions."""
+"""The first line of a connection that stays open, for MCP messages in both directions."""
 HEADER_LIMIT = 64 * 1024
 BODY_LIMIT = 17 * 1024 * 1024
 LENGTH_DIGITS = 19
@@ -19,7 +19,7 @@ LENGTH_DIGITS = 19
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as it came: `letter`, `status`, `control` or `mcp`, its fields, and its body."""
+    """A request: its kind (`letter`, `status`, `control` or `mcp`), header fields, and body."""
 
     kind: str
     fields: Mapping[str, str]
@@ -27,26 +27,26 @@ class Request:
 
 
 def parse(received: bytes) -> Request | None:
-    """The request, or None if it is not one of ours or not all of it came."""
+    """The request, or None if it is not in this format or not complete."""
     request = opening(received)
     return request if request and _body_length(request) == len(request.body) else None
 
 
 def length_of(received: bytes) -> int:
-    """How many bytes the whole request has, as its head says; 0 as long as that is not there."""
+    """How many bytes the whole request has by its header; 0 while the header is incomplete."""
     request = opening(received)
     length = _body_length(request) if request else None
     return 0 if request is None or length is None else len(received) - len(request.body) + length
 
 
 def _body_length(request: Request) -> int | None:
-    """How long the body is, as the head says; None where it says no number that could be one."""
+    """The length of the body by the header; None if the header has no usable number."""
     length = request.fields.get("length", "")
     return int(length) if length.isascii() and length.isdigit() and len(length) < LENGTH_DIGITS else None
 
 
 def opening(received: bytes) -> Request | None:
-    """The request as far as it came, or None if it is not one of ours or its head is not whole yet."""
+    """The request as far as it arrived, or None if it is not in this format or its header is incomplete."""
     head, gap, body = received.partition(b"\n\n")
     if not gap or len(head) > HEADER_LIMIT:
         return None
@@ -68,7 +68,7 @@ def control(verb: str, body: bytes, token: str) -> bytes:
 
 
 def answer(body: bytes) -> bytes:
-    """An answer that the other side can tell is complete."""
+    """An answer with its length, so that the client can tell whether it is complete."""
     return f"{PROTOCOL} ok {len(body)}\n".encode() + body
 
 

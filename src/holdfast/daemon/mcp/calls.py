@@ -1,7 +1,7 @@
-"""MCP, the light half: who is on the line, and how a tool's call reaches the engine.
+"""MCP calls: which session calls a tool, and how the call reaches the engine.
 
-The protocol itself is the SDK's, which costs a second and 60 MB. So `mcp_server`, which is all that knows it,
-is loaded by a thread of its own when the first agent connects; until then a daemon pays nothing for it.
+The MCP SDK costs a second and 60 MB. So `mcp.server`, the only module that uses it, is loaded by a thread of
+its own when the first agent connects.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Reader
 
 SHOWN_WITHIN = 2.0
-"""A transcript shows a call some 100 ms late; where it must be read up to the call, we wait for that."""
+"""Seconds to wait until a transcript shows the call, where it must be read up to it; usually some 100 ms."""
 LOOK_EVERY = 0.1
 FAILED = "Holdfast itself failed; go on without it, and tell the user of `holdfast logs`"
 
 
 class Mcp:
-    """Answers the calls of agents' tools, whichever way they come."""
+    """Answers agents' tool calls, over the socket or HTTP."""
 
     def __init__(self, dispatcher: Dispatcher, log: logging.Logger) -> None:
-        self._reception = dispatcher
+        self._dispatcher = dispatcher
         self._log = log
         self._loading = asyncio.Lock()
         self._loaded: ModuleType | None = None
@@ -43,14 +43,14 @@ class Mcp:
     async def converse(
         self, greeting: wire.Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Serve one relay until it hangs up."""
+        """Serve one relay until it disconnects."""
         writer.write(wire.answer(b""))
         await writer.drain()
         server = await self.load()
         await server.converse(self.call, call_of(greeting), greeting.body, reader, writer)
 
     async def load(self) -> ModuleType:
-        """The heavy half; other connections are served while a thread loads it."""
+        """The module `mcp.server`; other connections are served while a thread loads it."""
         async with self._loading:
             if self._loaded is None:
                 self._loaded = await asyncio.to_thread(import_module, "holdfast.daemon.mcp.server")
@@ -58,46 +58,48 @@ class Mcp:
         return self._loaded
 
     async def call(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
-        """What a tool answers; a failure of ours is one sentence to the model, and all of it to the log."""
-        self._reception.last_hook_at = time.monotonic()
+        """A tool's answer; if Holdfast fails, the model gets one sentence and the log the traceback."""
+        self._dispatcher.last_hook_at = time.monotonic()
         try:
             if table.looks_back(name) or not _tells_session(call):
-                call = await self._seen(call)
-            return await self._reception.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
-        except Exception:  # A door: one call that fails must neither end the connection nor go unanswered.
+                call = await self._with_session(call)
+            return await self._dispatcher.do(Urgency.CONTROL, partial(self._answer, call, name, arguments))
+        except Exception:  # Boundary of a call: a failure must not end the connection or go unanswered.
             self._log.exception("the tool %s failed", name)
             return Answer(problem=FAILED)
 
     def _answer(self, call: Call, name: str, arguments: Mapping[str, object]) -> Answer:
-        engine = self._reception.engine
+        engine = self._dispatcher.engine
         try:
             caller = find_caller(engine, replace(call, tool=name), _readers())
         except HoldfastError as error:
             return table.refused(error)
-        theirs = {argument for one in _readers() for argument in one.own_arguments}
-        given = {argument: value for argument, value in arguments.items() if argument not in theirs}
-        return table.call(engine, caller, name, given)
+        harness_arguments = {argument for reader in _readers() for argument in reader.own_arguments}
+        tool_arguments = {
+            argument: value for argument, value in arguments.items() if argument not in harness_arguments
+        }
+        return table.call(engine, caller, name, tool_arguments)
 
-    async def _seen(self, call: Call) -> Call:
-        """The call with the session whose transcript shows it, every transcript being read up to now."""
-        id = next((id for one in _readers() if (id := one.call_id(call.meta))), "")
+    async def _with_session(self, call: Call) -> Call:
+        """The call with the session whose transcript shows it; all live transcripts are read first."""
+        id = next((id for reader in _readers() if (id := reader.call_id(call.meta))), "")
         until = time.monotonic() + SHOWN_WITHIN
         while True:
-            await self._reception.catch_up()
+            await self._dispatcher.catch_up()
             if not id:
                 return call
-            if key := await self._reception.do(Urgency.CONTROL, partial(self._shown, id)):
+            if key := await self._dispatcher.do(Urgency.CONTROL, partial(self._session_of_call, id)):
                 return replace(call, seen=key)
             if time.monotonic() >= until:
                 return call
             await asyncio.sleep(LOOK_EVERY)
 
-    def _shown(self, id: str) -> str:
-        return seen_calling(self._reception.engine, id)
+    def _session_of_call(self, id: str) -> str:
+        return seen_calling(self._dispatcher.engine, id)
 
 
 def call_of(greeting: wire.Request) -> Call:
-    """What a relay says of the process that it stands in."""
+    """The caller as a relay's greeting describes it."""
     fields = greeting.fields
     pid, _, start = fields.get("process", "").partition(" ")
     return Call(
@@ -108,7 +110,9 @@ def call_of(greeting: wire.Request) -> Call:
 
 
 def _tells_session(call: Call) -> bool:
-    return bool(call.process or call.environment or any(one.caller({}, call.meta) for one in _readers()))
+    return bool(
+        call.process or call.environment or any(reader.caller({}, call.meta) for reader in _readers())
+    )
 
 
 def _readers() -> list[Reader]:

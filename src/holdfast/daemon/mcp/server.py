@@ -1,6 +1,6 @@
-"""MCP, the heavy half: the protocol, by its SDK. Loaded when the first agent connects, and by nobody else.
+"""The MCP protocol, by its SDK. Heavy, so it is loaded when the first agent connects.
 
-What the tools are and do is the engine's; this is translation in both directions.
+It only translates between the protocol and `engine.tools`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 
 
 def make_server(answering: Answering, who: Callable[[Context], Call]) -> Server[Any]:
-    """The server of our tools; `who` tells from a request's context where it comes from."""
+    """The MCP server with Holdfast's tools; `who` finds the caller from a request's context."""
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult.model_validate({"tools": table.listed()})
@@ -69,7 +69,7 @@ async def converse(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
 ) -> None:
-    """Serve one connection, a message a line, until either side closes it."""
+    """Serve one connection, one message for each line, until either side closes it."""
     server = make_server(answering, lambda _: call)
     incoming, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbox, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
@@ -103,7 +103,7 @@ def _result(answer: Answer) -> CallToolResult:
 
 
 async def _lines(first: bytes, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """The lines that come, none of them empty; what is longer than any message ends the connection."""
+    """The lines that arrive, without empty ones; a line that is too long ends the connection."""
     pending = bytearray(first)
     while len(pending) <= LINE_LIMIT:
         *whole, rest = pending.split(b"\n")
@@ -118,7 +118,7 @@ async def _lines(first: bytes, reader: asyncio.StreamReader) -> AsyncIterator[by
 
 
 def _message(line: bytes) -> SessionMessage | JSONRPCError:
-    """The message in a line, mended where a text in it was cut in the middle of a character."""
+    """The message in a line, repaired if a text in it was cut in the middle of a character."""
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:

@@ -1,1 +1,1 @@
-"""Work: the thread that runs the engine, who gives it jobs, and what runs on a schedule."""
+"""Work: the thread that runs the engine, the dispatcher that gives it jobs, and scheduled jobs."""

@@ -1,6 +1,6 @@
-"""The reception: takes requests from the door to the engine, and the answers back.
+"""The dispatcher: passes requests from the listeners to the engine, and answers back.
 
-It holds the engine, which the worker's thread alone may use.
+It holds the engine, which only the worker's thread may use.
 """
 
 from __future__ import annotations
@@ -70,27 +70,27 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ANSWER_TIME = 0.6
-"""How long a letter may read its transcript before it is answered with what is known; the hook waits 1 s."""
+"""How long a hook event may read its transcript before it is answered anyway; the hook waits 1 s."""
 SETTLING_TIME = 0.18
 """How long an answer may wait for a record that its transcript is about to show; the hook waits 0.3 s."""
 LOOK_AGAIN = 0.03
 LARGEST_PID = (1 << 32) - 1
 LARGEST_START = (1 << 63) - 1
 LATEST = 253_402_300_799_999
-"""The last millisecond of the year 9999, behind which no time can be written."""
+"""The last millisecond of the year 9999, after which no time can be written."""
 REFUSALS_MOST = 3
-"""A letter that the store refuses so often while it takes others is rejected."""
+"""A hook event that the store refuses this often while it accepts others is rejected."""
 REFUSALS_AT_ONCE = 5
 OUT_OF_RESOURCES = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 )
-"""What no letter is to blame for."""
+"""Errors that no hook event caused."""
 HELD_TIME = 15.0
-"""After how long it is looked again whether the settings of one project let a spooled letter in."""
+"""Seconds after which a spooled hook event that a project's settings held back is tried again."""
 
 
 class Dispatcher:
-    """Answers letters and control requests by giving the worker its jobs."""
+    """Answers hook events and control requests by giving the worker its jobs."""
 
     def __init__(
         self, home: Path, worker: Worker, stop: asyncio.Event, log: logging.Logger, note: str
@@ -100,7 +100,7 @@ class Dispatcher:
         self._stop = stop
         self._log = log
         self._note = note
-        self._desk: Engine | None = None
+        self._engine: Engine | None = None
         self._store: SqliteStore | None = None
         self._backing_up: threading.Thread | None = None
         self._backup_error: HoldfastError | None = None
@@ -108,10 +108,10 @@ class Dispatcher:
         self._settings_of = 0
         self._writing: Writing | None = None
         self._reported = dict[str, tuple[str, ...]]()
-        """What was wrong with the settings of each project when they were last read."""
+        """Problems with the settings of each project when they were last read."""
         self._lists = NO_LISTS
         self._held = dict[str, float]()
-        """The spooled letters that settings keep from being read, and when to look at each again."""
+        """Spooled hook events that unreadable settings hold back, and when to try each again."""
         self._stopped = False
         self._stopped_projects = dict[Project, Unreadable]()
         self._opened_at = 0
@@ -119,17 +119,17 @@ class Dispatcher:
         """Set once the daemon can say everything about itself; hooks are answered before that."""
         self._refusals = dict[str, int]()
         self.troubles = dict[str, str]()
-        """What of the housekeeping fails now, and with which error."""
+        """The housekeeping tasks that fail now, each with its error."""
         self.http = ""
         self.link: Callable[[], str] = str
-        """Makes an address that lets a browser in; an empty one where there is no HTTP door."""
+        """Makes a one-time login address for a browser; empty if there is no HTTP listener."""
         self.last_hook_at = time.monotonic()
 
     def open(self, at: int) -> None:
-        """Open the store; one that is corrupt is set aside and a new one begun. Worker's thread."""
+        """Open the store; a corrupt one is set aside and a new one begun. Worker's thread."""
         path, backups = self.home / "store.db", self.home / "backups"
         try:
-            store = self._opened(at)
+            store = self._open_checked(at)
         except StoreCorrupt as error:
             aside = set_aside(path, at)
             self._log.error("%s; it was set aside as %s and a new store was begun", error.message, aside)
@@ -137,7 +137,7 @@ class Dispatcher:
         (self.home / CHECK_STORE).unlink(missing_ok=True)
         self._settle(store, at)
         self._opened_at, self._store = at, store
-        self._desk = Engine(
+        self._engine = Engine(
             store=store,
             harness=harnesses.get,
             config=self._config,
@@ -150,14 +150,14 @@ class Dispatcher:
         )
 
     def _settle(self, store: Store, at: int) -> None:
-        """Have nothing in the store that was forgotten; whatever hinders that, hooks must be answered."""
+        """Remove from the store what was forgotten; a failure is logged, as hooks must be answered."""
         try:
             forget.settle(store, self.home, at)
         except HoldfastError as error:
             self._log.error("%s; what was forgotten before may be in the store", error.message)
 
-    def _opened(self, at: int) -> SqliteStore:
-        """The store, read through before it is used if somebody found it damaged; StoreCorrupt if it is."""
+    def _open_checked(self, at: int) -> SqliteStore:
+        """The store, checked as a whole first if damage was reported; StoreCorrupt if it is damaged."""
         path = self.home / "store.db"
         store = open_store(path, self.home / "backups", at)
         if (self.home / CHECK_STORE).exists() and (problem := store.check()):
@@ -173,18 +173,18 @@ class Dispatcher:
             return None
 
     def close(self) -> None:
-        """Let go of the store. Worker's thread."""
-        if self._desk is not None:
+        """Close the store. Worker's thread."""
+        if self._engine is not None:
             with contextlib.suppress(StoreError, OSError):  # The home may be gone.
                 self._note_held()
-            self._desk.store.close()
+            self._engine.store.close()
 
     @property
     def engine(self) -> Engine:
         """The engine; only the worker's thread may use it."""
-        if self._desk is None:
+        if self._engine is None:
             raise RuntimeError("the store is not open yet")
-        return self._desk
+        return self._engine
 
     async def answer(self, request: wire.Request) -> bytes:
         """The answer to a request."""
@@ -194,7 +194,7 @@ class Dispatcher:
         if request.kind == "status":
             harness = request.fields.get("harness", "")
             return await self._worker.do(
-                Urgency.LETTER, lambda: show_status(self.engine, harness, request.body)
+                Urgency.HOOK_EVENT, lambda: show_status(self.engine, harness, request.body)
             )
         self.last_hook_at = time.monotonic()
         until = time.monotonic() + ANSWER_TIME
@@ -210,32 +210,32 @@ class Dispatcher:
                 return notice_once(self.engine, envelope, request.body, error)
 
         settled_by = time.monotonic() + SETTLING_TIME
-        while (answer := await self._worker.do(Urgency.LETTER, work)) is None:
+        while (answer := await self._worker.do(Urgency.HOOK_EVENT, work)) is None:
             if time.monotonic() >= settled_by:
                 return b""
             await asyncio.sleep(LOOK_AGAIN)
         return answer
 
     def lists(self) -> Lists:
-        """What the user lets pass and what never, in all projects; the last known while it is unreadable."""
+        """The user's redaction lists for all projects; the last known ones while they are unreadable."""
         loaded = self._loaded(None)
         if loaded.unreadable is None:
             self._lists = lists_of(loaded)
         return self._lists
 
     def unreadable(self) -> list[Unreadable]:
-        """What stops everything now, or else what stops each project that had something to keep."""
+        """The unreadable settings that stop all capture now, or else those that stop single projects."""
         everywhere = self._loaded(None).unreadable
         if everywhere is not None:
             return [everywhere]
-        found = [self._loaded(project).unreadable for project in list(self._stopped_projects)]
-        return [each for each in found if each is not None]
+        problems = [self._loaded(project).unreadable for project in list(self._stopped_projects)]
+        return [each for each in problems if each is not None]
 
     async def look_at_settings(self) -> None:
-        """Notice that the settings that protect became unreadable, or readable again."""
+        """Notice that the privacy settings became unreadable, or readable again."""
         before, self._stopped = self._stopped, self._loaded(None).unreadable is not None
         marker = self.home / hook.STOPPED
-        with contextlib.suppress(OSError):  # On a full or read-only disk hooks keep nothing either.
+        with contextlib.suppress(OSError):  # On a full or read-only disk hooks store nothing either.
             if self._stopped:
                 marker.touch(mode=0o600)
             else:
@@ -250,21 +250,21 @@ class Dispatcher:
         return await self._worker.do(urgency, work)
 
     async def transcripts_changed(self, paths: Collection[Path]) -> None:
-        """Read these transcripts on, each when nothing more urgent is to be done."""
+        """Read what was added to these transcripts, each when nothing more urgent is to be done."""
         for session in await self.live_sessions():
             if session.transcript and Path(session.transcript) in paths:
                 await self._worker.do(Urgency.TRANSCRIPT, partial(self._read_on, session.key))
 
     async def drain(self) -> int:
-        """Take in the letters that hooks left in the spool; how many."""
-        taken, refused = 0, list[tuple[spool.Spooled, Exception]]()
+        """Record the hook events in the spool; how many left it."""
+        removed, refused = 0, list[tuple[spool.Spooled, Exception]]()
         now = time.monotonic()
         self._held = {name: until for name, until in list(self._held.items()) if until > now}
         for payload in spool.hook_events(self.home, self._held):
             try:
                 reason = "not a request" if payload.request is None else await self._take_in(payload.request)
             except ProtectionUnreadable:
-                # It stays until the settings can be read, without anybody's words.
+                # It stays until the settings can be read, without the user's text.
                 self._held[payload.path.name] = time.monotonic() + HELD_TIME
                 spool.strip(payload)
                 continue
@@ -277,32 +277,32 @@ class Dispatcher:
                 self._reject(payload, reason)
             else:
                 payload.path.unlink(missing_ok=True)
-            taken += 1
+            removed += 1
         self._refusals = {
             payload.path.name: self._refusals.get(payload.path.name, 0) for payload, _ in refused
         }
         spool.sweep(self.home, _now() - forget.DEAD_AFTER_MS, _now())
         for payload, refusal in refused:
-            if taken:  # The store took others, so the letter may be to blame.
+            if removed:  # The store accepted others, so this hook event may be the cause.
                 self._refusals[payload.path.name] += 1
             if self._refusals[payload.path.name] < REFUSALS_MOST:
                 raise refusal
             self._reject(payload, type(refusal).__name__)
-        return taken
+        return removed
 
     def _reject(self, payload: spool.Spooled, reason: str) -> None:
         spool.reject(self.home, payload, reason)
         self._log.warning("a spooled hook event was rejected: %s", reason)
 
     async def take_in_all(self) -> dict[str, object]:
-        """Take in whatever is pending, for somebody who looks now; how much that was."""
+        """Record everything that is pending, for a command that needs the current state; the counts."""
         self._held.clear()
         drained = await self.drain()
         await self.catch_up()
         return {"letters": drained, "checkpoints": await self.flush(0)}
 
     async def flush(self, waited_ms: int) -> int:
-        """Take the checkpoints that have been due that long."""
+        """Take the checkpoints that have been due for that long."""
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.flush(self.engine, waited_ms))
 
     async def finalise_orphans(self) -> list[str]:
@@ -310,63 +310,63 @@ class Dispatcher:
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: maintain.finalise_orphans(self.engine))
 
     async def prune(self) -> maintain.Pruned:
-        """Remove what has served its time; nothing while it cannot be read how long that is."""
+        """Remove what is past its retention; nothing while that setting cannot be read."""
         if self._stopped:
             return maintain.Pruned(0, 0)
         return await self._worker.do(Urgency.HOUSEKEEPING, self._prune)
 
     async def rewrite(self) -> bool:
-        """Redact some of what an older redactor wrote; whether there may be more of it."""
+        """Redact a batch of rows that an older redactor wrote; whether there may be more."""
         return await self._worker.do(Urgency.HOUSEKEEPING, self._rewrite)
 
     async def index(self) -> bool:
-        """Make findable some of what sessions said; whether there may be more of it."""
+        """Index a batch of session texts for search; whether there may be more."""
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: index(self.engine))
 
     async def embed(self) -> bool:
-        """Give some documents their vectors, if very many have none; whether there may be more of them."""
+        """Embed a batch of documents if very many have no vector; whether there may be more."""
         if self._stopped or not self._loaded(None).recall.vectors:
             return False
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: embed_backlog(self.engine))
 
-    async def write_better(self) -> None:
-        """Have written what nobody waits for, by a model if one is to, if there is something."""
-        # Loaded here, so that the hook which started the daemon need not wait for it.
+    async def rewrite_checkpoints(self) -> None:
+        """Rewrite checkpoints and save continuity in the background, by a model if one is configured."""
+        # Loaded here, so that the hook that started the daemon need not wait for it.
         from holdfast.daemon.work.model_thread import Writing, is_due
 
         if await self._worker.do(Urgency.HOUSEKEEPING, lambda: is_due(self.engine)):
-            self._writing = self._writing or Writing(self.own_desk, self._log)
+            self._writing = self._writing or Writing(self.own_engine, self._log)
             self._writing.begin()
 
     @contextmanager
-    def own_desk(self) -> Generator[Engine]:
+    def own_engine(self) -> Generator[Engine]:
         """An engine for another thread than the worker's."""
         path, backups = self.home / "store.db", self.home / "backups"
         with closing(open_store(path, backups, _now())) as store:
             yield replace(self.engine, store=store, config=self._loaded)
 
     async def prune_records(self) -> bool:
-        """Remove some of what sessions said, if it has served its time; whether there may be more of it."""
+        """Remove a batch of session texts past their retention; whether there may be more."""
         if self._stopped:
             return False
         records = self._loaded(None).records
-        gone = await self._worker.do(
+        removed = await self._worker.do(
             Urgency.HOUSEKEEPING, lambda: maintain.prune_records(self.engine, records)
         )
-        return gone == maintain.PASSAGES_AT_ONCE
+        return removed == maintain.PASSAGES_AT_ONCE
 
     async def note_held(self) -> None:
-        """Note how much is in the store, for the day on which it is empty."""
+        """Note how much is in the store, so that an emptied store is noticed."""
         await self._worker.do(Urgency.HOUSEKEEPING, self._note_held)
 
     async def is_store_damaged(self) -> bool:
-        """Whether the store is damaged as a whole: all of it is read for that."""
+        """Whether the store as a whole is damaged; reads all of it."""
         return await self._worker.do(Urgency.HOUSEKEEPING, lambda: bool(self.engine.store.check()))
 
     async def back_up(self) -> None:
-        """Make the backup of the day, in a thread of its own, if it is due and nobody needs us now.
+        """Make the daily backup in a thread of its own, if it is due and the daemon is quiet.
 
-        Raises what the last one failed with.
+        Raises the error of the previous backup.
         """
         error, self._backup_error = self._backup_error, None
         if error is not None:
@@ -389,20 +389,20 @@ class Dispatcher:
             self._backup_error = error
 
     async def live_sessions(self) -> list[Session]:
-        """The sessions that are not over."""
+        """The sessions that have not ended."""
         return await self._worker.do(Urgency.HOUSEKEEPING, self._live)
 
     async def catch_up(self) -> None:
-        """Read every live session's transcript on."""
+        """Read what was added to every live session's transcript."""
         live = await self.live_sessions()
         await self.transcripts_changed({Path(session.transcript) for session in live})
 
     def idle_exit_minutes(self) -> int:
-        """After how long without sessions the daemon ends."""
+        """After how many minutes without sessions the daemon stops."""
         return self._loaded(None).daemon.idle_exit_minutes
 
-    def door_settings(self) -> settings.Daemon:
-        """Where the HTTP door is wanted, and how."""
+    def http_settings(self) -> settings.Daemon:
+        """The settings of the HTTP listener."""
         return self._loaded(None).daemon
 
     async def _control(self, request: wire.Request) -> dict[str, object]:
@@ -425,7 +425,7 @@ class Dispatcher:
 
                 return await viewing.answer(self, request.body)
             case "forget":
-                # What waits is taken in first: of what nobody knows yet nothing could be forgotten.
+                # The spool is recorded first: what is not in the store yet could not be forgotten.
                 await self.drain()
                 return await self._worker.do(Urgency.CONTROL, partial(self._forget, request.body))
             case "link":
@@ -437,9 +437,9 @@ class Dispatcher:
                 return {"error": f"no such request: {verb}"}
 
     async def _take_in(self, request: wire.Request) -> str:
-        """Record a spooled letter; why it cannot be, empty if it was.
+        """Record a spooled hook event; the reason why that is impossible, empty if it was recorded.
 
-        What may keep every letter from being recorded, as a full disk does, is raised: this one can wait.
+        Errors that affect every hook event, such as a full disk, are raised: this one can wait.
         """
 
         def work() -> None:
@@ -451,7 +451,7 @@ class Dispatcher:
             raise
         except HarnessUnknown:
             return "no such harness"
-        except Exception as error:  # One letter that cannot be taken in must not keep the others waiting.
+        except Exception as error:  # One bad hook event must not hold up the others.
             if isinstance(error, OSError) and error.errno in OUT_OF_RESOURCES:
                 raise
             self._log.exception("a spooled hook event could not be taken in")
@@ -463,7 +463,7 @@ class Dispatcher:
             name = spool.hold(self.home, request)
             self._held[name] = time.monotonic() + HELD_TIME
         except OSError as error:
-            self._log.warning("a letter could not be kept in the spool: %s", error)
+            self._log.warning("a hook event could not be written to the spool: %s", error)
 
     def _prune(self) -> maintain.Pruned:
         days = self._loaded(None).continuity.retention_days
@@ -481,15 +481,15 @@ class Dispatcher:
     def _rewrite(self) -> bool:
         loaded = self._loaded(None)
         if loaded.unreadable is not None:
-            return False  # Its lists are not known; what would be written by none of them had to be redone.
+            return False  # The user's lists are unknown; rows rewritten without them would have to be redone.
         engine = self.engine
         redactor = redactor_of(engine.store, lists_of(loaded), engine.new_secret)
         return rewrite(engine.store, self.home, redactor, _now())
 
-    def _forget(self, told: bytes) -> dict[str, object]:
-        choice = forget.choice_of(json.loads(told))
+    def _forget(self, body: bytes) -> dict[str, object]:
+        choice = forget.choice_of(json.loads(body))
         if choice is None:
-            return {"error": "it is not clear what to forget"}
+            return {"error": "the request does not say what to forget"}
         try:
             forgotten = forget.forget(self.engine.store, self.home, choice, _now())
         except HoldfastError as error:
@@ -500,7 +500,7 @@ class Dispatcher:
         return self.engine.store.live_sessions()
 
     def _read_on(self, key: str) -> None:
-        """Read a session on, unless it ended while others were read."""
+        """Read what was added to a session's transcript, unless the session ended meanwhile."""
         session = self.engine.store.session(key)
         if session is None or session.phase is not Phase.LIVE or self.engine.is_stopped(session.project):
             return
@@ -509,7 +509,7 @@ class Dispatcher:
             read_on(self.engine, key, session.harness, session.project, path, lambda: True)
 
     def _config(self, project: Project) -> Config:
-        """The settings as the job at hand found them: read once for a letter, however often it asks."""
+        """The settings as of the current job: read once for each job, however often they are needed."""
         if self._settings_of != self._worker.begun:
             self._settings, self._settings_of = {}, self._worker.begun
         if project not in self._settings:
@@ -517,7 +517,7 @@ class Dispatcher:
         return self._settings[project]
 
     def _loaded(self, project: Project | None) -> Config:
-        """The settings as they are now. What is wrong with them is logged once, until it changes."""
+        """The settings as they are now. Their problems are logged once, until they change."""
         root = Path(project.root) if project else None
         project_id = project.project_id if project else None
         loaded = config.load(self.home, root, project_id, os.environ)
@@ -531,7 +531,7 @@ class Dispatcher:
         return loaded.config
 
     def _report(self, key: str, problems: tuple[str, ...]) -> None:
-        """Log what is new among the problems with the settings that were read for a project, or for none."""
+        """Log the new problems with the settings of a project (by its root) or of all (empty)."""
         before = self._reported.get(key, ())
         if problems == before:
             return
@@ -545,7 +545,7 @@ class Dispatcher:
 
 
 def envelope_of(request: wire.Request) -> Envelope:
-    """What the hook said about its letter."""
+    """The envelope that the hook put around its payload."""
     fields = request.fields
     at, (pid, _, start) = fields.get("at", ""), fields.get("process", "").partition(" ")
     return Envelope(
@@ -559,13 +559,13 @@ def envelope_of(request: wire.Request) -> Envelope:
 
 
 def _received_now(envelope: Envelope) -> Envelope:
-    """An envelope that came straight from its hook: one whose clock is off is dated by ours."""
+    """An envelope that came directly from a hook; if the hook's clock is off, it gets the daemon's time."""
     now = _now()
     return envelope if abs(envelope.at - now) <= CLOCK_SKEW_MS else replace(envelope, at=now)
 
 
 def process_of(pid: str, start: str) -> Process | None:
-    """The harness's process; where it was not told when it started, we ask while it still lives."""
+    """The harness's process; if its start time was not sent, it is looked up while the process runs."""
     number = _whole_number(pid, LARGEST_PID)
     if not number:
         return None
@@ -573,15 +573,15 @@ def process_of(pid: str, start: str) -> Process | None:
 
 
 def _whole_number(text: str, most: int) -> int:
-    """The number that is written there; 0 if it is none, or larger than that."""
-    # Not by `isdigit` alone: "²" is a digit, and no number.
+    """The text as a number; 0 if it is none, or larger than `most`."""
+    # `isdigit` alone is not enough: "²" is a digit but not a number.
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(most))):
         return 0
     return int(text) if int(text) <= most else 0
 
 
 def _place_of(error: Exception) -> str:
-    """Which error it is and where it was raised; its message may hold text of the letter."""
+    """The error's type and where it was raised, without its message, which may hold the payload's text."""
     place = error.__traceback__
     while place and place.tb_next:
         place = place.tb_next

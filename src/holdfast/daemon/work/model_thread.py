@@ -1,7 +1,7 @@
-"""Writing: the thread in which models are asked, so that nothing else ever waits for one.
+"""The thread that asks models, so that nothing else ever waits for one.
 
-What sessions that are over did is saved here too, for a model may be asked for that. It has its own way to
-the store, and one question at a time. When the daemon goes, it is not waited for.
+It also saves the continuity of ended sessions, which may ask a model. It has its own connection to the store
+and asks one question at a time. The daemon does not wait for it when it stops.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from holdfast.errors import HoldfastError
 
 
 class Writing:
-    """Asks for one thing after the other, as long as there is one to ask for."""
+    """Does the pending model work, one piece at a time, until none is left."""
 
     def __init__(self, opened: Callable[[], AbstractContextManager[Engine]], log: logging.Logger) -> None:
-        """`opened` gives an engine of its own to the thread that calls it."""
+        """`opened` makes an engine for the thread that calls it."""
         self._opened = opened
         self._log = log
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        """Ask, unless somebody is being asked already."""
+        """Start the thread, unless it is running."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._ask, name="writing", daemon=True)
             self._thread.start()
@@ -62,5 +62,5 @@ class Writing:
 
 
 def is_due(engine: Engine) -> bool:
-    """Whether there is something to write that nobody waits for."""
+    """Whether a checkpoint is to be rewritten or a session's continuity to be saved."""
     return rewrite_checkpoints.due(engine) is not None or auto_save.due(engine) is not None

@@ -1,7 +1,7 @@
-"""Viewing: gives a command what it is to print, so that it need not load what makes that.
+"""Makes what a command prints, so that the command need not load the engine.
 
-It is made in a thread of its own with its own way to the store, as the command would: no letter waits for it.
-Where anything stands in the way, the answer is an error, and the command looks for itself.
+This runs in a thread of its own with its own connection to the store, so no hook event waits for it. If
+anything fails, the answer is an error, and the command makes the view itself.
 """
 
 from __future__ import annotations
@@ -24,33 +24,35 @@ from holdfast.stores.held import emptied
 
 
 async def answer(dispatcher: Dispatcher, body: bytes) -> dict[str, object]:
-    """A view by its name, for a directory's project and with a command's variables, and a note about both."""
-    asked: dict[str, Any] = json.loads(body)
-    if asked["is_current"]:
+    """The named view for a directory's project and a command's environment, with a note for the user."""
+    request: dict[str, Any] = json.loads(body)
+    if request["is_current"]:
         await dispatcher.take_in_all()
     try:
-        return await asyncio.to_thread(_view, dispatcher, asked)
+        return await asyncio.to_thread(_view, dispatcher, request)
     except HoldfastError as error:
         return {"error": error.message}
 
 
-def _view(dispatcher: Dispatcher, asked: Mapping[str, Any]) -> dict[str, object]:
+def _view(dispatcher: Dispatcher, request: Mapping[str, Any]) -> dict[str, object]:
     # Loaded when the first command asks: no hook needs it.
     from holdfast.engine.views.command_views import VIEWS
 
     path = dispatcher.home / "store.db"
     if not path.exists() or emptied(path):
         return {"error": "there is no store"}
-    with dispatcher.own_desk() as own:
-        environment: dict[str, str] = asked["environment"]
+    with dispatcher.own_engine() as own:
+        environment: dict[str, str] = request["environment"]
         user_home = Path(environment["HOME"]) if environment.get("HOME") else own.user_home
         settings = partial(_settings, dispatcher.home, environment)
         engine = replace(own, user_home=user_home, config=settings)
-        found = (
-            projects.follow(engine.store, asked["directory"], engine.clock()) if asked["directory"] else None
+        resolved = (
+            projects.follow(engine.store, request["directory"], engine.clock())
+            if request["directory"]
+            else None
         )
-        view = VIEWS[asked["view"]](engine, found.project if found else None, **asked["options"])
-        return {"view": view, "note": found.note if found else ""}
+        view = VIEWS[request["view"]](engine, resolved.project if resolved else None, **request["options"])
+        return {"view": view, "note": resolved.note if resolved else ""}
 
 
 def _settings(home: Path, environment: Mapping[str, str], project: Project) -> Config:

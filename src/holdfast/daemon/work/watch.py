@@ -1,6 +1,6 @@
-"""The watch: notices that a transcript which a letter named has grown.
+"""The watch: notices that a transcript named by a hook event has grown.
 
-Directories of live sessions' transcripts, not whole homes. Where the system cannot watch, it polls.
+It watches the directories of live sessions' transcripts, not whole homes. Where that is impossible, it polls.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ POLL_MS = 1_000
 
 
 class Watch:
-    """Knows which transcripts to follow; `run` calls back with those that may have changed.
+    """Follows transcripts; `run` calls back with those that may have changed.
 
-    Of a database that holds many sessions nobody can tell whose rows were written: it is all of them.
+    If a database holds many sessions, a change to it counts for all of them.
     """
 
     def __init__(self, changed: Callable[[Collection[Path]], Awaitable[None]], log: logging.Logger) -> None:
@@ -50,7 +50,7 @@ class Watch:
         await watching
 
     async def _forward(self, directories: set[Path], halted: asyncio.Event) -> None:
-        # Heavy (it brings its own event loop glue), and needed only once a session is there to follow.
+        # Heavy (it brings its own event loop glue), and needed only once there is a session to follow.
         watchfiles = import_module("watchfiles")
 
         for polling in (False, True):
@@ -63,7 +63,7 @@ class Watch:
             )
             try:
                 async for change in changes:
-                    # What is written into a database stands in a log beside it first.
+                    # A database writes to the log beside it first.
                     files = {Path(name.removesuffix("-wal")) for _, name in change}
                     if changed := {path for path in self._paths if _file_of(path) in files}:
                         await self._changed(changed)
@@ -74,12 +74,12 @@ class Watch:
 
 
 def _file_of(transcript: Path) -> Path:
-    """The file that a transcript is in; the path of a session in a database leads on behind the file."""
+    """The file that holds a transcript; the path of a session in a database continues after the file."""
     return transcript.parent if transcript.parent.is_file() else transcript
 
 
-async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
-    waits = [asyncio.create_task(one.wait()), asyncio.create_task(other.wait())]
+async def _either(first: asyncio.Event, second: asyncio.Event) -> None:
+    waits = [asyncio.create_task(first.wait()), asyncio.create_task(second.wait())]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:
         wait.cancel()

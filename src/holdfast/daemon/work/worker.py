@@ -1,7 +1,7 @@
 """The worker: one thread that does all of the engine's work, the most urgent first.
 
-The event loop stays free to accept letters while a long transcript is read; the store is touched by this
-thread alone.
+The event loop stays free to accept hook events while a long transcript is read. Only this thread uses the
+store.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ T = TypeVar("T")
 
 
 class Urgency(IntEnum):
-    """Who waits for a job: a harness, a person, or nobody."""
+    """How urgent a job is, by what waits for it: a harness, a person, or nothing."""
 
-    LETTER = 0
+    HOOK_EVENT = 0
     CONTROL = 1
     SPOOL = 2
     TRANSCRIPT = 3
@@ -46,12 +46,12 @@ class Worker:
         self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._numbers = itertools.count()
         self.begun = 0
-        """How many jobs were begun: another number is another job."""
+        """How many jobs were begun; identifies the current job."""
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
         self._thread.start()
 
     async def do(self, urgency: Urgency, work: Callable[[], T]) -> T:
-        """The result of the work, done in its turn; what it raises is raised here."""
+        """The result of the work, done in its turn; its exceptions are raised here."""
         done: asyncio.Future[T] = self._loop.create_future()
         self._jobs.put(_Job(urgency, next(self._numbers), work, done))
         return await done

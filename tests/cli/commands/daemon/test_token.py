@@ -1,4 +1,4 @@
-"""The tokens of the HTTP door, and the link to the dashboard, on the command line."""
+"""The tokens of the HTTP listener, and the link to the dashboard, on the command line."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_the_dashboards_link_lets_a_browser_in_once(person: Person) -> None:
     assert told == [(200, "holdfast"), (403, "")]
 
 
-def test_without_an_http_door_that_is_said(person: Person) -> None:
+def test_without_an_http_listener_the_command_says_so(person: Person) -> None:
     person.variables["HOLDFAST_DAEMON_HTTP_PORT"] = "0"
     done = person.types("dashboard", "--print")
     assert (done.status, done.out) == (1, "")
-    assert "no HTTP door" in done.err
+    assert "no HTTP listener" in done.err

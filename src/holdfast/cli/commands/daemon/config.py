@@ -29,25 +29,27 @@ def config(*, project: Path | None, as_json: bool) -> None:
     home = running.home()
     root, project_id = _project(project)
     loaded = settings.load(home, root, project_id, os.environ)
-    found = [(key, value, loaded.sources.get(key, DEFAULT)) for key, value in _flat(loaded.config)]
+    entries = [(key, value, loaded.sources.get(key, DEFAULT)) for key, value in _flat(loaded.config)]
     if as_json:
-        rows = [{"key": key, "value": _plain(value), "source": source} for key, value, source in found]
+        rows = [{"key": key, "value": _plain(value), "source": source} for key, value, source in entries]
         give_json({"home": str(home), "settings": rows, "warnings": list(loaded.warnings)})
         return
-    give_table(("setting", "value", "set by"), [(key, _shown(value), source) for key, value, source in found])
+    give_table(
+        ("setting", "value", "set by"), [(key, _value_text(value), source) for key, value, source in entries]
+    )
     for warning in loaded.warnings:
         say(f"note: {warning}")
 
 
-def _project(named: Path | None) -> tuple[Path, str]:
+def _project(path_or_id: Path | None) -> tuple[Path, str]:
     """The root and the id of the project that is meant."""
-    known = daemon_view("project_paths", Place(named), is_current=False)
+    known = daemon_view("project_paths", Place(path_or_id), is_current=False)
     if known is not None:
         return Path(known["root"]), known["project_id"]
     # With the engine comes most of the package, which only a command without a daemon needs.
     from holdfast.cli.access import project_at
 
-    project = project_at(named)
+    project = project_at(path_or_id)
     return Path(project.root), project.project_id
 
 
@@ -72,7 +74,7 @@ def _plain(value: object) -> object:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     match value:
         case bool():
             return str(value).lower()
@@ -81,6 +83,6 @@ def _shown(value: object) -> str:
         case KnownModel():
             return f"{value.name} ({value.window:,})"
         case tuple():
-            return ", ".join(map(_shown, cast("tuple[object, ...]", value)))
+            return ", ".join(map(_value_text, cast("tuple[object, ...]", value)))
         case _:
             return str(value)

@@ -60,9 +60,9 @@ def restart() -> None:
     start(where)
     with working("checking the store"):
         _wait_for_store(where)
-    for one in set_aside_stores(where / "store.db"):
-        if one not in known:
-            say(f"note: {one}, and a new one was begun; {RECOVER}")
+    for store in set_aside_stores(where / "store.db"):
+        if store not in known:
+            say(f"note: {store}, and a new one was begun; {RECOVER}")
 
 
 @command("holdfast status", "holdfast status --json")
@@ -70,9 +70,9 @@ def restart() -> None:
 def status(*, as_json: bool) -> None:
     """Say whether the daemon runs."""
     where = running.home()
-    answer, waiting, unreadable = _asked(where), spooled(where), rejected(where)
+    answer, waiting, unreadable = _status(where), spooled(where), rejected(where)
     if as_json:
-        aside = [str(one.path) for one in set_aside_stores(where / "store.db")]
+        aside = [str(store.path) for store in set_aside_stores(where / "store.db")]
         known = {"running": answer is not None, "home": str(where), **(answer or {})}
         give_json(
             {
@@ -94,7 +94,7 @@ def status(*, as_json: bool) -> None:
         give(f"it listens at {answer['door']}")
         if troubles := running.troubles_of(answer):
             give(f"its housekeeping fails: {troubles}; `holdfast logs` says why")
-    give(f"its home is {where}; {waiting} letters wait in the spool")
+    give(f"its home is {where}; {waiting} hook events wait in the spool")
     if reason := emptied(where / "store.db"):
         give(f"the store at {where / 'store.db'} is damaged: {reason}; run `holdfast restart`")
     if unreadable:
@@ -103,7 +103,7 @@ def status(*, as_json: bool) -> None:
 
 def start(where: Path) -> None:
     """Have the daemon of this home run, and say so."""
-    if (answer := _asked(where)) is not None:
+    if (answer := _status(where)) is not None:
         say(f"the daemon is up already, process {answer['pid']}")
         return
     if holder := lock_holder(where):
@@ -126,7 +126,7 @@ def _wait_for_store(where: Path) -> None:
 
 def stop(where: Path) -> None:
     """Have the daemon of this home gone, and say so."""
-    answer = _asked(where)
+    answer = _status(where)
     if answer is None:
         if holder := lock_holder(where):
             raise _stuck(holder)
@@ -144,8 +144,8 @@ def stop(where: Path) -> None:
     say(f"the daemon is down; it was process {pid}")
 
 
-def _asked(where: Path) -> dict[str, Any] | None:
-    """What the daemon says of itself; one that is being started is waited for, and that is seen."""
+def _status(where: Path) -> dict[str, Any] | None:
+    """The daemon's status; waits, with a spinner, for one that is being started."""
     with working("asking the daemon"):
         return running.daemon_status(where)
 

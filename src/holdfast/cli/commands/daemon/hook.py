@@ -1,6 +1,6 @@
-"""The hook by hand: `holdfast hook` delivers one letter, `holdfast hook-command` prints what setup installs.
+"""The hook by hand: `holdfast hook` delivers a hook event, `hook-command` prints what setup installs.
 
-The work is `holdfast.hook`'s; here it only gets a home and its arguments.
+`holdfast.hook` does the work; this only gives it a home and its arguments.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from holdfast.files.install import hook_path
 from holdfast.harnesses.base import Harness
 
 
-@command("holdfast hook --harness HARNESS < letter.json")
-@click.option("--harness", "name", required=True, metavar="HARNESS", help="Whose letter this is.")
+@command("holdfast hook --harness HARNESS < event.json")
+@click.option("--harness", "name", required=True, metavar="HARNESS", help="Whose hook event this is.")
 def hook(*, name: str) -> None:
-    """Deliver one letter from stdin, as a harness would.
+    """Deliver one hook event from stdin, as a harness would.
 
     Prints what the harness would get, which often is nothing. The exit status is 0 whatever happens.
     """
     harness = harnesses.get(name)
     home = config.home(os.environ)
-    with suppress(OSError):  # On a disk that takes nothing the letter still gets its chance.
+    with suppress(OSError):  # Even if the disk is not writable, a daemon may answer.
         prepare(home)
     carrier.run(str(home), harness.name, harness.carried, harness.quiet)
 
@@ -45,24 +45,24 @@ def hook_command(*, name: str) -> None:
 
 
 def command_for(harness: Harness, home: Path) -> str:
-    """The command line by which this harness is to run the hook.
+    """The command line by which this harness runs the hook.
 
-    With the interpreter behind the virtual environment: that one is still there when the environment is gone.
+    It uses the base interpreter of a virtual environment, which is still there when the environment is gone.
     """
     python: str = getattr(sys, "_base_executable", None) or sys.executable
     return carrier.command(python, str(hook_path(home)), harness.name, harness.carried, harness.quiet)
 
 
 def status_command_for(harness: Harness, home: Path) -> str:
-    """The command line by which this harness is to have its status line written."""
+    """The command line by which this harness gets its status line."""
     python: str = getattr(sys, "_base_executable", None) or sys.executable
     return carrier.status_command(python, str(hook_path(home)), harness.name)
 
 
 def prepare(home: Path) -> None:
-    """A home with a note of who can start the daemon.
+    """Make the home, with a note of the interpreter that can start the daemon.
 
-    A hook makes none, since the user may have deleted it; a person who calls one by hand wants it to work.
+    A hook does not, since the user may have deleted the home; but a person who runs one by hand wants it.
     """
     atomic.make_folder(home / "bin")
     note = home / "bin" / "interpreter"

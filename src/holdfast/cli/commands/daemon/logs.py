@@ -34,15 +34,15 @@ def logs(*, lines: int, follow: bool) -> None:
     if log.is_symlink() or not log.is_file():
         say(f"there is no log yet at {log}")
         return
-    shown: int | None = lines
+    tail: int | None = lines
     while True:
         with log.open(encoding="utf-8", errors="replace") as file:
-            for line in deque(file, maxlen=shown):
+            for line in deque(file, maxlen=tail):
                 give(line.rstrip("\n"))
             if not follow:
                 return
             _print_until_rotated(log, file)
-        shown = None
+        tail = None
 
 
 def _print_until_rotated(log: Path, file: TextIO) -> None:

@@ -1,6 +1,6 @@
 """The tools' server by hand: `holdfast mcp` speaks MCP on stdin and stdout.
 
-The work is `holdfast.relay`'s; here it only gets a home and its arguments.
+`holdfast.relay` does the work; this only gives it a home and its arguments.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def mcp(*, name: str) -> None:
     knows to do so; any other can be told to run this. The daemon is started if it is away.
     """
     home = config.home(os.environ)
-    chosen = [harnesses.get(one) for one in ([name] if name else harnesses.names())]
-    with suppress(OSError):  # On a disk that takes nothing the daemon may still be there.
+    chosen = [harnesses.get(harness) for harness in ([name] if name else harnesses.names())]
+    with suppress(OSError):  # Even if the disk is not writable, a daemon may run.
         prepare(home)
     words = ["-I", "-S", relay.__file__, name or "-", _carried(chosen), str(home)]
-    # In our place: what stays for as long as a session should be small.
+    # Replaces this process: a process that lives as long as a session should be small.
     os.execv(sys.executable, [sys.executable, *words])  # noqa: S606 - our own interpreter
 
 
@@ -52,6 +52,6 @@ def relay_path(home: Path) -> Path:
 
 
 def _carried(chosen: Iterable[Harness]) -> str:
-    """The variables that name a session, as the relay wants them; of no others it tells anything."""
-    names = [name for one in chosen for name in one.carried if name.endswith("SESSION_ID")]
+    """The variables that name a session, as the relay expects them; it sends no others."""
+    names = [name for harness in chosen for name in harness.carried if name.endswith("SESSION_ID")]
     return ",".join(names) or "-"

@@ -34,7 +34,7 @@ def usage(*, days: int, as_json: bool) -> None:
     `sent` and `given` are tokens. Cents are counted where `models.sent_cents` and `models.given_cents` say
     what a million of them costs. A day is one of UTC.
     """
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         found = days_until(engine.store, engine.clock(), days)
     if as_json:
         give_json([row for day in found for row in _rows(day)])

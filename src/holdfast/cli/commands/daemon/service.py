@@ -1,4 +1,4 @@
-"""The service: have the system start the daemon when its user logs in. For who wants it; it is not needed."""
+"""The service: has the system start the daemon when its user logs in. Optional: hooks start it too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Words = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What starts services here: our file for it, and the commands that take it on, drop it and show it."""
+    """The system's service manager: Holdfast's file for it, and its commands to add, remove and show it."""
 
     program: str
     file: Path
@@ -123,14 +123,14 @@ def _system(home: Path, environment: Mapping[str, str]) -> System:
 
 
 def _check_ours(file: Path) -> None:
-    """A file of that name that somebody else wrote is not ours to change."""
+    """Raise HoldfastError if a file of that name exists that Holdfast did not write."""
     present = atomic.read(file)
     if present is not None and MARK.encode() not in present:
         raise HoldfastError(f"`{file}` is there already, and it is not ours", "move it away and try again")
 
 
 def _run(program: str, commands: Sequence[Words], then: str) -> None:
-    """Run these; where one cannot be run or fails, say what is left to a person."""
+    """Run these commands; if one fails, say what the user has to do."""
     for number, words in enumerate(commands):
         problem = _failed(words) if shutil.which(program) else f"there is no `{program}` here"
         if problem:
@@ -141,7 +141,7 @@ def _run(program: str, commands: Sequence[Words], then: str) -> None:
 
 
 def _failed(words: Words) -> str:
-    """Why a command failed, in its own words; empty if it did not."""
+    """The error output of a command that failed; empty if it succeeded."""
     try:
         done = subprocess.run(
             list(words),

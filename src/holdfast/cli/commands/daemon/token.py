@@ -1,4 +1,4 @@
-"""The tokens of the HTTP door: shown to a person, and renewed."""
+"""The tokens of the HTTP listener: show and renew them."""
 
 from __future__ import annotations
 

@@ -36,10 +36,10 @@ def dream_group() -> None:
 
 @contextmanager
 def _opened(
-    project: Path | None, opened: _Opening = access.opened_desk
+    project: Path | None, opened: _Opening = access.current_engine
 ) -> Generator[tuple[Engine, ContinuityFiles]]:
     with opened() as engine:
-        where = access.project_to_keep(engine, project)
+        where = access.register_project(engine, project)
         yield engine, continuity.room(engine, access.home(), where)
 
 
@@ -52,9 +52,9 @@ def _opened(
 @json_option()
 def build(*, project: Path | None, subagent: Path | None, harness: str, as_json: bool) -> None:
     """Put up candidates from the continuity; what you decided before stands."""
-    with _opened(project) as (engine, room):
+    with _opened(project) as (engine, files):
         source = sources.named(subagent, harness) if subagent else None
-        snapshot = dream.build(engine, room, source)
+        snapshot = dream.build(engine, files, source)
     _list(snapshot.candidates, as_json=as_json)
 
 
@@ -63,15 +63,17 @@ def build(*, project: Path | None, subagent: Path | None, harness: str, as_json:
 @json_option()
 def inspect(*, project: Path | None, as_json: bool) -> None:
     """Show the snapshot as it is, and whether it is out of date; builds nothing."""
-    with _opened(project) as (_, room):
-        found = dream.inspect(room)
-    rows = found.snapshot.candidates if found.snapshot else ()
+    with _opened(project) as (_, files):
+        inspection = dream.inspect(files)
+    rows = inspection.snapshot.candidates if inspection.snapshot else ()
     if as_json:
-        built_at = found.snapshot.built_at if found.snapshot else None
-        candidates = [dream.as_json(one) for one in rows]
-        give_json({"builtAt": built_at, "candidates": candidates, "diagnostics": list(found.diagnostics)})
+        built_at = inspection.snapshot.built_at if inspection.snapshot else None
+        candidates = [dream.as_json(candidate) for candidate in rows]
+        give_json(
+            {"builtAt": built_at, "candidates": candidates, "diagnostics": list(inspection.diagnostics)}
+        )
         return
-    for diagnostic in found.diagnostics:
+    for diagnostic in inspection.diagnostics:
         say(f"note: {diagnostic}")
     _list(rows, as_json=False)
 
@@ -84,10 +86,10 @@ def inspect(*, project: Path | None, as_json: bool) -> None:
 @json_option()
 def candidates(*, project: Path | None, standing: str | None, as_json: bool) -> None:
     """List the candidates and how far they have come."""
-    with _opened(project) as (_, room):
-        found = dream.inspect(room).snapshot
-    rows = found.candidates if found else ()
-    _list([one for one in rows if standing in (None, one.standing)], as_json=as_json)
+    with _opened(project) as (_, files):
+        snapshot = dream.inspect(files).snapshot
+    rows = snapshot.candidates if snapshot else ()
+    _list([candidate for candidate in rows if standing in (None, candidate.standing)], as_json=as_json)
 
 
 @command("holdfast dream review", "holdfast dream review 1f2e3d --approve")
@@ -99,13 +101,13 @@ def candidates(*, project: Path | None, standing: str | None, as_json: bool) -> 
 def review(*, id: str | None, decision: str | None, project: Path | None, as_json: bool) -> None:
     """Decide on candidates: one by name, or all that wait, with one key for each."""
     # One key may make a memory, which needs a store also if nothing was ever kept in this home.
-    with _opened(project, access.writing_desk) as (engine, room):
+    with _opened(project, access.writable_engine) as (engine, files):
         if id is None:
-            one_by_one(engine, room)
+            one_by_one(engine, files)
             return
         if decision is None:
             raise HoldfastError("it is not said what to decide", "add --approve or --reject")
-        _tell(dream.take(engine, room, id, Step(decision)), as_json=as_json)
+        _tell(dream.take(engine, files, id, Step(decision)), as_json=as_json)
 
 
 def _step(step: Step, name: str, says: str) -> click.Command:
@@ -115,13 +117,13 @@ def _step(step: Step, name: str, says: str) -> click.Command:
     @project_option()
     @click.option("--file", default="", metavar="FILE", help="The instruction file; else the first there is.")
     @json_option()
-    def taken(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
+    def take_step(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
         # A memory needs a store, also if nothing was ever kept in this home.
-        with _opened(project, access.writing_desk) as (engine, room):
-            _tell(dream.take(engine, room, id, step, file), as_json=as_json)
+        with _opened(project, access.writable_engine) as (engine, files):
+            _tell(dream.take(engine, files, id, step, file), as_json=as_json)
 
-    taken.__doc__ = says
-    return command(f"holdfast dream {name} 1f2e3d")(taken)
+    take_step.__doc__ = says
+    return command(f"holdfast dream {name} 1f2e3d")(take_step)
 
 
 @command("holdfast dream proposal 1f2e3d")
@@ -131,37 +133,40 @@ def _step(step: Step, name: str, says: str) -> click.Command:
 @json_option()
 def proposal(*, id: str, project: Path | None, file: str, as_json: bool) -> None:
     """Show what would become of a candidate: a memory, or a patch to apply by hand. Changes nothing."""
-    with _opened(project) as (_, room):
-        found = dream.inspect(room).snapshot
-        one = dream.find(found.candidates if found else (), id)
-        shown = dream.prepared(room, one, file) if one.lane is Destination.INSTRUCTION else None
+    with _opened(project) as (_, files):
+        snapshot = dream.inspect(files).snapshot
+        candidate = dream.find(snapshot.candidates if snapshot else (), id)
+        change = dream.prepared(files, candidate, file) if candidate.lane is Destination.INSTRUCTION else None
     if as_json:
-        made = {"file": shown.file, "line": shown.line, "patch": shown.patch} if shown else None
-        give_json({**dream.as_json(one), "proposal": made})
-    elif shown:
-        give(shown.patch)
-        say(f"apply it by hand to {shown.file}, then `holdfast dream verify-apply {one.id}`")
+        made = {"file": change.file, "line": change.line, "patch": change.patch} if change else None
+        give_json({**dream.as_json(candidate), "proposal": made})
+    elif change:
+        give(change.patch)
+        say(f"apply it by hand to {change.file}, then `holdfast dream verify-apply {candidate.id}`")
     else:
-        give(f"memory: {one.text}")
+        give(f"memory: {candidate.text}")
 
 
 def _list(rows: Sequence[Candidate], *, as_json: bool) -> None:
     if as_json:
-        give_json([dream.as_json(one) for one in rows])
+        give_json([dream.as_json(candidate) for candidate in rows])
         return
     if not rows:
         say("there are no candidates")
         return
-    told = [(one.id, one.standing.value, one.lane.value, shortened(one.text, SHOWN)) for one in rows]
-    give_table(("id", "standing", "lane", "text"), told)
+    cells = [
+        (candidate.id, candidate.standing.value, candidate.lane.value, shortened(candidate.text, SHOWN))
+        for candidate in rows
+    ]
+    give_table(("id", "standing", "lane", "text"), cells)
 
 
-def _tell(one: Candidate, *, as_json: bool) -> None:
+def _tell(candidate: Candidate, *, as_json: bool) -> None:
     if as_json:
-        give_json(dream.as_json(one))
+        give_json(dream.as_json(candidate))
         return
-    became = f" ({one.became})" if one.became else ""
-    give(f"{one.id} {one.standing}{became}")
+    became = f" ({candidate.became})" if candidate.became else ""
+    give(f"{candidate.id} {candidate.standing}{became}")
 
 
 for _name, _command in {

@@ -32,11 +32,11 @@ ASKED: Final = "[a]pprove  [p]romote at once  [r]eject  [s]kip  [q]uit "
 
 def one_by_one(engine: Engine, here: ContinuityFiles) -> None:
     """Have a person decide on all that waits; what they decided before they quit stands."""
-    found = dream.inspect(here)
-    rows = found.snapshot.candidates if found.snapshot else ()
-    for diagnostic in found.diagnostics:
+    inspection = dream.inspect(here)
+    rows = inspection.snapshot.candidates if inspection.snapshot else ()
+    for diagnostic in inspection.diagnostics:
         say(f"note: {diagnostic}")
-    waiting = [one for one in rows if one.standing is ReviewState.PENDING]
+    waiting = [candidate for candidate in rows if candidate.standing is ReviewState.PENDING]
     if not waiting:
         say("nothing waits for a decision")
     elif not sys.stdin.isatty():
@@ -45,32 +45,32 @@ def one_by_one(engine: Engine, here: ContinuityFiles) -> None:
         )
     else:
         _list(waiting)
-        decided = _decided(engine, here, waiting)
-        _sum_up(decided, left=len(waiting) - len(decided))
-    blocked = sum(one.standing is ReviewState.BLOCKED for one in rows)
+        decisions = _decide(engine, here, waiting)
+        _sum_up(decisions, left=len(waiting) - len(decisions))
+    blocked = sum(candidate.standing is ReviewState.BLOCKED for candidate in rows)
     if blocked:
         say(f"{blocked} more of subagents wait to be adopted: `holdfast dream candidates --standing blocked`")
 
 
 def _list(waiting: Sequence[Candidate]) -> None:
     say(f"{len(waiting)} to decide on:")
-    for number, one in enumerate(waiting, 1):
-        kind = "rule  " if one.lane is Destination.INSTRUCTION else "memory"
-        say(f"  {number:>2}  {kind}  {printable(shortened(one.text, SHOWN))}")
+    for number, candidate in enumerate(waiting, 1):
+        kind = "rule  " if candidate.lane is Destination.INSTRUCTION else "memory"
+        say(f"  {number:>2}  {kind}  {printable(shortened(candidate.text, SHOWN))}")
 
 
-def _decided(engine: Engine, here: ContinuityFiles, waiting: Sequence[Candidate]) -> list[Candidate]:
+def _decide(engine: Engine, here: ContinuityFiles, waiting: Sequence[Candidate]) -> list[Candidate]:
     done: list[Candidate] = []
-    for number, one in enumerate(waiting, 1):
-        say(f"\n{number} of {len(waiting)}  {one.id}  from {one.source}")
-        say(_change(here, one))
+    for number, candidate in enumerate(waiting, 1):
+        say(f"\n{number} of {len(waiting)}  {candidate.id}  from {candidate.source}")
+        say(_change(here, candidate))
         key = _key()
         if key == QUIT:
             break
-        after = one
+        after = candidate
         for step in KEYS[key]:
-            after = dream.take(engine, here, one.id, step)
-        if after is not one:
+            after = dream.take(engine, here, candidate.id, step)
+        if after is not candidate:
             done.append(after)
             say(_became(after))
     return done
@@ -88,26 +88,27 @@ def _key() -> str:
             return pressed
 
 
-def _change(here: ContinuityFiles, one: Candidate) -> str:
+def _change(here: ContinuityFiles, candidate: Candidate) -> str:
     """What would be changed by it, as a diff."""
-    if one.lane is Destination.INSTRUCTION:
-        return printable(dream.prepared(here, one).patch.rstrip("\n"))
-    return f"+ memory: {printable(one.text)}"
+    if candidate.lane is Destination.INSTRUCTION:
+        return printable(dream.prepared(here, candidate).patch.rstrip("\n"))
+    return f"+ memory: {printable(candidate.text)}"
 
 
-def _became(one: Candidate) -> str:
-    match one.standing:
+def _became(candidate: Candidate) -> str:
+    match candidate.standing:
         case ReviewState.PROMOTED:
-            return f"remembered as {one.became[:8]}"
+            return f"remembered as {candidate.became[:8]}"
         case ReviewState.WAITING:
-            return f"proposed for {one.became}; apply it by hand, then `holdfast dream verify-apply {one.id}`"
+            then = f"apply it by hand, then `holdfast dream verify-apply {candidate.id}`"
+            return f"proposed for {candidate.became}; {then}"
         case _:
-            return one.standing.value
+            return candidate.standing.value
 
 
-def _sum_up(decided: Iterable[Candidate], left: int) -> None:
-    counts = Counter(one.standing.value for one in decided)
-    told = [f"{count} {standing}" for standing, count in counts.items()]
-    say(f"\n{', '.join([*told, f'{left} left'])}")
+def _sum_up(decisions: Iterable[Candidate], left: int) -> None:
+    counts = Counter(candidate.standing.value for candidate in decisions)
+    parts = [f"{count} {standing}" for standing, count in counts.items()]
+    say(f"\n{', '.join([*parts, f'{left} left'])}")
     if counts[ReviewState.APPROVED]:
         say("next: `holdfast dream promote ID` for what is approved")

@@ -57,8 +57,8 @@ def _words_options(function: click.decorators.FC) -> click.decorators.FC:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """The session to hand over, all that happened in it, and its project."""
+class _Source:
+    """The session to hand over, and its events."""
 
     session: Session
     events: Sequence[Event]
@@ -98,9 +98,11 @@ def create(
     """
     where = access.project_at(project)
     own = Words(**{field.name: words[field.name] for field in fields(Words)})
-    with access.opened_desk() as engine, working("writing the handoff"):
-        told = _recounted(harness, transcript) if transcript else _seen(engine, where, session, own)
-        made = handoffs.create(engine, where, told.session, told.events, purpose, own)
+    with access.current_engine() as engine, working("writing the handoff"):
+        source = (
+            _from_transcript(harness, transcript) if transcript else _from_store(engine, where, session, own)
+        )
+        made = handoffs.create(engine, where, source.session, source.events, purpose, own)
     if as_json:
         give_json(_row(made) | {"text": made.text})
     elif receiver is not None:
@@ -115,11 +117,11 @@ def create(
 @json_option()
 def list_(*, project: Path | None, as_json: bool) -> None:
     """List the handoffs of a project, the newest first."""
-    found = handoffs.every(access.project_at(project))
+    files = handoffs.every(access.project_at(project))
     if as_json:
-        give_json([_row(one) for one in found])
-    elif found:
-        rows = [(one.name, one.head.status, one.head.created, one.head.purpose) for one in found]
+        give_json([_row(file) for file in files])
+    elif files:
+        rows = [(file.name, file.head.status, file.head.created, file.head.purpose) for file in files]
         give_table(("name", "status", "created", "purpose"), rows)
     else:
         say("there are no handoffs; `holdfast handoff create PURPOSE` writes one")
@@ -132,13 +134,13 @@ def list_(*, project: Path | None, as_json: bool) -> None:
 @json_option()
 def show(*, name: str, receiver: Receiver | None, project: Path | None, as_json: bool) -> None:
     """Print a handoff, by its name, its slug or a part of it; without one, the newest that is open."""
-    found = handoffs.find(access.project_at(project), name)
+    file = handoffs.find(access.project_at(project), name)
     if as_json:
-        give_json(_row(found) | {"text": found.text})
+        give_json(_row(file) | {"text": file.text})
     elif receiver is not None:
-        give_to(receiver, found, project)
+        give_to(receiver, file, project)
     else:
-        give(found.text.rstrip("\n"))
+        give(file.text.rstrip("\n"))
 
 
 @command("holdfast handoff pickup", "holdfast handoff pickup report --yes")
@@ -155,31 +157,31 @@ def pickup(*, name: str, yes: bool, session: str, project: Path | None, as_json:
     on; where nobody can be asked, it stops with exit status 1, so that an agent asks its user.
     """
     where = access.project_at(project)
-    found = handoffs.find(where, name)
-    findings = handoffs.verified(where, found)
+    file = handoffs.find(where, name)
+    findings = handoffs.verified(where, file)
     drifted = handoffs.verdict(findings) is Verdict.DRIFT
     if as_json and drifted and not yes:
-        give_json(_verified_row(found, findings))
+        give_json(_verified_row(file, findings))
         click.get_current_context().exit(1)
     if not as_json:
-        _print_findings(found, findings)
+        _print_findings(file, findings)
     if drifted and not yes:
         _agree()
-    with access.opened_desk() as engine:
-        around = engine.store.session(access.session_around_us())
+    with access.current_engine() as engine:
+        around = engine.store.session(access.surrounding_session())
         chosen = access.session_named(engine.store, session) if session else around
-        taken = handoffs.pick_up(engine, found, chosen)
+        picked_up = handoffs.pick_up(engine, file, chosen)
     if as_json:
-        give_json(_verified_row(taken, findings) | {"text": taken.text})
+        give_json(_verified_row(picked_up, findings) | {"text": picked_up.text})
     else:
-        give(fence(taken.text.rstrip("\n")))
+        give(fence(picked_up.text.rstrip("\n")))
 
 
-def _print_findings(found: HandoffFile, findings: Sequence[Finding]) -> None:
-    label = f"{found.path}: {handoffs.verdict(findings)}"
-    give(from_repository(label) if found.is_tracked else label)
-    if not found.head.is_open:
-        say(f"note: it is {found.head.status}")
+def _print_findings(file: HandoffFile, findings: Sequence[Finding]) -> None:
+    label = f"{file.path}: {handoffs.verdict(findings)}"
+    give(from_repository(label) if file.is_tracked else label)
+    if not file.head.is_open:
+        say(f"note: it is {file.head.status}")
     for finding in findings:
         give(finding.line)
 
@@ -194,35 +196,35 @@ def _agree() -> None:
         raise HoldfastError("the handoff was not picked up")
 
 
-def _seen(engine: Engine, project: Project, key: str, own: Words) -> _Told:
-    session = access.session_at_work(engine.store, project, key)
+def _from_store(engine: Engine, project: Project, key: str, own: Words) -> _Source:
+    session = access.pick_session(engine.store, project, key)
     if session is not None and is_imported(session):
         raise HoldfastError(
             f"of the session `{session.key}` only what was said is kept: it was imported",
             f"`--harness {session.harness} --transcript {session.transcript}` reads it anew",
         )
     if session is not None:
-        return _Told(session, engine.store.events(session.key, handoffs.EVENTS_READ))
+        return _Source(session, engine.store.events(session.key, handoffs.EVENTS_READ))
     if own == Words():
         raise HoldfastError(
             f"no session was seen in `{project.path}`",
             "name one with `--session`, or a `--transcript`, or say yourself what is to be done (`--next`)",
         )
-    # A person who hands over what no agent did.
-    return _Told(Session("", "", project, started_at=engine.clock(), last_event_at=engine.clock()), ())
+    # A person hands over work that no agent did.
+    return _Source(Session("", "", project, started_at=engine.clock(), last_event_at=engine.clock()), ())
 
 
-def _recounted(harness: str, transcript: Path) -> _Told:
+def _from_transcript(harness: str, transcript: Path) -> _Source:
     if not harness:
         raise click.UsageError("--transcript needs --harness HARNESS.")
-    return _Told(*recounted(harnesses.reader(harness), transcript))
+    return _Source(*recounted(harnesses.reader(harness), transcript))
 
 
-def _row(found: HandoffFile) -> dict[str, object]:
-    head = found.head
+def _row(file: HandoffFile) -> dict[str, object]:
+    head = file.head
     return {
-        "name": found.name,
-        "path": str(found.path),
+        "name": file.name,
+        "path": str(file.path),
         "purpose": head.purpose,
         "status": head.status,
         "created": head.created,
@@ -230,13 +232,15 @@ def _row(found: HandoffFile) -> dict[str, object]:
         "harness": head.harness,
         "branch": head.branch,
         "commit": head.commit,
-        "from_repository": found.is_tracked,
+        "from_repository": file.is_tracked,
     }
 
 
-def _verified_row(found: HandoffFile, findings: Sequence[Finding]) -> dict[str, object]:
-    rows = [{"what": one.what, "verdict": one.verdict, "detail": one.detail} for one in findings]
-    return _row(found) | {"verdict": handoffs.verdict(findings), "findings": rows}
+def _verified_row(file: HandoffFile, findings: Sequence[Finding]) -> dict[str, object]:
+    rows = [
+        {"what": finding.what, "verdict": finding.verdict, "detail": finding.detail} for finding in findings
+    ]
+    return _row(file) | {"verdict": handoffs.verdict(findings), "findings": rows}
 
 
 for _name, _command in {"create": create, "list": list_, "show": show, "pickup": pickup}.items():

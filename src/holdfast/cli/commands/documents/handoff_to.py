@@ -1,6 +1,6 @@
-"""A handoff given to another harness: what to paste into it, or the harness itself, started with that.
+"""Gives a handoff to another harness: prints a text to paste, or starts the harness with it.
 
-How a harness is started is its own knowledge.
+How a harness is started is defined in its own package.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def to_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _receiver(to: str, *, start: bool) -> Receiver | None:
-    """Who is meant; None for nobody. Whatever is wrong with that is told before anything is written."""
+    """The harness that the options name; None if none. Errors are raised before anything is written."""
     if not to:
         if start:
             raise click.UsageError("--start needs --to HARNESS.")
@@ -68,24 +68,24 @@ def _receiver(to: str, *, start: bool) -> Receiver | None:
     return Receiver(reader.name, reader.title, program)
 
 
-def give_to(chosen: Receiver, found: HandoffFile, directory: Path | None) -> None:
+def give_to(chosen: Receiver, file: HandoffFile, directory: Path | None) -> None:
     """Print what to paste, or become that harness."""
-    text = pasted(found.text, found.name, str(found.path), chosen.title)
+    text = pasted(file.text, file.name, str(file.path), chosen.title)
     if not chosen.program:
         give(text)
         return
     opening = harnesses.get(chosen.name).opening(text)
-    say(f"handoff {found.path}: starting {chosen.title}")
+    say(f"handoff {file.path}: starting {chosen.title}")
     _become(chosen.program, opening, directory)
 
 
 def _become(program: str, opening: Opening, directory: Path | None) -> NoReturn:
-    """Run the program in our place, in the project, and as nobody's child: a session around us is not its."""
+    """Replace this process by the program, in the project, without the surrounding session's variables."""
     words = opening.at_terminal if sys.stdin.isatty() and sys.stdout.isatty() else opening.alone
     sessions = {
         name
-        for one in map(harnesses.get, harnesses.names())
-        for name in one.carried
+        for harness in map(harnesses.get, harnesses.names())
+        for name in harness.carried
         if name.endswith("SESSION_ID")
     }
     environment = {name: value for name, value in os.environ.items() if name not in sessions}

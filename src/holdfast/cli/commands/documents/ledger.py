@@ -103,13 +103,13 @@ def save(
     what stands in the file. What someone wrote there by hand stays; past versions are kept. What nobody has
     confirmed is marked `UNCONFIRMED`.
     """
-    given = _given(source, words)
+    new_entries = _ledger_of_words(source, words)
     with _opened(project, as_json=as_json) as opened:
-        chosen = access.session_at_work(opened.engine.store, opened.project, session)
-        if chosen is not None and access.session_around_us():
-            # Who speaks from within a session is its agent, not its user.
-            given = ledgers.by_agent(given, chosen)
-        saved = ledgers.save(opened.engine, opened.place, opened.project, chosen, given)
+        chosen = access.pick_session(opened.engine.store, opened.project, session)
+        if chosen is not None and access.surrounding_session():
+            # A command that runs within a session comes from its agent, not its user.
+            new_entries = ledgers.by_agent(new_entries, chosen)
+        saved = ledgers.save(opened.engine, opened.place, opened.project, chosen, new_entries)
     if as_json:
         give_json({"saved": True, "path": saved.path, **_as_json(saved.ledger)})
     else:
@@ -122,11 +122,11 @@ def save(
 def show(*, project: Path | None, as_json: bool) -> None:
     """Print the ledger as it stands."""
     with _opened(project, as_json=as_json) as opened:
-        looked = _looked(opened)
+        current = _current_ledger(opened)
         if as_json:
-            give_json({"path": opened.place.path, "text": looked.text, **_as_json(looked.ledger)})
+            give_json({"path": opened.place.path, "text": current.text, **_as_json(current.ledger)})
         else:
-            give(looked.text.rstrip("\n"))
+            give(current.text.rstrip("\n"))
 
 
 @command("holdfast ledger edit", "holdfast ledger edit --confirm 'Decimal, not float'")
@@ -142,7 +142,7 @@ def edit(*, confirm: tuple[str, ...], project: Path | None) -> None:
             saved = ledgers.confirm(opened.engine, opened.place, opened.project, confirm)
             give(confirmation(saved.path, saved.ledger))
             return
-        before = _looked(opened).text
+        before = _current_ledger(opened).text
         after = _edited(before)
         if after == before:
             say("nothing was changed")
@@ -170,14 +170,23 @@ def history(*, number: int | None, project: Path | None, as_json: bool) -> None:
             )
         if as_json:
             chosen = [versions[number - 1]] if number else versions
-            give_json([{"at": to_iso(one.at), "writer": one.writer, "text": one.text()} for one in chosen])
+            give_json(
+                [
+                    {"at": to_iso(version.at), "writer": version.writer, "text": version.text()}
+                    for version in chosen
+                ]
+            )
         elif number is not None:
             give(versions[number - 1].text().rstrip("\n"))
         elif versions:
             now, names = opened.engine.clock(), _names_of_writers(opened)
             rows = [
-                (str(n), f"{elapsed(now - one.at)} ago", names.get(one.writer, "a session that is gone"))
-                for n, one in enumerate(versions, 1)
+                (
+                    str(n),
+                    f"{elapsed(now - version.at)} ago",
+                    names.get(version.writer, "a session that is gone"),
+                )
+                for n, version in enumerate(versions, 1)
             ]
             give_table(("number", "written", "by"), rows)
         else:
@@ -193,49 +202,49 @@ def check(*, project: Path | None, as_json: bool) -> None:
     The exit status is 1 if anything in it is unconfirmed.
     """
     with _opened(project, as_json=as_json) as opened:
-        looked = _looked(opened)
-        unconfirmed = looked.ledger.unconfirmed()
-        found = bool(unconfirmed or looked.notices or looked.conflict)
+        current = _current_ledger(opened)
+        unconfirmed = current.ledger.unconfirmed()
+        has_findings = bool(unconfirmed or current.notices or current.conflict)
         if as_json:
             give_json(
                 {
                     "path": opened.place.path,
-                    "saved_at": to_iso(looked.saved_at),
+                    "saved_at": to_iso(current.saved_at),
                     "unconfirmed": [_entry(entry) for entry in unconfirmed],
-                    "notices": list(looked.notices),
-                    "questions": list(questions(looked.ledger)),
-                    "came_with_the_clone": looked.came_with_the_clone,
-                    "conflict_line": looked.conflict or None,
+                    "notices": list(current.notices),
+                    "questions": list(questions(current.ledger)),
+                    "came_with_the_clone": current.came_with_the_clone,
+                    "conflict_line": current.conflict or None,
                 }
             )
         else:
-            _print_check(opened, looked)
-    click.get_current_context().exit(1 if found else 0)
+            _print_check(opened, current)
+    click.get_current_context().exit(1 if has_findings else 0)
 
 
-def _print_check(opened: _Opened, looked: ledgers.CheckedLedger) -> None:
-    age = elapsed(opened.engine.clock() - looked.saved_at)
+def _print_check(opened: _Opened, current: ledgers.CheckedLedger) -> None:
+    age = elapsed(opened.engine.clock() - current.saved_at)
     give(f"{opened.place.path}, saved {age} ago")
-    for entry in looked.ledger.unconfirmed():
+    for entry in current.ledger.unconfirmed():
         give(f"UNCONFIRMED: {entry.text}{f' ({entry.why})' if entry.why else ''}")
-    for notice in looked.notices:
+    for notice in current.notices:
         give(f"UNCONFIRMED: {notice}")
-    if looked.conflict:
-        give(f"line {looked.conflict}: a merge conflict begins here")
-    if looked.came_with_the_clone:
+    if current.conflict:
+        give(f"line {current.conflict}: a merge conflict begins here")
+    if current.came_with_the_clone:
         say("note: it may have come with the clone, so it does not lead a brief")
-    for question in questions(looked.ledger):
+    for question in questions(current.ledger):
         say(f"ask: {question}")
 
 
 @contextmanager
 def _opened(project: Path | None, *, as_json: bool) -> Generator[_Opened]:
-    """The ledger of a project; where it is not enabled, the command says so and is over."""
+    """The ledger of a project; if it is not enabled, the command says so and exits."""
     where = access.project_at(project)
     loaded = config.load(access.home(), Path(where.root), where.project_id, os.environ)
-    decided = "session.ledger" in loaded.sources
+    is_configured = "session.ledger" in loaded.sources
     rules = ledgers.rules(
-        loaded.config.session, decided=decided, root=Path(where.root), environment=os.environ
+        loaded.config.session, decided=is_configured, root=Path(where.root), environment=os.environ
     )
     for warning in rules.warnings:
         say(f"note: {warning}")
@@ -246,32 +255,34 @@ def _opened(project: Path | None, *, as_json: bool) -> Generator[_Opened]:
             give(ledgers.OFF)
             say("hint: `holdfast ledger --help` says how a project enables it")
         click.get_current_context().exit(0)
-    with access.opened_desk() as engine:
-        access.project_to_keep(engine, project)
+    with access.current_engine() as engine:
+        access.register_project(engine, project)
         yield _Opened(engine, where, ledgers.place_of(access.home(), where, rules.path))
 
 
-def _looked(opened: _Opened) -> ledgers.CheckedLedger:
-    looked = ledgers.look(opened.engine, opened.place, opened.project)
-    if looked is None:
+def _current_ledger(opened: _Opened) -> ledgers.CheckedLedger:
+    current = ledgers.look(opened.engine, opened.place, opened.project)
+    if current is None:
         raise HoldfastError(f"there is no `{opened.place.path}` yet", "`holdfast ledger save` writes it")
-    return looked
+    return current
 
 
 def _names_of_writers(opened: _Opened) -> dict[str, str]:
-    """How a person calls those who may have written a version: a file name holds only a session's hash."""
+    """The readable names of a version's possible writers: a file name holds only a session's hash."""
     sessions = opened.engine.store.sessions_of_project(opened.project.project_id, 0, access.SESSIONS_SEARCHED)
-    return {files.BY_HAND: "hand"} | {files.writer(one.key): f"session {one.key[:8]}" for one in sessions}
+    return {files.BY_HAND: "hand"} | {
+        files.writer(session.key): f"session {session.key[:8]}" for session in sessions
+    }
 
 
-def _given(source: IO[bytes] | None, words: dict[str, tuple[str, ...]]) -> Ledger:
-    """The words of this command: a whole ledger, and single entries."""
-    given = told_in(source.read(files.LARGEST).decode("utf-8", "replace")) if source else Ledger()
+def _ledger_of_words(source: IO[bytes] | None, words: dict[str, tuple[str, ...]]) -> Ledger:
+    """The ledger that the options give: a whole one from a file, and single entries."""
+    ledger = told_in(source.read(files.LARGEST).decode("utf-8", "replace")) if source else Ledger()
     for part, _, _ in _WORDS:
         entries = (entry_of(text) for text in words[part.value])
-        said = [_quoted(entry) if part is Part.FILES else entry for entry in entries if entry.text]
-        given = given.having(part, (*given.of(part), *said))
-    return given
+        new_entries = [_quoted(entry) if part is Part.FILES else entry for entry in entries if entry.text]
+        ledger = ledger.having(part, (*ledger.of(part), *new_entries))
+    return ledger
 
 
 def _quoted(file: Entry) -> Entry:
@@ -279,7 +290,7 @@ def _quoted(file: Entry) -> Entry:
 
 
 def _edited(text: str) -> str:
-    """What a person makes of a text in their editor."""
+    """The text after the user edited it."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise HoldfastError(
@@ -294,8 +305,8 @@ def _edited(text: str) -> str:
         return draft.read_bytes().decode("utf-8", "replace")
 
 
-def _as_json(said: Ledger) -> dict[str, object]:
-    return {part.value: [_entry(entry) for entry in said.of(part)] for part in Part}
+def _as_json(ledger: Ledger) -> dict[str, object]:
+    return {part.value: [_entry(entry) for entry in ledger.of(part)] for part in Part}
 
 
 def _entry(entry: Entry) -> dict[str, object]:

@@ -1,7 +1,6 @@
-"""The wrapper: a harness started by us, given its continuity before and saved after, with no hook installed.
+"""The wrapper: starts a harness with its continuity and saves it afterwards, with no hook installed.
 
-What is given and saved is for `engine.briefing.wrapper` to say, by settings that are off until a person turns
-them on.
+`engine.briefing.wrapper` decides what is given and saved, by settings that are off by default.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from holdfast.engine.recording.unread_transcripts import unheard
 from holdfast.errors import HoldfastError
 from holdfast.harnesses.base import Harness, Way, Wrapped
 
-LETTER_TIME = 30.0
+HOOK_TIME = 30.0
 
 
 @command("holdfast run HARNESS", "holdfast run HARNESS --model some-model", passes_on=True)
@@ -76,14 +75,14 @@ def _wrapped(name: str, way: Way, words: Sequence[str]) -> NoReturn:
         raise HoldfastError(f"`{harness.program}` is not on your search path", f"install {harness.title}")
     hooked = bool(connections.installed(access.home(), harness))
     text = _text(harness, project, is_told=hooked, takes_text=harness.takes_text)
-    status = _lived([program, *harness.command_line(way, words, text)])
+    status = _run_harness([program, *harness.command_line(way, words, text)])
     _save(harness, harness, project, began, is_told=hooked)
     sys.exit(status)
 
 
 def _text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool) -> str:
-    """What the session is to be told by us; nothing where a hook tells it."""
-    with access.writing_desk() as engine:
+    """The text to give to the session; empty if a hook gives it."""
+    with access.writable_engine() as engine:
         wants = engine.config(project).continuity
         ready = wrapper.before(engine, project)
     if not (wants.auto_load or wants.auto_save):
@@ -98,11 +97,11 @@ def _text(harness: Harness, project: Project, *, is_told: bool, takes_text: bool
     return ready.text if takes_text and not is_told else ""
 
 
-def _lived(command_line: Sequence[str]) -> int:
-    """Run the harness until it ends; its exit status, as a shell would tell it."""
-    # What a person types at the terminal is for the harness; a wish to end us is passed on to it. Functions,
-    # since a signal that we ignore would be ignored by the harness too.
-    before = signal.signal(signal.SIGINT, _heard)
+def _run_harness(command_line: Sequence[str]) -> int:
+    """Run the harness until it ends; its exit status, as a shell reports it."""
+    # Ctrl-C at the terminal is for the harness, and SIGTERM is passed on to it. Both get functions, since a
+    # child process inherits signals that are ignored.
+    before = signal.signal(signal.SIGINT, _ignore_signal)
     try:
         with subprocess.Popen(command_line) as child:
 
@@ -117,34 +116,34 @@ def _lived(command_line: Sequence[str]) -> int:
     return status if status >= 0 else 128 - status
 
 
-def _heard(number: int, frame: FrameType | None) -> None:
-    """Nothing: the harness has heard it too."""
+def _ignore_signal(number: int, frame: FrameType | None) -> None:
+    """Do nothing: the harness gets the signal too."""
 
 
 def _save(harness: Harness, voice: Wrapped, project: Project, began: int, *, is_told: bool) -> None:
-    """Have what the session did taken in and saved, where the settings want that."""
-    with access.stored_desk() as engine:
+    """Record what the session did and save its continuity, if the settings say so."""
+    with access.stored_engine() as engine:
         if not engine.config(project).continuity.auto_save:
             return
         missed = unheard(engine.store, harness, project, began, Path.home(), os.environ)
-        found = [] if is_told else [*missed]
-    for one in found:
-        _deliver(harness, voice.farewell(one.key, str(one.path), one.cwd))
-    with access.opened_desk() as engine, working("saving the continuity"):
+        missed_sessions = [] if is_told else [*missed]
+    for session in missed_sessions:
+        _deliver(harness, voice.farewell(session.key, str(session.path), session.cwd))
+    with access.current_engine() as engine, working("saving the continuity"):
         outcome = wrapper.after(engine, project, began, Means(os.environ, time.sleep))
     if outcome is not None:
         say("the continuity is saved; `holdfast session load` shows it")
-    elif found:
-        # It was told of the end, and was quicker.
+    elif missed_sessions:
+        # The daemon was told of the session's end, and was quicker.
         say("the daemon saves the continuity; `holdfast session status` shows how it came about")
 
 
 def _deliver(harness: Harness, payload: bytes) -> None:
-    """Give a letter to the daemon, as a hook would."""
+    """Send a hook event to the daemon, as a hook would."""
     subprocess.run(
         [sys.executable, "-m", "holdfast.cli", "hook", "--harness", harness.name],
         input=payload,
         stdout=subprocess.DEVNULL,
-        timeout=LETTER_TIME,
+        timeout=HOOK_TIME,
         check=False,
     )

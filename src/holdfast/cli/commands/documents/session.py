@@ -59,16 +59,16 @@ def _source_options(decorated: Option) -> Option:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """An engine, and the room of the project."""
+    """An engine, and the project's continuity files."""
 
     engine: Engine
-    room: ContinuityFiles
+    files: ContinuityFiles
 
 
 @contextmanager
 def _opened(project: Path | None) -> Generator[_Opened]:
-    with access.opened_desk() as engine:
-        where = access.project_to_keep(engine, project)
+    with access.current_engine() as engine:
+        where = access.register_project(engine, project)
         yield _Opened(engine, continuity.room(engine, access.home(), where))
 
 
@@ -78,16 +78,16 @@ def _opened(project: Path | None) -> Generator[_Opened]:
 def status(*, project: Path | None, as_json: bool) -> None:
     """Say how the continuity came about, and where it stands; writes nothing."""
     with _opened(project) as opened:
-        found = continuity.readable(opened.room)
-        said = continuity.layered(found.layers)
+        readable = continuity.readable(opened.files)
+        layers = continuity.layered(readable.layers)
         if as_json:
-            give_json(view.status_as_json(opened.engine, opened.room, found))
+            give_json(view.status_as_json(opened.engine, opened.files, readable))
             return
-        for one in said:
-            give(f"{one.name}: {one.source}")
-        _warn_of_unreadable(found)
-        view.print_account(opened.room, opened.engine.clock())
-        say(f"audit log: {opened.room.log}")
+        for layer in layers:
+            give(f"{layer.name}: {layer.source}")
+        _warn_of_unreadable(readable)
+        view.print_account(opened.files, opened.engine.clock())
+        say(f"audit log: {opened.files.log}")
 
 
 @command("holdfast session load", "holdfast session load --json", "holdfast session load --print-startup")
@@ -98,23 +98,23 @@ def load(*, project: Path | None, print_startup: bool, as_json: bool) -> None:
     """Show both layers, what they say together, and how they came about; writes nothing."""
     with _opened(project) as opened:
         if as_json:
-            give_json(view.as_json(opened.engine, opened.room))
+            give_json(view.as_json(opened.engine, opened.files))
             return
-        found = continuity.readable(opened.room)
+        readable = continuity.readable(opened.files)
         if print_startup:
-            block = view.block(opened.engine, opened.room)
+            block = view.block(opened.engine, opened.files)
             give(block.text)
             for omission in block.omissions:
                 say(omission)
-            _warn_of_unreadable(found)
+            _warn_of_unreadable(readable)
             return
-        view.print_layers(continuity.layered(found.layers))
-        _warn_of_unreadable(found)
-        view.print_account(opened.room, opened.engine.clock())
+        view.print_layers(continuity.layered(readable.layers))
+        _warn_of_unreadable(readable)
+        view.print_account(opened.files, opened.engine.clock())
 
 
-def _warn_of_unreadable(found: Readable) -> None:
-    for reason in found.unreadable:
+def _warn_of_unreadable(readable: Readable) -> None:
+    for reason in readable.unreadable:
         say(f"warning: {reason}")
 
 
@@ -131,12 +131,12 @@ def save(*, project: Path | None, transcript: Path | None, harness: str, scope: 
         source = (
             sources.named(transcript, harness)
             if transcript
-            else sources.latest_primary(opened.engine, opened.room.project, os.environ)
+            else sources.latest_primary(opened.engine, opened.files.project, os.environ)
         )
         outcome = continuity.save(
-            opened.engine, opened.room, Task(Scope(scope), source, AuditTrigger.SAVE), _means()
+            opened.engine, opened.files, Task(Scope(scope), source, AuditTrigger.SAVE), _means()
         )
-    _tell(opened.room, outcome, "save", as_json=as_json)
+    _tell(opened.files, outcome, "save", as_json=as_json)
 
 
 @command("holdfast session refresh", "holdfast session refresh --scope project-local --json")
@@ -153,27 +153,27 @@ def refresh(
     nothing to say to a layer that says something now, nothing is changed.
     """
     with _opened(project) as opened, working("reading the transcript"):
-        room = opened.room
+        files = opened.files
         source = (
             sources.named(transcript, harness)
             if transcript
             else sources.trusted(
-                opened.engine, room.project, Scope(scope), room.markers(), room.entries(), os.environ
+                opened.engine, files.project, Scope(scope), files.markers(), files.entries(), os.environ
             )
         )
         outcome = continuity.refresh(
-            opened.engine, room, Task(Scope(scope), source, AuditTrigger.REFRESH), _means()
+            opened.engine, files, Task(Scope(scope), source, AuditTrigger.REFRESH), _means()
         )
-    _tell(room, outcome, "refresh", as_json=as_json)
+    _tell(files, outcome, "refresh", as_json=as_json)
 
 
 def _means() -> Means:
     return Means(os.environ, time.sleep)
 
 
-def _tell(room: ContinuityFiles, outcome: Outcome, action: str, *, as_json: bool) -> None:
+def _tell(files: ContinuityFiles, outcome: Outcome, action: str, *, as_json: bool) -> None:
     if as_json:
-        give_json(view.outcome_as_json(room, outcome, action))
+        give_json(view.outcome_as_json(files, outcome, action))
         return
     for path in outcome.entry.written:
         give(path)
@@ -201,13 +201,13 @@ def clear(*, project: Path | None, scope: str, yes: bool, as_json: bool) -> None
         if not click.confirm(f"Clear the continuity ({scope})?", err=True):
             raise HoldfastError("nothing was cleared")
     with _opened(project) as opened:
-        gone = continuity.clear(opened.engine, opened.room, Scope(scope))
+        cleared = continuity.clear(opened.engine, opened.files, Scope(scope))
     if as_json:
-        give_json({"action": "clear", "scope": scope, "clearedPaths": [str(path) for path in gone]})
+        give_json({"action": "clear", "scope": scope, "clearedPaths": [str(path) for path in cleared]})
         return
-    for path in gone:
+    for path in cleared:
         give(str(path))
-    say("cleared" if gone else "there was nothing to clear")
+    say("cleared" if cleared else "there was nothing to clear")
 
 
 @command("holdfast session open", "holdfast session open --scope project")
@@ -218,7 +218,7 @@ def open_(*, project: Path | None, scope: str) -> None:
     if scope == Scope.BOTH:
         raise HoldfastError("one file can be opened at a time", "name a layer with --scope")
     with _opened(project) as opened:
-        path = opened.room.places.target(LayerName(scope)).whole
+        path = opened.files.places.target(LayerName(scope)).whole
     if not path.exists():
         raise HoldfastError(f"there is no `{path}` yet", "`holdfast session save` writes it")
     give(str(path))
@@ -234,7 +234,7 @@ def open_(*, project: Path | None, scope: str) -> None:
 def history(*, project: Path | None, scope: str, as_json: bool) -> None:
     """List the past versions of a layer, the newest first."""
     with _opened(project) as opened:
-        versions = opened.room.places.versions(_layer(scope))
+        versions = opened.files.places.versions(_layer(scope))
         now = opened.engine.clock()
     if as_json:
         give_json([{"number": number, "path": str(path)} for number, path in enumerate(versions, 1)])
@@ -253,12 +253,12 @@ def history(*, project: Path | None, scope: str, as_json: bool) -> None:
 def restore(*, number: int, project: Path | None, scope: str) -> None:
     """Put a past version of a layer back in place; the present one becomes a past one."""
     with _opened(project) as opened:
-        versions = opened.room.places.versions(_layer(scope))
+        versions = opened.files.places.versions(_layer(scope))
         if number > len(versions):
             raise HoldfastError(
                 f"there is no version {number}", "`holdfast session history` lists those there are"
             )
-        give(str(continuity.restore(opened.engine, opened.room, _layer(scope), versions[number - 1])))
+        give(str(continuity.restore(opened.engine, opened.files, _layer(scope), versions[number - 1])))
 
 
 def _layer(scope: str) -> LayerName:

@@ -17,7 +17,7 @@ from holdfast.cli.commands.evaluation.redaction import redaction
 from holdfast.cli.commands.evaluation.retrieval import retrieval
 from holdfast.cli.options import command, group, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.cli.views.evaluation import cell, flat, shown
+from holdfast.cli.views.evaluation import cell, flat, with_progress
 from holdfast.core.evaluation.survival import CutKind, Mean, mean, rarity
 from holdfast.engine.evaluation.results import Evaluation, keep
 from holdfast.engine.evaluation.survival import (
@@ -81,7 +81,9 @@ class _Report:
 
     def check(self, name: str, harness: str = "") -> Mean:
         """The mean of one check, of one harness or of all."""
-        return mean(one.value for one in self.checks if one.name == name and harness in ("", one.harness))
+        return mean(
+            check.value for check in self.checks if check.name == name and harness in ("", check.harness)
+        )
 
     @property
     def harnesses(self) -> tuple[str, ...]:
@@ -135,7 +137,7 @@ def survival(
     Sessions are cut where the harness compacted them, and where it did not; each brief is made from what
     stands before the cut, and scored by what the agent named by itself after it.
     """
-    recordings = _recordings(_found(data, own=own)[:limit])
+    recordings = _recordings(_transcripts(data, own=own)[:limit])
     if tunes:
         from holdfast.cli.commands.evaluation.tune import tune
 
@@ -143,7 +145,7 @@ def survival(
         return
     report = _run(recordings, recurring)
     if own:
-        with access.writing_desk() as engine:
+        with access.writable_engine() as engine:
             keep(engine.store, Evaluation("survival", engine.clock(), _as_json(report)))
     if plot is not None:
         plot.write_text(picture(report), encoding="utf-8")
@@ -163,11 +165,11 @@ evaluate.add_command(redaction)
 evaluate.add_command(pressure)
 
 
-def _found(data: Path | None, *, own: bool) -> list[Transcript]:
+def _transcripts(data: Path | None, *, own: bool) -> list[Transcript]:
     if (data is None) is not own:
         raise click.UsageError("Say either --data DIR or --history.")
-    found = transcripts(data) if data is not None else history(Path.home(), os.environ)
-    if not found:
+    matches = transcripts(data) if data is not None else history(Path.home(), os.environ)
+    if not matches:
         where = f"below `{data}`" if data else "in your home"
         raise TranscriptUnreadable(
             f"there is no transcript of a known harness {where}",
@@ -175,20 +177,20 @@ def _found(data: Path | None, *, own: bool) -> list[Transcript]:
             if data
             else "name a directory of them with --data",
         )
-    return found
+    return matches
 
 
-def _recordings(found: Sequence[Transcript]) -> list[Recording]:
-    recordings = [one for each in shown(found, "reading") if (one := recorded(each))]
+def _recordings(files: Sequence[Transcript]) -> list[Recording]:
+    recordings = [recording for each in with_progress(files, "reading") if (recording := recorded(each))]
     if not recordings:
         raise TranscriptUnreadable("no transcript that was found tells anything")
     return recordings
 
 
 def _run(recordings: Sequence[Recording], recurring: int) -> _Report:
-    rare = rarity(one.mentions for one in recordings)
-    seen = [examined(one, rare, recurring) for one in shown(recordings, "measuring")]
-    rows, checks = (tuple(itertools.chain.from_iterable(part)) for part in zip(*seen, strict=True))
+    rare = rarity(recording.mentions for recording in recordings)
+    results = [examined(recording, rare, recurring) for recording in with_progress(recordings, "measuring")]
+    rows, checks = (tuple(itertools.chain.from_iterable(part)) for part in zip(*results, strict=True))
     return _Report(len(recordings), rows, checks, recurring)
 
 
@@ -226,7 +228,7 @@ def _print(report: _Report) -> None:
 
 def _rows(report: _Report, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for harness in names:
-        # What the others do at each harness is in the JSON; here it would bury what matters.
+        # The other builders' values for each harness are in the JSON only, to keep the table short.
         for builder in (OURS,) if harness else BUILDERS:
             for kind in CutKind:
                 of = report.at(builder, kind, harness)
@@ -237,20 +239,20 @@ def _rows(report: _Report, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def in_words(report: _Report) -> str:
     """What Holdfast would have saved, for a person."""
-    ours, summary = report.at(OURS, CutKind.REAL), report.at("summary", CutKind.REAL)
-    said = f"{report.sessions} of your sessions {'was' if report.sessions == 1 else 'were'} read."
-    if not ours["survival"].n:
+    brief, summary = report.at(OURS, CutKind.REAL), report.at("summary", CutKind.REAL)
+    opening = f"{report.sessions} of your sessions {'was' if report.sessions == 1 else 'were'} read."
+    if not brief["survival"].n:
         return (
-            f"{said} None was compacted in a place where enough followed to measure. {_if_cut(report)}"
+            f"{opening} None was compacted in a place where enough followed to measure. {_if_cut(report)}"
         ).rstrip()
-    needed, again = ours["needed"].value or 0, ours["rediscovered"].value or 0
-    held = f"Holdfast's brief of {BUDGET:,} characters would have had {_percent(ours['survival'])}"
+    needed, again = brief["needed"].value or 0, brief["rediscovered"].value or 0
+    share = f"Holdfast's brief of {BUDGET:,} characters would have had {_percent(brief['survival'])}"
     if summary["survival"].n:
         same = report.at(BESIDE_SUMMARY, CutKind.REAL)["survival"]
-        held += f" (where the harness's own summary had {_percent(summary['survival'])}: {_percent(same)})"
+        share += f" (where the harness's own summary had {_percent(summary['survival'])}: {_percent(same)})"
     return (
-        f"{said} {_times(ours['survival'].n)} the context was compacted and the work went on. The agent then "
-        f"used {needed:.0f} things by itself that only the lost context had shown it: {held}. Another "
+        f"{opening} {_times(brief['survival'].n)} the context was compacted and the work went on. The agent "
+        f"then used {needed:.0f} things by itself that only the lost context had shown it: {share}. Another "
         f"{again:.0f} things had to be found again with tools or told again by you. {_if_cut(report)}"
     ).rstrip()
 
@@ -320,6 +322,6 @@ def _bar(kind: CutKind, of: Mean, top: float) -> Iterator[str]:
 
 def _legend() -> Iterator[str]:
     for place, (kind, colour) in enumerate(COLOURS.items()):
-        left = LEFT + place * 110
-        yield f'<rect x="{left}" y="30" width="12" height="12" fill="{colour}"/>'
-        yield f'<text x="{left + 18}" y="40">{kind.value} cuts</text>'
+        x = LEFT + place * 110
+        yield f'<rect x="{x}" y="30" width="12" height="12" fill="{colour}"/>'
+        yield f'<text x="{x + 18}" y="40">{kind.value} cuts</text>'

@@ -11,7 +11,7 @@ import click
 from holdfast import models
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give_json, give_table, say
-from holdfast.cli.views.evaluation import shown
+from holdfast.cli.views.evaluation import with_progress
 from holdfast.core.session.pressure import factor_of
 from holdfast.engine.evaluation.survival import read, transcripts
 from holdfast.engine.models.estimates import Errors, Estimate, errors, estimates
@@ -38,18 +38,18 @@ def pressure(*, data: Path, as_json: bool) -> None:
     that no transcript has counts of are named as unmeasured: how well theirs are foretold, nobody knows.
     """
     count = models.counter()
-    found = [
-        one
-        for each in shown(transcripts(data), "counting")
-        for one in estimates(each.harness.name, read(each.harness, each.path)[0], KNOWN, count)
+    all_estimates = [
+        estimate
+        for each in with_progress(transcripts(data), "counting")
+        for estimate in estimates(each.harness.name, read(each.harness, each.path)[0], KNOWN, count)
     ]
-    if not found:
+    if not all_estimates:
         raise TranscriptUnreadable("no transcript that was found holds counts of two requests in a row")
-    rows = list(_rows(found))
-    unmeasured = _unmeasured(found)
+    rows = list(_rows(all_estimates))
+    unmeasured = _unmeasured(all_estimates)
     if as_json:
-        told = [{"harness": harness, "family": family, **asdict(of)} for harness, family, of in rows]
-        give_json([*told, *({"harness": "", "family": family, "requests": 0} for family in unmeasured)])
+        documents = [{"harness": harness, "family": family, **asdict(of)} for harness, family, of in rows]
+        give_json([*documents, *({"harness": "", "family": family, "requests": 0} for family in unmeasured)])
         return
     give_table(
         ("harness", "family", "requests", "within 10 %", "median", "mean", "90th", "factor", "used"),
@@ -61,16 +61,18 @@ def pressure(*, data: Path, as_json: bool) -> None:
         say(f"unmeasured, since no transcript here holds counts of theirs; the factors used: {used}")
 
 
-def _rows(found: Sequence[Estimate]) -> Iterator[tuple[str, str, Errors]]:
-    for harness, family in sorted({(one.harness, one.family) for one in found}):
-        own = [one for one in found if (one.harness, one.family) == (harness, family)]
+def _rows(all_estimates: Sequence[Estimate]) -> Iterator[tuple[str, str, Errors]]:
+    for harness, family in sorted({(estimate.harness, estimate.family) for estimate in all_estimates}):
+        own = [
+            estimate for estimate in all_estimates if (estimate.harness, estimate.family) == (harness, family)
+        ]
         yield harness, family, errors(own)
-    yield ALL, ALL, errors(found)
+    yield ALL, ALL, errors(all_estimates)
 
 
-def _unmeasured(found: Sequence[Estimate]) -> list[str]:
+def _unmeasured(all_estimates: Sequence[Estimate]) -> list[str]:
     """The families of models that Holdfast knows and of which nothing was found."""
-    return sorted({known.name for known in KNOWN} - {one.family for one in found})
+    return sorted({known.name for known in KNOWN} - {estimate.family for estimate in all_estimates})
 
 
 def _cells(harness: str, family: str, of: Errors) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import click
 
 from holdfast.cli.options import command, json_option
 from holdfast.cli.printing import give, give_json, give_table, say
-from holdfast.cli.views.evaluation import cell, flat, shown
+from holdfast.cli.views.evaluation import cell, flat, with_progress
 from holdfast.engine.evaluation.retrieval import (
     FINDERS,
     MEASURES,
@@ -75,13 +75,13 @@ def retrieval(*, data: Path, limit: int | None, as_json: bool) -> None:
     Every turn of a conversation becomes one memory in a store of its own; what is found for a question is
     compared with the turns, or sessions, that are known to hold the answer.
     """
-    found = sets(data)
-    if not found:
+    data_sets = sets(data)
+    if not data_sets:
         raise TranscriptUnreadable(
             f"there is no known set below `{data}`",
             "LoCoMo is any `locomo10*.json`, DevMemBench a folder `devmembench`",
         )
-    reports = {name: _run(name, collections, limit) for name, collections in found.items()}
+    reports = {name: _run(name, collections, limit) for name, collections in data_sets.items()}
     if as_json:
         give_json({name: _as_json(report) for name, report in reports.items()})
         return
@@ -91,24 +91,26 @@ def retrieval(*, data: Path, limit: int | None, as_json: bool) -> None:
 
 def _run(name: str, collections: Sequence[Collection], limit: int | None) -> _Report:
     loaded, rows = embedder(), list[QuestionResult]()
-    collections = [replace(one, questions=one.questions[:limit]) for one in collections]
-    for one in collections:
-        with shelved(one, loaded) as library:
-            for question in shown(one.questions, f"asking {name} {one.name}"):
-                rows += answered(one.name, question, library)
+    collections = [replace(collection, questions=collection.questions[:limit]) for collection in collections]
+    for collection in collections:
+        with shelved(collection, loaded) as library:
+            for question in with_progress(collection.questions, f"asking {name} {collection.name}"):
+                rows += answered(collection.name, question, library)
     return _Report(collections, rows)
 
 
 def _as_json(report: _Report) -> dict[str, Any]:
-    ours = report.of(OURS)
+    holdfast_rows = report.of(OURS)
     return {
         "conversations": len(report.collections),
-        "memories": sum(len(one.turns) for one in report.collections),
-        "questions": len(ours),
+        "memories": sum(len(collection.turns) for collection in report.collections),
+        "questions": len(holdfast_rows),
         "finders": {name: _numbers(report.of(name)) for name in FINDERS},
-        "by_category": {name: _numbers(rows) for name, rows in _grouped(ours, lambda row: row.category)},
+        "by_category": {
+            name: _numbers(rows) for name, rows in _grouped(holdfast_rows, lambda row: row.category)
+        },
         "by_conversation": {
-            name: _numbers(rows) for name, rows in _grouped(ours, lambda row: row.collection)
+            name: _numbers(rows) for name, rows in _grouped(holdfast_rows, lambda row: row.collection)
         },
     }
 
@@ -137,16 +139,20 @@ def _latency(rows: Sequence[QuestionResult]) -> tuple[float, float]:
 
 
 def _print(name: str, report: _Report) -> None:
-    told = [measure for measure in MEASURES if means(report.of(OURS))[measure].n]
+    measures = [measure for measure in MEASURES if means(report.of(OURS))[measure].n]
     give_table(
-        (name, *(SHOWN[measure] for measure in told), "p50 ms", "p95 ms"),
-        (_row(finder, report.of(finder), told) for finder in FINDERS),
+        (name, *(SHOWN[measure] for measure in measures), "p50 ms", "p95 ms"),
+        (_row(finder, report.of(finder), measures) for finder in FINDERS),
     )
     give("")
-    turns = sum(len(one.turns) for one in report.collections)
+    turns = sum(len(collection.turns) for collection in report.collections)
     say(f"{name}: {len(report.of(OURS))} questions about {turns} memories; each mean ± its standard error")
 
 
-def _row(finder: str, rows: Sequence[QuestionResult], told: Iterable[str]) -> tuple[str, ...]:
+def _row(finder: str, rows: Sequence[QuestionResult], measures: Iterable[str]) -> tuple[str, ...]:
     of = means(rows)
-    return TITLES[finder], *(cell(of[measure]) for measure in told), *(f"{ms:.1f}" for ms in _latency(rows))
+    return (
+        TITLES[finder],
+        *(cell(of[measure]) for measure in measures),
+        *(f"{ms:.1f}" for ms in _latency(rows)),
+    )

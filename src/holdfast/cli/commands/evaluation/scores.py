@@ -20,14 +20,14 @@ def give_scores(scores: Sequence[SessionScore]) -> None:
         ("session", "start", "brief items used", "rediscovered", "novel", "recalled and used"),
         [
             (
-                one.session,
-                one.start,
-                _of(one.brief_items_used, one.brief_items),
-                _of(one.rediscovered, one.needed + one.rediscovered),
-                str(one.novel_context_count),
-                _of(one.memories_used, one.memories_recalled),
+                score.session,
+                score.start,
+                _of(score.brief_items_used, score.brief_items),
+                _of(score.rediscovered, score.needed + score.rediscovered),
+                str(score.novel_context_count),
+                _of(score.memories_used, score.memories_recalled),
             )
-            for one in scores
+            for score in scores
         ],
     )
     means = compared(scores)
@@ -42,7 +42,7 @@ def give_scores_as_json(scores: Sequence[SessionScore]) -> None:
     means = compared(scores)
     give_json(
         {
-            "sessions": [asdict(one) for one in scores],
+            "sessions": [asdict(score) for score in scores],
             "means": {start.value: flat(means[start]) for start in Start},
         }
     )

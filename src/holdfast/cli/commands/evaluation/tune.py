@@ -16,14 +16,14 @@ from holdfast.errors import TranscriptUnreadable
 
 def tune(recordings: Sequence[Recording], *, as_json: bool) -> None:
     """Fit the weights to these sessions and print them; the product's own table stays as it is."""
-    found = list(examples(recordings))
-    if not found:
+    cuts = list(examples(recordings))
+    if not cuts:
         raise TranscriptUnreadable(
             "there is nothing to fit: no session has enough on both sides of a cut",
             "give more or longer transcripts",
         )
-    say(f"fitting {len(WEIGHTS)} weights to about half of {len(found)} cuts; this takes minutes")
-    result = tuned(found, rarity(one.mentions for one in recordings), say)
+    say(f"fitting {len(WEIGHTS)} weights to about half of {len(cuts)} cuts; this takes minutes")
+    result = tuned(cuts, rarity(one.mentions for one in recordings), say)
     if as_json:
         give_json(_as_json(result))
         return
@@ -52,13 +52,13 @@ def _as_json(result: Tuned) -> dict[str, Any]:
     held_out = result.held_out or (None, None)
     return {
         "weights": {name: round(value, 3) for name, value in result.weights.items()},
-        "fitted": {"before": _told(before), "after": _told(after)},
+        "fitted": {"before": _worth_row(before), "after": _worth_row(after)},
         "held_out": {
-            "before": _told(held_out[0]),
-            "after": _told(held_out[1]),
+            "before": _worth_row(held_out[0]),
+            "after": _worth_row(held_out[1]),
         },
     }
 
 
-def _told(worth: Worth | None) -> dict[str, float] | None:
+def _worth_row(worth: Worth | None) -> dict[str, float] | None:
     return {**asdict(worth), "total": worth.total} if worth else None

@@ -33,14 +33,14 @@ def memories() -> None:
 def listed(*, everything: bool, all_projects: bool, limit: int, project: Path | None, as_json: bool) -> None:
     """List memories, the newest first."""
     place = access.project_at(project)
-    with access.stored_desk() as engine:
-        found = remembering.memories(
+    with access.stored_engine() as engine:
+        matches = remembering.memories(
             engine, place, all_projects=all_projects, include_superseded=everything, limit=limit
         )
     if as_json:
-        give_json([memory_row(memory) for memory in found])
-    elif found:
-        give_memories(found)
+        give_json([memory_row(memory) for memory in matches])
+    elif matches:
+        give_memories(matches)
     else:
         say("nothing is remembered here; `holdfast remember TEXT` keeps something")
 
@@ -51,15 +51,15 @@ def listed(*, everything: bool, all_projects: bool, limit: int, project: Path | 
 @json_option()
 def show(*, id: str, project: Path | None, as_json: bool) -> None:
     """Show one memory, by its id or how that begins."""
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         memory = remembering.named_memory(engine, access.project_at(project), id, all_projects=True)
     if as_json:
         give_json(memory_row(memory))
         return
     for name, value in memory_row(memory).items():
         if name != "text" and value not in (None, "", []):
-            told = cast("list[str]", value) if isinstance(value, list) else [str(value)]
-            say(f"{name}: {', '.join(told)}")
+            values = cast("list[str]", value) if isinstance(value, list) else [str(value)]
+            say(f"{name}: {', '.join(values)}")
     give(redact(memory.text))
 
 
@@ -84,7 +84,7 @@ def edit(
         raise click.UsageError("Say what is to change: TEXT, --tag or --importance.")
     text = " ".join(words) if words else None
     _refuse_half_characters(text or "")
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         memory = remembering.edit(
             engine, access.project_at(project), id, text=text, tags=tags or None, importance=importance
         )
@@ -97,7 +97,7 @@ def edit(
 @json_option()
 def pin(*, id: str, project: Path | None, as_json: bool) -> None:
     """Do not let a memory fade."""
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         memory = remembering.edit(engine, access.project_at(project), id, pinned=True)
     _changed(memory, as_json=as_json)
 
@@ -108,7 +108,7 @@ def pin(*, id: str, project: Path | None, as_json: bool) -> None:
 @json_option()
 def unpin(*, id: str, project: Path | None, as_json: bool) -> None:
     """Let a memory fade like others."""
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         memory = remembering.edit(engine, access.project_at(project), id, pinned=False)
     _changed(memory, as_json=as_json)
 
@@ -121,7 +121,7 @@ def unpin(*, id: str, project: Path | None, as_json: bool) -> None:
 @json_option()
 def forget(*, id: str, dry_run: bool, yes: bool, project: Path | None, as_json: bool) -> None:
     """Remove a memory for good; what it had superseded holds again."""
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         memory = remembering.named_memory(engine, access.project_at(project), id)
     carry_out(access.home(), OneMemory(memory.id), dry_run=dry_run, yes=yes, as_json=as_json)
 

@@ -82,7 +82,7 @@ def _surfaced(project: Path | None, text: object) -> dict[str, Any]:
     from holdfast.cli.views.continuity import surfaced_as_json
 
     place = access.project_at(project)
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         return surfaced_as_json(engine, place, str(text))
 
 
@@ -117,15 +117,15 @@ def expand(*, id: str, all_projects: bool, project: Path | None, as_json: bool) 
     from holdfast.engine.memory import recall as recalling
 
     place = access.project_at(project)
-    with access.stored_desk() as engine:
-        found = recalling.expand(engine, place, id, all_projects=all_projects)
-    if found is None:
+    with access.stored_engine() as engine:
+        finding = recalling.expand(engine, place, id, all_projects=all_projects)
+    if finding is None:
         raise HoldfastError(
             f"nothing here has the id `{id}`", "`holdfast recall` shows ids; at least six characters name one"
         )
     if as_json:
-        give_json(text_row(found))
+        give_json(text_row(finding))
         return
-    age = f", {elapsed(access.now() - found.at)} ago" if found.at else ""
-    say(redact(f"{found.kind} {found.id}: {found.source}{age}"))
-    give(redact(found.text))
+    age = f", {elapsed(access.now() - finding.at)} ago" if finding.at else ""
+    say(redact(f"{finding.kind} {finding.id}: {finding.source}{age}"))
+    give(redact(finding.text))

@@ -15,7 +15,7 @@ import msgspec
 from holdfast.cli import access
 from holdfast.cli.options import command, json_option, project_option
 from holdfast.cli.printing import give, give_json, say
-from holdfast.cli.views.memory_rows import give_kept, kept_row
+from holdfast.cli.views.memory_rows import give_outcome, outcome_row
 from holdfast.core.events.world import Project
 from holdfast.core.memory.memory import Scope
 from holdfast.engine.engine import Engine
@@ -27,10 +27,10 @@ from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
 LINES_AT_ONCE: Final = 500
-"""So many lines share a transaction: what was printed is kept, whatever happens to the rest."""
+"""The number of lines in one transaction: whatever was printed is stored, even if a later line fails."""
 VECTORS_AT_ONCE: Final = 2_000
 FEW: Final = 250
-"""So few memories get their vectors from whoever recalls next."""
+"""Up to so many memories get their vectors at the next recall instead."""
 SOURCE: Final = "cli"
 
 
@@ -75,23 +75,23 @@ def remember(  # noqa: PLR0913 - each is an option
     value for the same subject supersedes the older, which `recall --all` still finds. A line of --jsonl is a
     JSON text, or an object with "text" and, if you like, "tags", "importance", "pinned" and "scope".
     """
-    wish = MemoryRequest(_said(words), tags, importance, pin, Scope(scope))
+    request = MemoryRequest(_text_of(words), tags, importance, pin, Scope(scope))
     if bool(words) == (jsonl is not None):
         raise click.UsageError("Say what to remember, or give --jsonl; not both.")
-    with access.writing_desk() as engine:
-        place = access.project_to_keep(engine, project)
-        key = access.session_named(engine.store, session).key if session else access.session_around_us()
+    with access.writable_engine() as engine:
+        place = access.register_project(engine, project)
+        key = access.session_named(engine.store, session).key if session else access.surrounding_session()
         if jsonl is not None:
-            _many(_Run(engine, place, wish, key), jsonl, as_json=as_json)
+            _many(_Run(engine, place, request, key), jsonl, as_json=as_json)
         elif to_file:
-            path = note(engine, place, wish)
+            path = note(engine, place, request)
             give_json({"file": path}) if as_json else give(path)
         else:
-            kept = keep(engine, place, wish, source=SOURCE, session=key)
-            give_json(kept_row(kept)) if as_json else give_kept(kept)
+            outcome = keep(engine, place, request, source=SOURCE, session=key)
+            give_json(outcome_row(outcome)) if as_json else give_outcome(outcome)
 
 
-def _said(words: tuple[str, ...]) -> str:
+def _text_of(words: tuple[str, ...]) -> str:
     """What was typed after the command; `-` is what comes from stdin."""
     text = " ".join(words)
     try:
@@ -131,48 +131,48 @@ class _Line:
 
 
 def _many(run: _Run, lines: Iterable[bytes], *, as_json: bool) -> None:
-    """Keep line after line; what was kept before a bad one is printed, and stays."""
-    kept: list[MemoryOutcome] = []
+    """Store line after line; what was stored before a bad line is printed, and stays."""
+    outcomes: list[MemoryOutcome] = []
     try:
-        with _counter() as counted:
-            for batch in _kept(run, lines):
-                kept += batch
-                counted(len(batch))
+        with _counter() as advance:
+            for batch in _remember_batches(run, lines):
+                outcomes += batch
+                advance(len(batch))
                 if not as_json:
                     click.echo("\n".join(each.memory.id for each in batch))
-            _give_vectors(run.engine, len(kept))
+            _give_vectors(run.engine, len(outcomes))
     finally:
         if as_json:
-            give_json([each.memory.id for each in kept])
-    say(f"{len(kept):,} kept, {sum(each.again for each in kept):,} of them known before")
+            give_json([each.memory.id for each in outcomes])
+    say(f"{len(outcomes):,} kept, {sum(each.again for each in outcomes):,} of them known before")
 
 
-def _kept(run: _Run, lines: Iterable[bytes]) -> Iterator[list[MemoryOutcome]]:
-    wishes = _wishes(run.usual, lines)
+def _remember_batches(run: _Run, lines: Iterable[bytes]) -> Iterator[list[MemoryOutcome]]:
+    requests = _requests(run.usual, lines)
     while True:
         batch: list[MemoryRequest] = []
         try:
-            batch.extend(islice(wishes, LINES_AT_ONCE))
+            batch.extend(islice(requests, LINES_AT_ONCE))
         except HoldfastError:
             if batch:
-                yield _all_kept(run, batch)
+                yield _remember_all(run, batch)
             raise
         if not batch:
             return
-        yield _all_kept(run, batch)
+        yield _remember_all(run, batch)
 
 
-def _all_kept(run: _Run, wishes: list[MemoryRequest]) -> list[MemoryOutcome]:
-    return remember_all(run.engine, run.project, wishes, source=SOURCE, session=run.session)
+def _remember_all(run: _Run, requests: list[MemoryRequest]) -> list[MemoryOutcome]:
+    return remember_all(run.engine, run.project, requests, source=SOURCE, session=run.session)
 
 
-def _wishes(usual: MemoryRequest, lines: Iterable[bytes]) -> Iterator[MemoryRequest]:
+def _requests(usual: MemoryRequest, lines: Iterable[bytes]) -> Iterator[MemoryRequest]:
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield _wish(usual, line, number)
+            yield _request(usual, line, number)
 
 
-def _wish(usual: MemoryRequest, line: bytes, number: int) -> MemoryRequest:
+def _request(usual: MemoryRequest, line: bytes, number: int) -> MemoryRequest:
     try:
         said = msgspec.json.decode(line, type=_Line | str)
     except UnicodeDecodeError:

@@ -35,15 +35,17 @@ def secrets(*, as_json: bool) -> None:
     where = access.home()
     lists = readable_lists(config.load(where, None, None, os.environ).config)
     with access.opened_store(where) as store, working("reading everything"):
-        found = exposed(store, where, lists, lambda: True)
+        counts = exposed(store, where, lists, lambda: True)
     if as_json:
-        give_json([asdict(one) for one in found])
-    elif found:
-        give_table(("place", "kind", "count"), [(one.place, one.kind, str(one.count)) for one in found])
+        give_json([asdict(count) for count in counts])
+    elif counts:
+        give_table(
+            ("place", "kind", "count"), [(count.place, count.kind, str(count.count)) for count in counts]
+        )
         say("\nhint: the daemon redacts rows and logs again by itself; `holdfast doctor` says how far it is")
     else:
         give("no secret was found")
-    click.get_current_context().exit(1 if found else 0)
+    click.get_current_context().exit(1 if counts else 0)
 
 
 @command("holdfast audit memories", "holdfast audit memories --all-projects --json")
@@ -56,7 +58,7 @@ def memories(*, all_projects: bool, project: Path | None, as_json: bool) -> None
     Those that say the same or nearly the same as another, those that only repeat what Holdfast gave back,
     those that name files which are gone, and those that nobody found in 30 days. Nothing is changed.
     """
-    with access.stored_desk() as engine, working("reading memories"):
+    with access.stored_engine() as engine, working("reading memories"):
         audited = doubtful(engine, access.project_at(project), all_projects=all_projects)
     rows = [
         {"id": doubt.id, "problem": doubt.problem, "detail": doubt.detail, "text": redact(memory.text)}

@@ -87,13 +87,13 @@ def forget(  # noqa: PLR0913 - each is an option
     that goes on is kept from then on. The harness's own transcripts stay where they are, and so do the
     backups that setup made of its settings; a transcript that is read again brings nothing back.
     """
-    named = [each for each in (session, project, memory, before, everything or None) if each is not None]
-    if len(named) != 1:
+    options = [each for each in (session, project, memory, before, everything or None) if each is not None]
+    if len(options) != 1:
         raise click.UsageError("Say one of --session, --project, --memory, --before and --all.")
     _take_in_hook_events(access.home())
     if not dry_run and not everything:
         _recover_first(access.home())
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         if memory is not None:
             id = named_memory(engine, access.project_at(None), memory, all_projects=True).id
             choice: Choice = OneMemory(id)
@@ -114,7 +114,7 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
     if as_json:
         give_json(asdict(expected))
         return
-    for line in _told(expected, "would be " if dry_run else ""):
+    for line in _count_lines(expected, "would be " if dry_run else ""):
         give(line)
     for path in expected.left:
         say(f"note: `{path}` says it too; that file is yours, so it was left as it is")
@@ -125,17 +125,17 @@ def carry_out(where: Path, choice: Choice, *, dry_run: bool, yes: bool, as_json:
 
 
 def _take_in_hook_events(where: Path) -> None:
-    """Of a session that is only known by letters in the spool, nothing could be found."""
+    """Record the spool first: a session known only by spooled hook events could not be found."""
     if not spooled(where):
         return
-    # A damaged store is an error here, and must not be met by a daemon that we start.
+    # A damaged store is an error here, and no daemon must be started on it.
     with access.opened_store(where):
         pass
     try:
         with working("catching up"):
             access.catch_up(where, start=True)
     except DaemonAway as error:
-        say(f"note: {error.message}; letters that wait are looked through as they are")
+        say(f"note: {error.message}; hook events in the spool are searched as they are")
 
 
 def _recover_first(home: Path) -> None:
@@ -159,19 +159,19 @@ def _choice(store: Store, session: str | None, project: Path | None, before: str
     return Everything()
 
 
-def _key(store: Store, named: str) -> str:
+def _key(store: Store, beginning: str) -> str:
     """The key that was named, or the only one that begins so."""
     keys = store.keys()
-    found = [key for key in keys if named and key.startswith(named)]
-    if named in keys:
-        return named
+    found = [key for key in keys if beginning and key.startswith(beginning)]
+    if beginning in keys:
+        return beginning
     if len(found) == 1:
         return found[0]
     problem = "several sessions begin with" if found else "nothing is kept of a session"
-    near = found or difflib.get_close_matches(named, keys, n=NEAREST, cutoff=0.0)
+    near = found or difflib.get_close_matches(beginning, keys, n=NEAREST, cutoff=0.0)
     nearest = " or ".join(f"`{key}`" for key in near[:NEAREST])
     hint = f"did you mean {nearest}?" if near else "nothing is kept of any session"
-    raise HoldfastError(f"{problem} `{named}`", hint)
+    raise HoldfastError(f"{problem} `{beginning}`", hint)
 
 
 def _project_id(store: Store, directory: Path) -> str:
@@ -179,8 +179,8 @@ def _project_id(store: Store, directory: Path) -> str:
     if directory.is_dir():
         place = str(directory.absolute())
         return last_in_place(store, place) or resolve(store, place).project.project_id
-    meant = by_name(store, str(directory))
-    return meant.project_id if meant else resolve(store, str(directory.absolute())).project.project_id
+    project = by_name(store, str(directory))
+    return project.project_id if project else resolve(store, str(directory.absolute())).project.project_id
 
 
 def _agree(expected: Forgotten, *, beforehand: bool) -> None:
@@ -191,14 +191,14 @@ def _agree(expected: Forgotten, *, beforehand: bool) -> None:
             "forget asks before it removes anything, and nobody is there to answer",
             "look with `--dry-run`, then add `--yes`",
         )
-    for line in _told(expected, "would be "):
+    for line in _count_lines(expected, "would be "):
         say(line)
     if not click.confirm("Remove this for good?", err=True):
         raise HoldfastError("nothing was removed")
 
 
 def _forgotten(where: Path, choice: Choice) -> Forgotten:
-    """Let the daemon do it, between two letters; without one, do it here."""
+    """Have the daemon do it, between two hook events; without a daemon, do it here."""
     if access.daemon_status(where) is None:
         if holder := lock_holder(where):
             raise DaemonAway(f"the daemon (process {holder}) does not answer", "run `holdfast restart`")
@@ -210,7 +210,7 @@ def _forgotten(where: Path, choice: Choice) -> Forgotten:
     return Forgotten(**answer)
 
 
-def _told(forgotten: Forgotten, mood: str) -> Iterator[str]:
+def _count_lines(forgotten: Forgotten, mood: str) -> Iterator[str]:
     counts = [(getattr(forgotten, many), one, many) for many, one in KINDS]
     found = [f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count]
     yield f"{mood}forgotten: {', '.join(found)}" if found else "there is nothing to forget"

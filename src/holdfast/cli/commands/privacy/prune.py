@@ -26,7 +26,7 @@ def prune(*, days: int | None, dry_run: bool) -> None:
     config.require_protection(settings)  # How long things are to be kept stands in the same files.
     days = settings.continuity.retention_days if days is None else days
     # What is pending is too young to go, and a daemon that was started to take it in would prune as well.
-    with access.stored_desk() as engine, working("pruning"):
+    with access.stored_engine() as engine, working("pruning"):
         pruned = (would_prune if dry_run else prune_all)(engine, days, settings.records)
     verb = "would be removed" if dry_run else "removed"
     counts = f"{pruned.checkpoints} checkpoints, {pruned.sessions} sessions and {pruned.passages} passages"

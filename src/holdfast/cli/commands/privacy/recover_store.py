@@ -26,7 +26,7 @@ NAMES: Final = {
     "messages": "events",
     "session_scores": "scores",
 }
-"""What a table is called to a person, where that is not its own name."""
+"""The names that users see for tables, if they differ from the table's own."""
 
 
 @command("holdfast recover-store", "holdfast recover-store --remove", "holdfast recover-store --json")
@@ -54,15 +54,15 @@ def recover_store(*, removing: bool, as_json: bool) -> None:
     if not as_json:
         for each in recovered:
             _show(each)
-    removed = [one for one in aside if removing or (not as_json and _agrees(one.path.name))]
-    for one in removed:
-        remove(one)
+    removed = [store for store in aside if removing or (not as_json and _agrees(store.path.name))]
+    for store in removed:
+        remove(store)
     if as_json:
-        paths = [str(one.path) for one in removed]
+        paths = [str(store.path) for store in removed]
         give_json({"recovered": [_row(each) for each in recovered], "removed": paths})
         return
-    for one in aside:
-        say(f"removed `{one.path}`" if one in removed else f"note: {one}; `--remove` removes it")
+    for store in aside:
+        say(f"removed `{store.path}`" if store in removed else f"note: {store}; `--remove` removes it")
 
 
 def _show(recovery: Recovery) -> None:
@@ -93,7 +93,7 @@ def _row(recovery: Recovery) -> dict[str, object]:
 
 
 def _agrees(name: str) -> bool:
-    """Whether the person wants it removed now; where nobody can be asked, it stays."""
+    """Whether the user wants it removed now; without a terminal to ask, it stays."""
     return sys.stdin.isatty() and click.confirm(f"Remove {name} now?", err=True)
 
 

@@ -19,7 +19,7 @@ from holdfast.engine.redaction.redactor import lists_of
 
 READ_BYTES = 1 << 16
 PAUSE = 0.2
-"""Seconds without input after which what is there is given: someone may be watching a log."""
+"""Seconds without input after which pending output is written: the user may be watching a log."""
 
 
 @command("holdfast redact < session.log > shareable.log", "tail -f app.log | holdfast redact")
@@ -44,7 +44,7 @@ def decoded(arriving: Iterable[bytes | None]) -> Iterator[str | None]:
 
 
 def _arriving() -> Iterator[bytes | None]:
-    """What comes in on stdin, and None whenever nothing does for a while."""
+    """The chunks that arrive on stdin, and None after each pause."""
     # Only sockets can be asked on Windows; there a group ends by its size.
     can_ask = os.name != "nt"
     while True:

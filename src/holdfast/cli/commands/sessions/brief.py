@@ -1,4 +1,4 @@
-"""The brief: what the next session in a project, or one continuing a given transcript, would be handed."""
+"""The brief that the next session of a project, or one that continues a transcript, would get."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from holdfast.core.text.strings import elapsed, one_line, shortened
 from holdfast.lazy_dataclass import dataclass
 
 FILE_BUDGET = 2_000
-"""For a brief from a file: the same everywhere, whatever the settings here say."""
+"""For a brief from a file: independent of the settings, so that the same file gives the same brief."""
 LEFT_OUT_SHOWN = 12
 """A long session leaves out hundreds of names; a person wants to see what came close."""
 
 
 SAID = "said already"
-"""As `core.brief.compose` writes why an item is left out that another one says."""
+"""The reason that `core.brief.compose` gives if another item says the same."""
 
 
 class _Time(click.ParamType[int]):
@@ -63,11 +63,11 @@ def brief(*, project: Path | None, budget: int | None, as_json: bool, **reading:
     --transcript it is made from that file alone: no daemon is needed, nothing is stored, and the same file
     gives the same brief.
     """
-    asked = _Reading(**reading)
-    if asked.transcript is None:
+    source = _Reading(**reading)
+    if source.transcript is None:
         row = current_view("brief", Place(project), budget=budget)
     else:
-        row = _from_file(asked, budget)
+        row = _from_file(source, budget)
     if as_json:
         give_json(row)
     else:
@@ -85,19 +85,21 @@ class _Reading:
     at: int | None
 
 
-def _from_file(asked: _Reading, budget: int | None) -> dict[str, Any]:
-    if asked.name is None or asked.transcript is None:
+def _from_file(reading: _Reading, budget: int | None) -> dict[str, Any]:
+    if reading.name is None or reading.transcript is None:
         raise click.UsageError("--transcript needs --harness HARNESS.")
-    # With the harnesses comes most of the package, which the daemon has loaded already.
+    # The harnesses load most of the package, which is not needed if a daemon answers.
     from holdfast import harnesses
     from holdfast.engine.recording.preview import preview
     from holdfast.engine.views.serialisation import brief_row
 
-    harness = harnesses.reader(asked.name)
-    room = FILE_BUDGET if budget is None else budget
+    harness = harnesses.reader(reading.name)
+    characters = FILE_BUDGET if budget is None else budget
     with working("reading the transcript"):
-        found = preview(harness, asked.transcript, asked.session, asked.until_line, asked.at, room)
-    return brief_row(found.told, found.brief, room)
+        result = preview(
+            harness, reading.transcript, reading.session, reading.until_line, reading.at, characters
+        )
+    return brief_row(result.told, result.brief, characters)
 
 
 def _print(row: Mapping[str, Any]) -> None:
@@ -107,7 +109,7 @@ def _print(row: Mapping[str, Any]) -> None:
         return
     give(text)
     items = receipt["items"]
-    # What is said by another item is missed by nobody.
+    # Items that another item repeats come last: nothing of them is missing.
     left_out = sorted(
         (item for item in items if not item["rendered"]), key=lambda item: bool(item["omitted"] == SAID)
     )

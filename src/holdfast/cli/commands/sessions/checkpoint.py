@@ -1,4 +1,4 @@
-"""A checkpoint by hand: of the session one is in, or of one that is named."""
+"""A checkpoint by hand: of the surrounding session, or of a named one."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def checkpoint(*, digest: str | None, session: str) -> None:
     """
     words = _words(digest)
     id = str(uuid.uuid4())
-    with access.opened_desk() as engine:
+    with access.current_engine() as engine:
         chosen = _chosen(engine.store, session)
-        given = DigestGiven(
+        event = DigestGiven(
             session=chosen.key, record=f"explicit:{id}", at=engine.clock(), origin=Origin.HUMAN, text=words
         )
-        arrival = Arrival(chosen.key, chosen.harness, chosen.project, events=(given,))
+        arrival = Arrival(chosen.key, chosen.harness, chosen.project, events=(event,))
         # One event, one checkpoint: this is the id that it takes.
         record(replace(engine, new_id=lambda: id), arrival)
     say(f"a checkpoint of session {chosen.key} in {chosen.project.path} is kept")
@@ -60,8 +60,8 @@ def _words(digest: str | None) -> str:
 
 def _chosen(store: Store, key: str) -> Session:
     """The session that was named, or that this command runs in, or the newest live one here."""
-    if named := key or _around_us():
-        return access.session_named(store, named)
+    if wanted_key := key or _surrounding_session():
+        return access.session_named(store, wanted_key)
     project = access.project_at(None)
     for session in store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT):
         if session.phase is Phase.LIVE:
@@ -71,8 +71,8 @@ def _chosen(store: Store, key: str) -> Session:
     )
 
 
-def _around_us() -> str:
-    """The session in whose shell this runs, if its harness tells its children; empty otherwise."""
+def _surrounding_session() -> str:
+    """The key of the session in whose shell this runs, if the harness sets it; empty otherwise."""
     for name in harnesses.names():
         for variable in harnesses.get(name).carried:
             if variable.endswith("SESSION_ID") and os.environ.get(variable):

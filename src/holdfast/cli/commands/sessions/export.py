@@ -30,7 +30,7 @@ def export(*, harness: str, session: str, to: Path | None) -> None:
     reader = harnesses.log_reader()
     if harness != reader.name:
         raise HarnessUnknown(f"nothing can be exported for `{harness}`", f"one of: {reader.name}")
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         text = "".join(f"{line}\n" for line in lines_of(engine, session))
     if to is None:
         # Byte for byte, but on a terminal nothing that it would obey.

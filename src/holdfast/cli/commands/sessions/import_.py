@@ -1,4 +1,4 @@
-"""Import: say which old sessions there are, ask, and make what was said in them findable."""
+"""Import: list the old sessions, ask, and make their text searchable."""
 
 from __future__ import annotations
 
@@ -70,47 +70,48 @@ def import_(
         since=moment(since, access.now()) if since else 0,
         project_id=access.project_at(project).project_id if project else "",
     )
-    taken = None
-    with _desk() as engine:
+    imported = None
+    with _engine() as engine:
         with working("looking"):
-            found = survey(engine, _candidates(engine, readers, source), choice)
-        if found.found and not dry_run:
-            _agree(found, beforehand=yes)
-            with side_by_side(_workers(found)) as reading, _bar(found.size) as done:
-                taken = take_in(engine, found.found, _room(engine), done, reading)
+            listing = survey(engine, _candidates(engine, readers, source), choice)
+        if listing.found and not dry_run:
+            _agree(listing, beforehand=yes)
+            with side_by_side(_workers(listing)) as reading, _bar(listing.size) as done:
+                imported = take_in(engine, listing.found, _space_left(engine), done, reading)
     if as_json:
-        give_json({**_told(found), "imported": asdict(taken) if taken else None})
-    elif taken is None:
-        _show(found)
+        give_json({**_survey_json(listing), "imported": asdict(imported) if imported else None})
+    elif imported is None:
+        _show(listing)
     else:
-        amount = f"{taken.passages:,} passages, {taken.characters / MB:.1f} MB of text"
-        give(f"imported: {_counted(taken.sessions)}, {amount}")
-        if silent := len(found.found) - taken.no_room - taken.sessions:
+        amount = f"{imported.passages:,} passages, {imported.characters / MB:.1f} MB of text"
+        give(f"imported: {_session_count(imported.sessions)}, {amount}")
+        if silent := len(listing.found) - imported.no_room - imported.sessions:
             why = "in which nothing is said since `records.retention_days` ago"
-            say(f"left out: {_counted(silent)} {why}")
-        if taken.no_room:
-            say(f"left out: {_counted(taken.no_room)} for which there is no room; see `records.max_mb`")
-        _tell_of_former(found)
-        if taken.passages:
+            say(f"left out: {_session_count(silent)} {why}")
+        if imported.no_room:
+            count = _session_count(imported.no_room)
+            say(f"left out: {count} for which there is no room; see `records.max_mb`")
+        _tell_of_former(listing)
+        if imported.passages:
             say("`holdfast recall` finds them; `holdfast forget` removes them again")
 
 
 @contextmanager
-def _desk() -> Generator[Engine]:
-    """An engine over the home's store, which is made where there is none."""
+def _engine() -> Generator[Engine]:
+    """An engine over the home's store, which is made if there is none."""
     where = access.home()
     open_store(where / "store.db", where / "backups", access.now()).close()
-    with access.opened_desk() as engine:
+    with access.current_engine() as engine:
         yield engine
 
 
-def _workers(found: Survey) -> int:
-    """How many processes read: to start them for little takes longer than to do it."""
-    return min(WORKERS_MOST, len(found.found), os.cpu_count() or 1) if found.size > WORTH_SHARING else 1
+def _workers(listing: Survey) -> int:
+    """How many processes read: one for a small import, where starting more would take longer."""
+    return min(WORKERS_MOST, len(listing.found), os.cpu_count() or 1) if listing.size > WORTH_SHARING else 1
 
 
-def _room(engine: Engine) -> int:
-    """How much more may be kept of what sessions said."""
+def _space_left(engine: Engine) -> int:
+    """How many more bytes of session text may be stored."""
     settings = config.load(access.home(), None, None, os.environ).config
     return max(0, settings.records.max_mb * MB - engine.store.records_kept().bytes)
 
@@ -123,7 +124,7 @@ def _candidates(
             yield from ((reader, path) for path in reader.transcripts(root))
 
 
-def _agree(found: Survey, *, beforehand: bool) -> None:
+def _agree(listing: Survey, *, beforehand: bool) -> None:
     if beforehand:
         return
     if not sys.stdin.isatty():
@@ -131,7 +132,7 @@ def _agree(found: Survey, *, beforehand: bool) -> None:
             "import asks before it brings anything in, and nobody is there to answer",
             "look with `--dry-run`, then add `--yes`",
         )
-    _show(found)
+    _show(listing)
     if not click.confirm("Import them?", err=True):
         raise HoldfastError("nothing was imported")
 
@@ -166,23 +167,25 @@ class _Row:
     last: str
 
 
-def _rows(found: Survey) -> list[_Row]:
-    def whose(one: ImportableSession) -> tuple[str, str]:
-        return one.harness.name, one.project.root
+def _rows(listing: Survey) -> list[_Row]:
+    def whose(session: ImportableSession) -> tuple[str, str]:
+        return session.harness.name, session.project.root
 
-    ordered = sorted(found.found, key=whose)
+    ordered = sorted(listing.found, key=whose)
     return [_row(harness, root, list(some)) for (harness, root), some in groupby(ordered, key=whose)]
 
 
 def _row(harness: str, project: str, some: list[ImportableSession]) -> _Row:
-    first, last = min(one.started_at for one in some), max(one.changed_at for one in some)
-    return _Row(harness, project, len(some), sum(one.size for one in some), to_iso(first), to_iso(last))
+    first, last = min(session.started_at for session in some), max(session.changed_at for session in some)
+    return _Row(
+        harness, project, len(some), sum(session.size for session in some), to_iso(first), to_iso(last)
+    )
 
 
-def _tell_of_former(found: Survey) -> None:
-    """Say which sessions were not given to the repository that is at their path now."""
+def _tell_of_former(listing: Survey) -> None:
+    """Name the sessions that do not belong to the repository that is at their path now."""
     for id, root in dict.fromkeys(
-        (one.project.project_id, one.project.root) for one in found.found if one.left
+        (session.project.project_id, session.project.root) for session in listing.found if session.left
     ):
         say(
             f"another repository is at `{root}` now: sessions from before it began are kept as project {id}; "
@@ -190,8 +193,8 @@ def _tell_of_former(found: Survey) -> None:
         )
 
 
-def _show(found: Survey) -> None:
-    rows = _rows(found)
+def _show(listing: Survey) -> None:
+    rows = _rows(listing)
     if rows:
         give_table(
             ("harness", "project", "sessions", "MB", "from", "to"),
@@ -208,22 +211,22 @@ def _show(found: Survey) -> None:
             ],
         )
         span = f"{min(row.first for row in rows)[:10]} to {max(row.last for row in rows)[:10]}"
-        say(f"found: {_counted(len(found.found))}, {found.size / MB:.1f} MB, {span}")
-        _tell_of_former(found)
+        say(f"found: {_session_count(len(listing.found))}, {listing.size / MB:.1f} MB, {span}")
+        _tell_of_former(listing)
     else:
         say("there is nothing to import; `--source DIR` looks elsewhere")
-    for reason, count in found.left_out.items():
-        say(f"left out: {_counted(count)} {reason}")
+    for reason, count in listing.left_out.items():
+        say(f"left out: {_session_count(count)} {reason}")
 
 
-def _told(found: Survey) -> dict[str, object]:
+def _survey_json(listing: Survey) -> dict[str, object]:
     return {
-        "sessions": len(found.found),
-        "bytes": found.size,
-        "found": [asdict(row) for row in _rows(found)],
-        "left_out": {reason.name.lower(): count for reason, count in found.left_out.items()},
+        "sessions": len(listing.found),
+        "bytes": listing.size,
+        "found": [asdict(row) for row in _rows(listing)],
+        "left_out": {reason.name.lower(): count for reason, count in listing.left_out.items()},
     }
 
 
-def _counted(sessions: int) -> str:
+def _session_count(sessions: int) -> str:
     return f"{sessions:,} session{'' if sessions == 1 else 's'}"

@@ -34,7 +34,7 @@ def project() -> None:
 @json_option()
 def listed(*, as_json: bool) -> None:
     """List the projects that are known, the one last seen first."""
-    with access.stored_desk() as engine:
+    with access.stored_engine() as engine:
         rows = projects_listed(engine.store, str(Path.cwd()))
     if as_json:
         give_json([{**asdict(row), "last_seen_at": to_iso(row.last_seen_at)} for row in rows])
@@ -61,12 +61,12 @@ def bind(*, name: str | None, anew: bool, share: bool, as_json: bool) -> None:
     if anew == (name is not None) or (anew and share):
         raise click.UsageError("Say either the ID of a project or --new.")
     here = _here()
-    with access.writing_desk() as engine:
+    with access.writable_engine() as engine:
         before = projects.resolve(engine.store, here)
         if name is None:
             after = projects.start_anew(engine.store, here, access.now())
         else:
-            after = projects.bind(engine.store, here, _named(engine.store, name), access.now(), share=share)
+            after = projects.bind(engine.store, here, _id_of(engine.store, name), access.now(), share=share)
     _tell(before, after, as_json=as_json)
 
 
@@ -77,11 +77,11 @@ def _here() -> str:
     return where.path
 
 
-def _named(store: Store, name: str) -> str:
-    meant = projects.by_name(store, name)
-    if meant is None:
+def _id_of(store: Store, name: str) -> str:
+    known = projects.by_name(store, name)
+    if known is None:
         raise HoldfastError(f"no project `{name}` is known", "`holdfast project list` names those that are")
-    return meant.project_id
+    return known.project_id
 
 
 def _tell(before: Resolution, after: Resolution, *, as_json: bool) -> None:

@@ -21,12 +21,12 @@ def statusline(*, key: str, project: Path | None) -> None:
     Project, how full the context window is, the age of the last checkpoint, and what happened since: a
     compaction now would take that from the agent.
     """
-    with access.opened_desk() as engine:
+    with access.current_engine() as engine:
         if key:
-            found = [access.session_named(engine.store, key)]
+            sessions = [access.session_named(engine.store, key)]
         else:
-            found = engine.store.sessions_of_project(access.project_at(project).project_id, 0, 1)
-        if found:
-            give(line_of(engine, found[0]))
+            sessions = engine.store.sessions_of_project(access.project_at(project).project_id, 0, 1)
+        if sessions:
+            give(line_of(engine, sessions[0]))
             return
     say("no session of this project was seen yet; `holdfast sessions` lists all")

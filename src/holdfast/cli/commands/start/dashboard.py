@@ -27,7 +27,9 @@ def dashboard(*, only_print: bool) -> None:
             client.start(where)
         url = str(client.ask(where, "link").get("url", ""))
     if not url:
-        raise HoldfastError("the daemon has no HTTP door", "set `daemon.http_port`, then `holdfast restart`")
+        raise HoldfastError(
+            "the daemon has no HTTP listener", "set `daemon.http_port`, then `holdfast restart`"
+        )
     if only_print or not webbrowser.open(url):
         give(url)
         say("open this within two minutes; it works once")

@@ -1,6 +1,6 @@
-"""The demo: a recorded session loses its context and gets it back, told in plain words.
+"""The demo: a recorded session loses its context and gets it back.
 
-What happens is `demo_session`'s work; here it is only told, on a terminal or as JSON.
+`demo_session` replays it; this prints the result, on a terminal or as JSON.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def tell(console: Console, replayed: Replayed) -> None:
 
 
 def _tell_story(console: Console, replayed: Replayed) -> None:
-    asked, done = len(replayed.prompts), replayed.tool_calls
+    prompts, done = len(replayed.prompts), replayed.tool_calls
     _head(console, "1. What happened")
-    _say(console, f"In {replayed.project} the user asked {asked} times, and the agent called {done} tools.")
+    _say(console, f"In {replayed.project} the user asked {prompts} times, and the agent called {done} tools.")
     for prompt in replayed.prompts:
         _quote(console, f"- {prompt}")
     _say(console, f"{len(replayed.facts)} things were said or found out that the work depends on:")
@@ -95,7 +95,7 @@ def _tell_loss(console: Console, replayed: Replayed) -> None:
 
 
 def _tell_brief(console: Console, replayed: Replayed) -> None:
-    brief, held = replayed.brief, sum(fact.in_brief for fact in replayed.facts)
+    brief, count = replayed.brief, sum(fact.in_brief for fact in replayed.facts)
     _head(console, "4. What the agent is given back")
     _say(
         console,
@@ -103,7 +103,7 @@ def _tell_brief(console: Console, replayed: Replayed) -> None:
         f"after {brief.milliseconds:.0f} ms:",
     )
     _quote(console, brief.text)
-    _say(console, f"Of the {len(replayed.facts)} things the brief holds {held}:")
+    _say(console, f"Of the {len(replayed.facts)} things the brief holds {count}:")
     _list(console, replayed, lambda fact: ("back", "green") if fact.in_brief else ("MISSING", "red"))
 
 
@@ -142,7 +142,7 @@ def _print(console: Console, text: str, margin: str = "", style: str = "") -> No
 
 
 def _program() -> str:
-    """How the person who reads this can call us: by name, or by the path that was just used."""
+    """How the user can run Holdfast: by name, or by the path that was just used."""
     called = Path(sys.argv[0])
     if which("holdfast") or called.name != "holdfast":
         return "holdfast"
@@ -150,7 +150,7 @@ def _program() -> str:
 
 
 def _stay(console: Console, home: Path) -> None:
-    """Wait until the person has had enough; however they say so, the home is removed."""
+    """Wait until the user leaves; the home is removed in any case."""
     console.print()
     _print(console, f"This ran in {home}, which goes when you leave. Nothing of yours was read or changed.")
     if sys.platform == "win32":
@@ -158,7 +158,7 @@ def _stay(console: Console, home: Path) -> None:
             click.pause("Press Ctrl-C to leave.")
     else:
         leaving = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-        # Held back and waited for, so that none can slip in between the words and the waiting.
+        # Blocked before the prompt is printed, so that no signal is lost between prompt and wait.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, leaving)
         _print(console, "Press Ctrl-C to leave.")
         signal.sigwait(leaving)

@@ -1,4 +1,4 @@
-"""Doctor: every check in turn, with a real letter through the installed hook; exit status 1 if one fails."""
+"""Doctor: all checks, with a real hook event through the installed hook; exit status 1 if one fails."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _findings(home: Path) -> Iterator[Finding]:
 
 
 def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> Iterator[Finding]:
-    """What can be said of a harness that is here."""
+    """The findings about a harness on this machine."""
     yield connections.check_version(harness, search_path)
     projects = connections.projects(home, harness)
     if projects and not connections.is_for_user(home, harness):
@@ -101,7 +101,7 @@ def _connected(home: Path, harness: Harness, root: Path, search_path: str) -> It
 
 
 def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
-    """What can be checked where there is a home."""
+    """The checks that need a home."""
     try:
         with access.opened_store(home) as store:
             yield checks.check_store(store, home / "store.db")
@@ -109,7 +109,7 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
             yield checks.check_records(store, home, os.environ)
             yield from _activity(home, store, every)
     except HoldfastError as error:
-        # A daemon would set a damaged store aside, and that is for the person to decide.
+        # A daemon would set a damaged store aside, and that is for the user to decide.
         yield wrong("store", error.message, error.hint)
         return
     yield checks.check_set_aside(home)
@@ -119,8 +119,8 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
     yield daemon
     for harness in connected:
         yield connections.check_interpreters(home, harness)
-        # What needs the daemon would only wait for it, and say the same once more. While settings stop
-        # everything, no trial letter comes back.
+        # Checks that need the daemon would only wait for it and repeat this finding. While unreadable
+        # settings stop everything, no trial hook event is answered.
         if daemon.ok and config.load(home, None, None, os.environ).config.unreadable is None:
             yield from _tried(home, harness)
     answering = access.daemon_answering(home) if status or daemon.ok else 0
@@ -130,7 +130,7 @@ def _inside(home: Path, every: Sequence[Harness]) -> Iterator[Finding]:
 
 
 def _tried(home: Path, harness: Harness) -> Iterator[Finding]:
-    """Whether hooks and tools do what they are there for."""
+    """Whether hooks and tools work."""
     stored = partial(access.opened_store, home)
     yield check_round_trip(harness, connections.installed(home, harness), stored, access.now)
     if isinstance(harness, Tooled):
@@ -138,7 +138,7 @@ def _tried(home: Path, harness: Harness) -> Iterator[Finding]:
 
 
 def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[Finding]:
-    """What was captured and told back so far."""
+    """The finding about what was captured and given back so far."""
     for harness in every:
         if connections.installed(home, harness):
             yield check_activity(store, harness, access.now())
@@ -146,9 +146,9 @@ def _activity(home: Path, store: Store, every: Sequence[Harness]) -> Iterator[Fi
 
 
 def _daemon(home: Path, status: Mapping[str, Any] | None, *, start: bool) -> Finding:
-    """The daemon runs, in the version that is installed; `status` is what it said of itself, if anything."""
+    """Whether the daemon runs in the installed version; `status` is its answer, None if it gave none."""
     if status is None and (holder := lock_holder(home)):
-        # It was asked just now: whoever waits for the doctor waits for a daemon that hangs only once.
+        # It was asked just now, so the user waits for a daemon that hangs only once.
         return _away(f"process {holder} does not answer")
     try:
         if start and status is None:
@@ -177,7 +177,7 @@ def _skipped(home: Path) -> dict[str, int]:
 
 def _print(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        # One line each, or a detail could go on as if it were the next finding.
+        # One line each, or a detail could look like the next finding.
         give(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {one_line(finding.detail)}")
         if finding.fix:
             give(

@@ -1,6 +1,6 @@
-"""Mending: what `doctor --fix` does by itself, each said as it is done.
+"""The repairs of `doctor --fix`, each announced as it is done.
 
-Only what cannot take anything from anybody: what needs a decision is left to the person.
+Only repairs that cannot lose anything: what needs a decision is left to the user.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ END_TIME = 5.0
 
 
 def mended(home: Path, mends: Collection[Mend]) -> None:
-    """Do each of these, in an order in which none stands in another's way."""
+    """Do each of these repairs, in an order in which none hinders another."""
     for mend in Mend:
         if mend in mends:
             say(f"doctor: {mend}")
@@ -53,7 +53,7 @@ def _do(home: Path, mend: Mend) -> None:
 
 
 def _end_silent(home: Path) -> None:
-    """End the daemons that nobody can reach; what they acknowledged is safe, whatever becomes of them."""
+    """End the daemons that cannot be reached; what they acknowledged is stored already."""
     for pid in doctor.leftovers(home, access.daemon_answering(home)):
         began = start_of(pid)
         for how in (signal.SIGTERM, signal.SIGKILL):

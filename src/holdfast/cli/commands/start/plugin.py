@@ -1,6 +1,6 @@
-"""Plugin: what setup would spread over a harness's files, as one folder that the harness loads.
+"""The plugin: what setup would write into a harness's files, as one folder that the harness loads.
 
-For people who want their settings left alone, or something to switch on and off as a whole.
+For users who want their settings left alone, or something to switch on and off as a whole.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def plugin(*, name: str, folder: Path) -> None:
     """
     harness, home = harnesses.get(name), access.home()
     if not isinstance(harness, Pluggable):
-        able = [one for one in harnesses.names() if isinstance(harnesses.get(one), Pluggable)]
+        able = [known for known in harnesses.names() if isinstance(harnesses.get(known), Pluggable)]
         raise HoldfastError(f"{harness.title} loads no plugin of ours", f"these do: {', '.join(able)}")
     files = harness.plugin(
         command_for(harness, home), relay_command(harness, home), skills.shipped(), __version__
     )
-    _check_ours(folder, files)
+    _check_folder(folder, files)
     install.apply(install.plan_setup((), copies(home), home, access.now()))
     for file in files:
         atomic.write(folder / file.file, file.content)
@@ -49,8 +49,8 @@ def plugin(*, name: str, folder: Path) -> None:
     _advise(harness, home, folder)
 
 
-def _check_ours(folder: Path, files: Sequence[WantedCopy]) -> None:
-    """Only an empty folder or an earlier plugin of ours is written into."""
+def _check_folder(folder: Path, files: Sequence[WantedCopy]) -> None:
+    """Raise HoldfastError unless the folder is empty or holds an earlier Holdfast plugin."""
     try:
         strange = folder.exists() and any(folder.iterdir()) and not (folder / files[0].file).is_file()
     except OSError as error:

@@ -1,7 +1,4 @@
-"""Setup in one project: which harnesses can be set up there, and why one should not be told twice.
-
-What is written, and by whom, is the same as for all projects.
-"""
+"""Setup in one project: which harnesses can be set up there, and refusing to connect one twice."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from holdfast.harnesses.base import Harness, InProject
 
 
 def root_here(user_home: Path) -> Path:
-    """The top of the project that we are in; a user's home is none."""
+    """The root of the current project; a user's home is not a project."""
     root = Path(access.project_at(None).root)
     if root == user_home.resolve():
         raise HoldfastError("your home is no project", "go to the project's directory and try again")
@@ -23,31 +20,31 @@ def root_here(user_home: Path) -> Path:
 
 
 def can_be_scoped(harness: Harness) -> bool:
-    """Whether it has settings for one project that are its user's own."""
+    """Whether the harness has settings for one project that only its user sees."""
     return isinstance(harness, InProject)
 
 
 def in_project(chosen: Iterable[Harness], root: Path) -> list[Harness]:
     """The same harnesses with the settings of that project; one that has none is refused."""
-    return [_scoped(one, root) for one in chosen]
+    return [_scoped(harness, root) for harness in chosen]
 
 
 def refuse_to_tell_twice(home: Path, chosen: Iterable[Harness], root: Path | None) -> None:
-    """Refuse what would have a harness call us twice: for all projects, and once more in one of them.
+    """Refuse to connect a harness both for all projects and in one of them: each event would come twice.
 
-    Without a root it is to be set up for all.
+    Without a root it is to be set up for all projects.
     """
-    for one in chosen:
-        projects = connections.projects(home, one)
+    for harness in chosen:
+        projects = connections.projects(home, harness)
         if root is None and projects:
             raise HoldfastError(
-                f"{one.title} is set up in `{projects[0]}` alone, and would be told twice there",
-                f"run `holdfast unsetup --project {one.name}` there first",
+                f"{harness.title} is set up in `{projects[0]}` alone, and would be told twice there",
+                f"run `holdfast unsetup --project {harness.name}` there first",
             )
-        if root is not None and connections.is_for_user(home, one):
+        if root is not None and connections.is_for_user(home, harness):
             raise HoldfastError(
-                f"{one.title} is set up for all projects already, and would be told twice here",
-                f"run `holdfast unsetup {one.name}` first, if you want it in this project alone",
+                f"{harness.title} is set up for all projects already, and would be told twice here",
+                f"run `holdfast unsetup {harness.name}` first, if you want it in this project alone",
             )
 
 

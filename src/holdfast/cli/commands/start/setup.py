@@ -1,6 +1,6 @@
 """Setup and unsetup: show what would change, ask, have it written, and say what to do next.
 
-Which entries a harness wants is its own knowledge; merging them into its files is `files.install`'s work.
+Each harness defines its own entries; `files.install` merges them into its files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from holdfast.harnesses.base import Harness, MidTurn, Plugged, StatusLine, Toole
 
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
-    """What setup and unsetup both take."""
+    """The options that setup and unsetup share."""
     folder = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
     whose = "The user's home directory, if not yours."
     alone = "Only in the project that you are in, in settings that are yours and not the project's."
@@ -73,57 +73,60 @@ def setup(
     With --project only sessions in this project are kept: hooks and tools go into settings of the project
     that are yours alone, and git is told to leave them alone. A file that is committed is refused.
     """
-    home, theirs = access.home(), user_home or Path.home()
-    root = project_scope.root_here(theirs) if scoped else None
-    found = _chosen(names, theirs, _environment(user_home), scoped=scoped)
-    project_scope.refuse_to_tell_twice(home, found, root)
-    chosen = project_scope.in_project(found, root) if root else found
+    home, user_directory = access.home(), user_home or Path.home()
+    root = project_scope.root_here(user_directory) if scoped else None
+    selected = _chosen(names, user_directory, _environment(user_home), scoped=scoped)
+    project_scope.refuse_to_tell_twice(home, selected, root)
+    chosen = project_scope.in_project(selected, root) if root else selected
     tooled = [] if no_mcp else chosen
-    entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
-    brought = [*copies(home), *_plugins(chosen, home, theirs), *_guidance(tooled, theirs)]
+    entries = [*_hooks(chosen, home, user_directory), *_tools(tooled, home, user_directory)]
+    brought = [*copies(home), *_plugins(chosen, home, user_directory), *_guidance(tooled, user_directory)]
     plan = _planned(entries, brought, home, root)
     if dry_run:
         _show(plan)
         return
     _agree(plan, "setup", beforehand=yes)
     _tell(install.apply(plan))
-    _say_what_holds_now(chosen, home, theirs, root)
+    _say_what_holds_now(chosen, home, user_directory, root)
     inherit_or_offer(take=take)
     option = " --project" if root else ""
     say(f"next: work as usual; `holdfast doctor` checks the connection, `holdfast unsetup{option}` undoes it")
 
 
 def renew(home: Path) -> None:
-    """Write once more what setup wrote for the harnesses it was run for, tools only where they had them."""
+    """Write again what setup wrote for each connected harness, with tools only where it had them."""
     every = [harnesses.here(name, os.environ) for name in harnesses.names()]
-    for_user = [one for one in every if connections.is_for_user(home, one)]
+    for_user = [harness for harness in every if connections.is_for_user(home, harness)]
     if for_user:
         _renew(for_user, home, None)
-    roots = dict.fromkeys(root for one in every for root in connections.projects(home, one))
-    # A project that is gone is not made again for the sake of our settings.
+    roots = dict.fromkeys(root for harness in every for root in connections.projects(home, harness))
+    # A deleted project is not created again for its settings.
     for root in filter(Path.is_dir, roots):
-        there = [one for one in every if root in connections.projects(home, one)]
+        there = [harness for harness in every if root in connections.projects(home, harness)]
         _renew(project_scope.in_project(there, root), home, root)
 
 
 def _renew(chosen: Sequence[Harness], home: Path, root: Path | None) -> None:
-    theirs = Path.home()
-    tooled = [one for one in chosen if _has_tools(one, home, theirs)]
-    entries = [*_wanted(chosen, home, theirs), *_tools(tooled, home, theirs)]
-    brought = [*copies(home), *(copy for one in chosen for copy in files_of(one, home, theirs))]
+    user_directory = Path.home()
+    tooled = [harness for harness in chosen if _has_tools(harness, home, user_directory)]
+    entries = [*_hooks(chosen, home, user_directory), *_tools(tooled, home, user_directory)]
+    brought = [
+        *copies(home),
+        *(copy for harness in chosen for copy in files_of(harness, home, user_directory)),
+    ]
     _tell(install.apply(_planned(entries, brought, home, root)))
 
 
-def files_of(harness: Harness, home: Path, theirs: Path) -> list[WantedCopy]:
-    """The whole files of ours that a connected harness has: its plugin, and skills where it has our tools."""
-    tooled = [harness] if _has_tools(harness, home, theirs) else []
-    return [*_plugins([harness], home, theirs), *_guidance(tooled, theirs)]
+def files_of(harness: Harness, home: Path, user_directory: Path) -> list[WantedCopy]:
+    """Holdfast's whole files of a connected harness: its plugin, and skills if it has the tools."""
+    tooled = [harness] if _has_tools(harness, home, user_directory) else []
+    return [*_plugins([harness], home, user_directory), *_guidance(tooled, user_directory)]
 
 
-def _has_tools(harness: Harness, home: Path, theirs: Path) -> bool:
-    """Whether setup gave it the server of our tools."""
-    placed = {(record.path, one.path) for record in read_manifest(home).edited for one in record.placed}
-    return any((wanted.file, wanted.path) in placed for wanted in _tools([harness], home, theirs))
+def _has_tools(harness: Harness, home: Path, user_directory: Path) -> bool:
+    """Whether setup gave it Holdfast's MCP server."""
+    placed = {(record.path, entry.path) for record in read_manifest(home).edited for entry in record.placed}
+    return any((tool.file, tool.path) in placed for tool in _tools([harness], home, user_directory))
 
 
 def _planned(entries: Sequence[Wanted], brought: Iterable[WantedCopy], home: Path, root: Path | None) -> Plan:
@@ -135,16 +138,18 @@ def _planned(entries: Sequence[Wanted], brought: Iterable[WantedCopy], home: Pat
     return install.plan_setup(entries, brought, home, access.now(), project=root, exclusions=exclusions)
 
 
-def _say_what_holds_now(chosen: Sequence[Harness], home: Path, theirs: Path, root: Path | None) -> None:
-    *others, last = (one.title for one in chosen)
+def _say_what_holds_now(
+    chosen: Sequence[Harness], home: Path, user_directory: Path, root: Path | None
+) -> None:
+    *others, last = (harness.title for harness in chosen)
     titles = f"{', '.join(others)} and {last}" if others else last
     where = f" in {root}" if root else ""
-    kept = "are kept, and get their work back when a context dies."
-    say(f"\n{titles}: sessions that start from now on{where} {kept}")
-    for one in chosen:
-        hurdle = one.hurdle(theirs, command_for(one, home))
+    promise = "are kept, and get their work back when a context dies."
+    say(f"\n{titles}: sessions that start from now on{where} {promise}")
+    for harness in chosen:
+        hurdle = harness.hurdle(user_directory, command_for(harness, home))
         if hurdle:
-            say(f"\n{one.title}: {hurdle.reason}; {hurdle.remedy}")
+            say(f"\n{harness.title}: {hurdle.reason}; {hurdle.remedy}")
 
 
 @command("holdfast unsetup --dry-run", "holdfast unsetup --yes")
@@ -157,12 +162,12 @@ def unsetup(
     Without names, everything that setup did, in all projects, and the lines that keep our files out of git's
     sight; with --project, what it did in this one. What was recorded so far stays in the Holdfast home.
     """
-    home, theirs = access.home(), user_home or Path.home()
-    root = project_scope.root_here(theirs) if scoped else None
+    home, user_directory = access.home(), user_home or Path.home()
+    root = project_scope.root_here(user_directory) if scoped else None
     manifest = read_manifest(home)
     files = [record.path for record in manifest.edited]
     if names or user_home or root:
-        own = _own_files(names, home, theirs, _environment(user_home), root)
+        own = _own_files(names, home, user_directory, _environment(user_home), root)
         files = [file for file in (*files, *(copy.path for copy in manifest.copied)) if file in own]
     if not files and (names or user_home or root or not (manifest.copied or manifest.excluded)):
         say("nothing to undo: setup has not been run for this")
@@ -178,7 +183,7 @@ def unsetup(
 
 
 def _own_files(
-    names: Iterable[str], home: Path, theirs: Path, environment: Mapping[str, str], root: Path | None
+    names: Iterable[str], home: Path, user_directory: Path, environment: Mapping[str, str], root: Path | None
 ) -> set[Path]:
     """Every file in which setup puts something for these harnesses, or for all if none is named."""
     chosen = [harnesses.here(name, environment) for name in names]
@@ -187,29 +192,30 @@ def _own_files(
         chosen = [one for one in every if root is None or project_scope.can_be_scoped(one)]
     if root:
         chosen = project_scope.in_project(chosen, root)
-    brought = (*_plugins(chosen, home, theirs), *_guidance(chosen, theirs))
-    wanted = (*_wanted(chosen, home, theirs), *_tools(chosen, home, theirs), *brought)
-    return {Path(one.file).absolute() for one in wanted}
+    brought = (*_plugins(chosen, home, user_directory), *_guidance(chosen, user_directory))
+    entries = (*_hooks(chosen, home, user_directory), *_tools(chosen, home, user_directory), *brought)
+    return {Path(one.file).absolute() for one in entries}
 
 
 def _environment(user_home: Path | None) -> Mapping[str, str]:
-    """What tells harnesses to keep their files elsewhere; ours says nothing of another user's."""
+    """The variables that may move harnesses' files; none for another user, whose variables are unknown."""
     return {} if user_home else os.environ
 
 
 def _chosen(
-    names: Iterable[str], theirs: Path, environment: Mapping[str, str], *, scoped: bool
+    names: Iterable[str], user_directory: Path, environment: Mapping[str, str], *, scoped: bool
 ) -> list[Harness]:
     """The harnesses named, or those that are there and, for one project, can be set up in it."""
-    named = [harnesses.here(name, environment) for name in dict.fromkeys(names)]
-    if named:
-        return named
+    selected = [harnesses.here(name, environment) for name in dict.fromkeys(names)]
+    if selected:
+        return selected
     search_path = os.environ.get("PATH", "")
     every = [harnesses.here(name, environment) for name in harnesses.names()]
     present = [
-        one
-        for one in every
-        if one.present(theirs, search_path) and (not scoped or project_scope.can_be_scoped(one))
+        harness
+        for harness in every
+        if harness.present(user_directory, search_path)
+        and (not scoped or project_scope.can_be_scoped(harness))
     ]
     if not present:
         known = " or ".join(f"`holdfast setup {name}`" for name in harnesses.names())
@@ -217,40 +223,57 @@ def _chosen(
     return present
 
 
-def _wanted(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[Wanted]:
+def _hooks(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[Wanted]:
     return [
         entry
-        for one in chosen
-        for entry in (*one.wanted(command_for(one, home), theirs), *_more(one, home, theirs))
+        for harness in chosen
+        for entry in (
+            *harness.wanted(command_for(harness, home), user_directory),
+            *_more(harness, home, user_directory),
+        )
     ]
 
 
-def _more(harness: Harness, home: Path, theirs: Path) -> Iterator[Wanted]:
+def _more(harness: Harness, home: Path, user_directory: Path) -> Iterator[Wanted]:
     """What a harness can have beyond its hooks, as far as the user wants it."""
     pressure = config.load(home, None, None, os.environ).config.pressure
     if pressure.mid_turn and isinstance(harness, MidTurn):
-        yield from harness.wanted_mid_turn(command_for(harness, home), theirs)
+        yield from harness.wanted_mid_turn(command_for(harness, home), user_directory)
     if isinstance(harness, StatusLine):
-        yield from harness.wanted_status_line(status_command_for(harness, home), theirs)
+        yield from harness.wanted_status_line(status_command_for(harness, home), user_directory)
 
 
-def _tools(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[Wanted]:
-    """What has each start the server of our tools."""
-    tooled = [one for one in chosen if isinstance(one, Tooled)]
-    return [entry for one in tooled for entry in one.wanted_tools(relay_command(one, home), theirs)]
+def _tools(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[Wanted]:
+    """The entries by which each harness starts Holdfast's MCP server."""
+    tooled = [harness for harness in chosen if isinstance(harness, Tooled)]
+    return [
+        entry
+        for harness in tooled
+        for entry in harness.wanted_tools(relay_command(harness, home), user_directory)
+    ]
 
 
-def _plugins(chosen: Iterable[Harness], home: Path, theirs: Path) -> list[WantedCopy]:
-    return [copy for one in chosen if isinstance(one, Plugged) for copy in one.wanted_plugin(home, theirs)]
+def _plugins(chosen: Iterable[Harness], home: Path, user_directory: Path) -> list[WantedCopy]:
+    return [
+        copy
+        for harness in chosen
+        if isinstance(harness, Plugged)
+        for copy in harness.wanted_plugin(home, user_directory)
+    ]
 
 
-def _guidance(chosen: Iterable[Harness], theirs: Path) -> list[WantedCopy]:
+def _guidance(chosen: Iterable[Harness], user_directory: Path) -> list[WantedCopy]:
     known = skills.shipped()
-    return [copy for one in chosen if isinstance(one, Tooled) for copy in one.guidance(theirs, known)]
+    return [
+        copy
+        for harness in chosen
+        if isinstance(harness, Tooled)
+        for copy in harness.guidance(user_directory, known)
+    ]
 
 
 def copies(home: Path) -> tuple[WantedCopy, ...]:
-    """What hook and relay need to outlive the package: themselves, and who can start the daemon."""
+    """The files by which hook and relay outlive the package: both programs, and the interpreter's path."""
     interpreter = install.hook_path(home).with_name("interpreter")
     return (*programs(home), WantedCopy(interpreter, f"{sys.executable}\n".encode()))
 
@@ -264,7 +287,7 @@ def programs(home: Path) -> tuple[WantedCopy, ...]:
 
 
 def _forget_compiled(home: Path) -> None:
-    """Remove what Python kept compiled beside the hook, so that no folder is left for its sake."""
+    """Remove the bytecode cache beside the hook, so that its folder can go."""
     shutil.rmtree(install.hook_path(home).with_name("__pycache__"), ignore_errors=True)
 
 
