@@ -311,7 +311,8 @@ class _Own:
 
     def load(self, key: str = "", *, window: int = 0) -> Session:
         with self._lock:
-            owner = self._owner(key or own_key(self._engine.config(self._project).session.default_key), window)
+            default_key = self._engine.config(self._project).session.default_key
+            owner = self._owner(key or own_key(default_key), window)
             inherited = inherit(self._engine, owner, os.environ)
             open_session = OpenSession(self._engine, owner, self._summarize, self._executor)
             self._opened.add(open_session)
@@ -425,7 +426,9 @@ def _as_mapping(response: object) -> Mapping[str, object]:
     for name in ("to_dict", "model_dump"):
         if callable(give := getattr(response, name, None)):
             return cast("Mapping[str, object]", give())
-    raise AnswerUnreadable(f"this is not a model's answer but a `{type(response).__name__}`", _ANSWERS)
+    raise AnswerUnreadable(
+        f"this is not a model's answer but a value of type `{type(response).__name__}`", _ANSWERS
+    )
 
 
 def _config(home: Path, project: Project) -> config.Config:
