@@ -16,7 +16,7 @@ from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.replies import answers, reply
 
 _MARKED_SINCE: Final = (2, 1, 300)
-"""Since this version records say who refused and whether the text is the user's; 2.1.39 did not."""
+"""Between 2.1.39 and 2.1.325, where records began to say who refused and whether the text is the user's."""
 _REFUSED: Final = re.compile(
     r"\A(?:The user doesn't want to (?:proceed with this tool use|take this action right now)"
     r"|Permission for this tool use was denied)\."

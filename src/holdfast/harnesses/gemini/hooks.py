@@ -1,8 +1,8 @@
 """Hooks: parse Gemini CLI's hook events and write its replies.
 
-It sends no event after a compaction, and sends PreCompress before every model call, whether it compacts or
-not. So compactions are read from the chat, and the brief goes with the next tool's output or the next prompt.
-No file is read here.
+It sends no event after a compaction, and before every model call one that asks whether it may compact, which
+does not mean that it does. So compactions are read from the chat, and the brief goes with the next tool's
+output or the next prompt. No file is read here.
 """
 
 from __future__ import annotations
