@@ -1,7 +1,7 @@
-"""Config: the settings in effect, from five layers, each named by the file or variable that set it.
+"""Config: the settings in effect, read from five layers, with the file or variable that set each.
 
-What can be set stands in the table of `settings`; the reference page is made from there too. What a setting
-does is not here.
+`settings` has the table of all settings, from which the reference page is generated too. What a setting does
+is not here.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _VARIABLES: Final[Mapping[str, Setting]] = {setting.variable: setting for settin
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings in effect, which file or variable set each that is no default, and what was not used.
+    """The settings in effect, which file or variable set each non-default value, and what was ignored.
 
-    Where a setting that protects cannot be read, `config.unreadable` says so.
+    If a protecting setting cannot be read, `config.unreadable` says so.
     """
 
     config: Config
@@ -51,7 +51,7 @@ def load(
     environment: Mapping[str, str],
     managed: Path = Path("/etc/holdfast/config.toml"),
 ) -> Loaded:
-    """The settings for a project, or for none. It never fails; see `Loaded` for what cannot be read."""
+    """The settings for a project, or without one. Never fails; see `Loaded` for what cannot be read."""
     loading = _Loading()
     loading.read_own(managed)
     loading.read_own(home / "config.toml")
@@ -65,15 +65,15 @@ def load(
 
 
 def require_protection(config: Config) -> None:
-    """Raise ProtectionUnreadable where a setting that protects cannot be read."""
+    """Raise ProtectionUnreadable if a protecting setting cannot be read."""
     if config.unreadable is not None:
         raise ProtectionUnreadable(config.unreadable.consequence, config.unreadable.fix)
 
 
 def excluded(config: Config, path: str | Path) -> bool:
-    """Whether the project at this path is not to be captured: it, or a directory above, matches a pattern.
+    """Whether the project at this path is excluded: it, or a directory above, matches a pattern.
 
-    Raises ProtectionUnreadable where no pattern that can be read matches, and others cannot be read.
+    Raises ProtectionUnreadable if no readable pattern matches and other patterns cannot be read.
     """
     whole = PurePosixPath(Path(path).as_posix())
     if any(
@@ -101,12 +101,12 @@ class _Loading:
         self.unreadable: Unreadable | None = None
 
     def read_own(self, path: Path) -> None:
-        """A file of the user's or the administrator's, for all projects."""
+        """Read a file of the user or the administrator, for all projects."""
         for entry in self._entries(path, everywhere=True):
             self._take(entry)
 
     def read_of_project(self, path: Path) -> None:
-        """A file of the user's for one project. What is stored is redacted in one way, whosever it is."""
+        """Read the user's file for one project. It cannot set redaction, which all projects share."""
         for entry in self._entries(path, everywhere=False):
             setting = TABLE.get(entry.key)
             if setting is None or not setting.private:
@@ -117,11 +117,11 @@ class _Loading:
                 self._warn(entry, "counts for all projects or for none; it is ignored")
 
     def read_shared(self, path: Path) -> None:
-        """A file that came with a repository: a stranger's, so it can stop nothing but its own project."""
+        """Read a file that came with a repository: a stranger's, so it can stop only its own project."""
         for entry in self._entries(path, everywhere=False, strangers=True):
             setting = TABLE.get(entry.key)
             if setting is None and _resembles_protection(entry.key, shared=True):
-                # Agents are told why a project is stopped: no word of a stranger's may be in that.
+                # Agents are shown why a project is stopped: nothing a stranger wrote may be in that text.
                 problem = "this key is not a setting, but looks like one that protects"
                 self._stop_file(f"{entry.place}: {problem}", "correct or remove it", everywhere=False)
             elif setting is None or not setting.shared:
@@ -130,7 +130,7 @@ class _Loading:
                 self._take(entry, add=True)
 
     def read_environment(self, environment: Mapping[str, str]) -> None:
-        # There are fewer variables than settings, and to ask for one that is not there costs an exception.
+        # Fewer variables than settings exist, and looking up a missing variable costs an exception.
         for variable in [name for name in environment if name.startswith("HOLDFAST_")]:
             setting = _VARIABLES.get(variable)
             if setting is not None:
@@ -142,9 +142,9 @@ class _Loading:
                 )
 
     def _entries(self, path: Path, *, everywhere: bool, strangers: bool = False) -> Iterator[_Entry]:
-        """What a file sets; nothing where there is no file, or where it cannot be read, which is noted.
+        """The entries of a file; none if it is missing, or cannot be read, which is noted.
 
-        No link leads from a `strangers` file to another, and nothing of what is in it is repeated.
+        For `strangers` files, links are not followed and messages repeat nothing of the content.
         """
         try:
             text = _text_of(path, os.O_RDONLY | (getattr(os, "O_NOFOLLOW", 0) if strangers else 0))
@@ -152,7 +152,7 @@ class _Loading:
         except tomllib.TOMLDecodeError as error:
             problem = "".join(_POSITION.findall(str(error))) if strangers else f": {error}"
             self._stop_file(f"{path} is not valid TOML{problem}", "correct that file", everywhere=everywhere)
-        # A number of thousands of digits is a ValueError of its own.
+        # A number with thousands of digits raises a plain ValueError.
         except (OSError, ValueError, RecursionError) as error:
             problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             problem = f"{path} cannot be read: {problem}"
@@ -162,7 +162,7 @@ class _Loading:
                 yield _Entry(key, raw, str(path), text, everywhere=everywhere)
 
     def _take(self, entry: _Entry, *, add: bool = False) -> None:
-        """Use what an entry says; with `add`, a list joins those of the layers below."""
+        """Use an entry's value; with `add`, a list is appended to those of the layers below."""
         setting = TABLE.get(entry.key)
         if setting is None:
             if _resembles_protection(entry.key, shared=False):
@@ -195,20 +195,20 @@ class _Loading:
         self._stop_file(f"{entry.place}: `{entry.key}` {problem}", fix, everywhere=entry.everywhere)
 
     def _stop_file(self, problem: str, fix: str, *, everywhere: bool) -> None:
-        # What stops everything is said before what stops one project; otherwise the first found.
+        # A problem that stops everything comes before one that stops one project; else the first counts.
         if self.unreadable is None or (everywhere and not self.unreadable.everywhere):
             self.unreadable = Unreadable(problem, fix, everywhere=everywhere)
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What a file or variable sets a key to."""
+    """A key and the raw value that a file or variable sets it to."""
 
     key: str
     raw: object
     source: str
     text: str
-    """All that the file holds."""
+    """The file's whole content."""
     everywhere: bool
 
     @property
@@ -227,15 +227,15 @@ _PROTECTING_TABLES: Final = {setting.table for setting in _PROTECTING} - {
 _PROTECTING_VARIABLES: Final = tuple(f"HOLDFAST_{table.upper()}_" for table in sorted(_PROTECTING_TABLES))
 _ALIKE: Final = 0.85
 _SHORT_FORMS: Final = {"session.inherit": "session.inherit.enabled"}
-"""Tables that may be written as one value, and the setting that it is for."""
+"""Tables that may be written as one value, and the setting that the value is for."""
 _POSITION: Final = re.compile(r" \(at [^()]*\)$")
 
 
 def _resembles_protection(key: str, *, shared: bool) -> bool:
-    """Whether a key that is no setting may be meant for one that protects.
+    """Whether an unknown key may be a misspelled protecting setting.
 
-    It stands in a table of nothing but such settings, has the last name of one in there, is such a table
-    itself, or is all but spelled like one. With `shared`, only what a repository may set counts.
+    It is in a table of only protecting settings, has the last name of one of them, is the table itself, or is
+    spelled almost like one. With `shared`, only settings that a repository may set count.
     """
     key = key.casefold()
     table, _, name = key.rpartition(".")
@@ -252,7 +252,7 @@ def _resembles_protection(key: str, *, shared: bool) -> bool:
 
 
 def _line_of(text: str, key: str) -> int:
-    """The line that sets a key, as far as a plain look at the text tells; 0 if it doesn't."""
+    """The line that sets a key, found without parsing; 0 if it is not found."""
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
@@ -267,13 +267,13 @@ def _line_of(text: str, key: str) -> int:
     return 0
 
 
-def _plain_key(written: str) -> str:
+def _plain_key(dotted_key: str) -> str:
     """A dotted key without quotes and spaces."""
-    return ".".join(part.strip().strip("'\"") for part in written.split("."))
+    return ".".join(part.strip().strip("'\"") for part in dotted_key.split("."))
 
 
 def _flat(above: str, table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The full keys of a table and of the tables in it, but for a table that is a setting's own value."""
+    """The full keys of a table and its sub-tables; a table that is itself a setting's value stays whole."""
     for name, raw in table.items():
         key = f"{above}{name}"
         if isinstance(raw, dict) and (not above or any(each.startswith(f"{key}.") for each in TABLE)):
@@ -283,10 +283,10 @@ def _flat(above: str, table: Mapping[str, object]) -> Iterator[tuple[str, object
 
 
 def _text_of(path: Path, flags: int) -> str:
-    """What a file holds; nothing where there is none."""
+    """A file's text; empty if there is no file."""
     if "\0" in str(path):
         return ""  # No file can have such a path.
-    # Without O_NONBLOCK, a FIFO of that name would hold us for ever.
+    # Without O_NONBLOCK, opening a FIFO of that name would block forever.
     try:
         descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     except (FileNotFoundError, NotADirectoryError):
@@ -303,12 +303,12 @@ def _text_of(path: Path, flags: int) -> str:
             raise OSError("it is not a regular file")
         if status.st_size > _LARGEST_FILE:
             raise OSError("it is larger than 1 MiB")
-        # Some editors begin a file with a mark that nobody sees.
+        # Some editors begin a file with an invisible byte order mark.
         return file.read(_LARGEST_FILE).decode("utf-8-sig")
 
 
 def _checked(setting: Setting, raw: object) -> Value | None:
-    """The value if the setting may have it, otherwise None."""
+    """The value if the setting allows it, otherwise None."""
     if isinstance(setting.default, bool):
         return raw if isinstance(raw, bool) else None
     if isinstance(setting.default, int):
@@ -320,7 +320,7 @@ def _checked(setting: Setting, raw: object) -> Value | None:
 
 
 def _raw_of_text(setting: Setting, text: str) -> object:
-    """What a file would hold where the environment has this text."""
+    """The value that a file would hold for this environment variable's text."""
     text = text.strip()
     if isinstance(setting.default, bool):
         return {"true": True, "1": True, "false": False, "0": False}.get(text.lower())
@@ -332,7 +332,7 @@ def _raw_of_text(setting: Setting, text: str) -> object:
 
 
 def _instead(setting: Setting, raw: object) -> Value | None:
-    """The value to use in place of one that the setting may not have; None for that of the layers below."""
+    """The value to use instead of a disallowed one; None to keep the value of the layers below."""
     if not isinstance(setting.default, int) or isinstance(setting.default, bool):
         return None
     if isinstance(raw, int) and not isinstance(raw, bool):
@@ -341,7 +341,7 @@ def _instead(setting: Setting, raw: object) -> Value | None:
 
 
 def _shown(setting: Setting, raw: object) -> str:
-    """The value that was found, where a message may repeat it."""
+    """The rejected value, if a message may repeat it."""
     return "" if setting.private else f", not {shortened(repr(raw), 40)}"
 
 
@@ -359,7 +359,7 @@ def _with_values(values: Mapping[str, Value], environment: Mapping[str, str]) ->
 
 
 def _replaced(table: _Table, names: Sequence[str], value: object) -> _Table:
-    """The table with another value at the end of these names."""
+    """The table with the value at this path of names replaced."""
     name, *below = names
     new = _replaced(getattr(table, name), below, value) if below else value
     changed: _Table = replace(cast("Any", table), **{name: new})
@@ -424,7 +424,7 @@ def _described(setting: Setting) -> str:
 
 
 def _toml(setting: Setting) -> str:
-    """A setting's default, as a file holds it."""
+    """A setting's default, in TOML."""
     value = setting.default
     if isinstance(value, bool):
         return str(value).lower()

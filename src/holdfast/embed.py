@@ -1,7 +1,7 @@
 """Embed: sessions for people who write their own agent loop.
 
-A session keeps every message in a log that outlives the process, knows how full its window is, asks the agent
-in time to write down what must last, and makes room when the window is full:
+A session stores every message in a log that outlives the process, knows how full its window is, asks the
+agent in time to write down what must last, and compacts when the window is full:
 
     store = embed.open_store()
     session = store.load("holdfast:main:main", window=200_000)
@@ -11,7 +11,7 @@ in time to write down what must last, and makes room when the window is full:
     for call in session.answer(response):
         session.returned(call.id, run(call.name, call.arguments))
 
-`docs/your-own-agent.md` tells it from the start. Which model answers, and with what tools, is not known here.
+`docs/your-own-agent.md` is the tutorial. Which model answers, and with what tools, is not known here.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ __all__ = [
 ]
 
 Shape: TypeAlias = Callable[[Sequence[Turn]], list[Json]]
-"""How turns look to a provider: `anthropic` or `openai`."""
+"""How a provider expects turns: `anthropic` or `openai`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,24 +100,24 @@ class SessionInfo:
 
 
 class SessionStore(Protocol):
-    """Where sessions are kept."""
+    """Where sessions are stored."""
 
     def load(self, key: str = "", *, window: int = 0) -> Session:
-        """The session of that key, new if there is none; without a key, the one that the settings name.
+        """The session with that key, new if there is none; without a key, the one that the settings name.
 
-        `window` is how many tokens the model holds, where its name does not tell.
+        `window` is the model's window in tokens, needed if its name is unknown.
         """
         ...
 
     def save(self, session: Session) -> None:
-        """Keep a session as it is; one of another program with its whole log, under a key that is ours.
+        """Store a session as it is; one of another program with its whole log, under a key of Holdfast's.
 
         `agent:main:main` becomes `holdfast:main:main`.
         """
         ...
 
-    def append(self, key: str, *given: Record) -> None:
-        """Put records at the end of a session's log; those that it holds already change nothing."""
+    def append(self, key: str, *new_records: Record) -> None:
+        """Append records to a session's log; records that it already holds change nothing."""
         ...
 
     def list(self) -> list[SessionInfo]:
@@ -125,7 +125,7 @@ class SessionStore(Protocol):
         ...
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the store."""
+        """Wait for running work, then close the store."""
         ...
 
 
@@ -136,51 +136,49 @@ def open_store(
     summarize: Summarize | None = None,
     executor: Executor | None = None,
 ) -> SessionStore:
-    """The store in the Holdfast home, made where there is none; from any thread, one at a time.
+    """The store in the Holdfast home, created if there is none. Use it from any thread, one at a time.
 
-    `project` is the directory that the agent works in. `summarize` is asked for summaries in the place of the
-    model that the settings name, in a thread of `executor`.
+    `project` is the directory that the agent works in. `summarize` writes summaries instead of the model that
+    the settings name, in a thread of `executor`.
     """
     where = home or config.home(os.environ)
-    engine = _desk(where, _database(where))
+    engine = _engine_for(where, _database(where))
     directory = projects.at(engine.store, str((project or Path.cwd()).absolute()), engine.clock())
-    asked = summarize or _by_settings(where, engine, directory)
-    return _Own(engine, directory, asked, executor or ThreadPoolExecutor(1, "holdfast"))
+    summarizer = summarize or _by_settings(where, engine, directory)
+    return _Own(engine, directory, summarizer, executor or ThreadPoolExecutor(1, "holdfast"))
 
 
 def open_source(source: Path | None = None, log_format: str = "") -> SessionStore:
-    """The sessions that another program keeps at a place, by default in its own; they are only read."""
+    """The sessions that another program stores at a path, by default its usual one; they can only be read."""
     reader = harnesses.log_reader()
     if log_format not in ("", *reader.log_formats):
-        raise HoldfastError(
-            f"`{log_format}` is no format of logs", f"one of: {', '.join(reader.log_formats)}"
-        )
+        raise HoldfastError(f"`{log_format}` is not a log format", f"one of: {', '.join(reader.log_formats)}")
     places = (source,) if source else reader.log_sources(Path.home(), os.environ)
     return _Foreign(tuple(log for place in places for log in reader.find_logs(place, log_format)))
 
 
 class Session:
-    """One conversation. Every method that adds something returns when that is safe from a killed process."""
+    """One conversation. A method that adds something returns once a killed process can no longer lose it."""
 
     def __init__(
         self,
         key: str,
-        held: OpenSession | Log,
+        log: OpenSession | Log,
         lock: AbstractContextManager[bool],
         inherited: Inherited | None = None,
     ) -> None:
-        """Made by a store; one that holds a log is only read. `inherited`: what it just began with."""
+        """Created by a store; with a `Log` it can only be read. `inherited`: what it just took over."""
         self.key = key
         self.inherited = inherited
-        self._held = held
+        self._log = log
         self._lock = lock
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """The way to the last record, from the window on that it stands in; earlier ones are in the log."""
-        if isinstance(self._held, Log):
-            return without_past(path_to(self._held.records))
-        return self._held.path
+        """The records of the current window up to the last one; earlier ones are in the log."""
+        if isinstance(self._log, Log):
+            return without_past(path_to(self._log.records))
+        return self._log.path
 
     @property
     def fill(self) -> Fill:
@@ -194,45 +192,45 @@ class Session:
         return self._open.state.flush.actioned
 
     def messages(self, shape: Shape = anthropic) -> list[Any]:
-        """What the model is told, as it is; `request` does what is due before."""
+        """The messages for the model as they are now; `request` compacts and adds reminders first."""
         return shape(turns_of(self.records))
 
     def ask(self, content: str | Sequence[Mapping[str, object]]) -> Record:
-        """A person's words: a text, or blocks `{"type": "text", …}` and `{"type": "image", …}`."""
+        """Add the user's message: a text, or blocks `{"type": "text", …}` and `{"type": "image", …}`."""
         return self._say({"role": "user", "content": content, "timestamp": _now()})
 
     def request(self, system: str = "", shape: Shape = anthropic) -> Request:
-        """What to send next. Makes room first if the window is full, and says what is due."""
+        """What to send next. Compacts first if the window is full, and adds reminders that are due."""
         with self._lock:
             fill = self._open.make_ready()
             line = self._open.system_line(fill)
             return Request("\n\n".join(filter(None, (system, line))), self.messages(shape), fill)
 
     def answer(self, response: object) -> tuple[Call, ...]:
-        """The model's answer, as its SDK or its JSON gives it, with what it took; the tools to call.
+        """Add the model's answer, from its SDK or as JSON, with its token usage; returns the tools to call.
 
-        `AnswerUnreadable` if it is no answer, as where a provider returned an error; then nothing is kept.
+        `AnswerUnreadable` if it is not an answer, such as a provider's error; then nothing is stored.
         """
         message = message_of(_as_mapping(response), _now())
         if isinstance(message, Failed):
-            raise AnswerUnreadable(f"that is no answer of a model: {message.reason}", _ANSWERS)
+            raise AnswerUnreadable(f"this is not a model's answer: {message.reason}", _ANSWERS)
         return calls_of(self._say(message))
 
     def returned(
         self, call: str, content: str | Sequence[Mapping[str, object]], *, ok: bool = True
     ) -> Record:
-        """What a tool that was called returned; `NotThere` if no answer of the session called it."""
+        """Add a tool's result; `NotThere` if no answer in the session made that call."""
         with self._lock:
-            called = self._open.called(call)
-        if called is None:
-            hint = "give the `id` of a call that `answer` returned"
+            tool_call = self._open.called(call)
+        if tool_call is None:
+            hint = "pass the `id` of a call that `answer` returned"
             raise NotThere(f"no answer in the session `{self.key}` made a call `{shortened(call, 80)}`", hint)
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        said = {"role": "toolResult", "toolCallId": call, "toolName": called.name, "content": blocks}
-        return self._say({**said, "isError": not ok, "timestamp": _now()})
+        message = {"role": "toolResult", "toolCallId": call, "toolName": tool_call.name, "content": blocks}
+        return self._say({**message, "isError": not ok, "timestamp": _now()})
 
     def note(self, kind: str, data: object) -> Record:
-        """Something that you keep for yourself; the model is not told of it."""
+        """Store something for yourself; the model does not see it."""
         return self._add(records.CUSTOM, {"customType": kind, "data": data})
 
     def switch_model(self, provider: str, model: str) -> Record:
@@ -240,7 +238,7 @@ class Session:
         return self._add(records.MODEL_CHANGE, {"provider": provider, "modelId": model})
 
     def set_thinking_level(self, level: str) -> Record:
-        """The model thinks so hard from here on."""
+        """The model uses this thinking level from here on."""
         return self._add(records.THINKING_LEVEL_CHANGE, {"thinkingLevel": level})
 
     def start_anew(self) -> Record:
@@ -248,7 +246,7 @@ class Session:
         return self._add(records.RESET, {"reason": "new"})
 
     def go_back(self, id: str) -> None:
-        """Go on from an earlier record; what came behind it stays in the log, on a branch of its own.
+        """Continue from an earlier record; the records after it stay in the log, on their own branch.
 
         `NotThere` if the session has no such record.
         """
@@ -256,45 +254,45 @@ class Session:
             self._open.go_back(id)
 
     def should_compact(self) -> bool:
-        """Whether the window is so full that `request` would make room first."""
+        """Whether the window is so full that `request` would compact first."""
         with self._lock:
             return bool(self._open.path) and self._open.is_full
 
     def latest_checkpoint(self) -> Outline | None:
-        """What the last checkpoint says, its summary and its lists; None if there is none yet."""
+        """The last checkpoint's summary and lists; None if there is none yet."""
         with self._lock:
             return self._open.latest_checkpoint()
 
     def compact(self) -> None:
-        """Make room now, however full the window is."""
+        """Compact now, however full the window is."""
         with self._lock:
             self._open.compact()
 
     def settle(self) -> None:
-        """Wait for a summary that a model writes behind your back, and keep it."""
+        """Wait for a summary that a model is writing in the background, and store it."""
         with self._lock:
             self._open.settle()
 
     def _say(self, message: Mapping[str, object]) -> Record:
         return self._add(records.MESSAGE, {"message": message})
 
-    def _add(self, kind: str, said: Mapping[str, object]) -> Record:
+    def _add(self, kind: str, fields: Mapping[str, object]) -> Record:
         with self._lock:
-            return self._open.add(kind, said)
+            return self._open.add(kind, fields)
 
     @property
     def _open(self) -> OpenSession:
-        if isinstance(self._held, Log):
+        if isinstance(self._log, Log):
             raise StoreReadOnly(f"the session `{self.key}` belongs to another program", _TAKE_IT)
-        return self._held
+        return self._log
 
     def taken_from(self) -> Log | None:
-        """The whole log of a session that is only read."""
-        return self._held if isinstance(self._held, Log) else None
+        """The whole log of a read-only session; None for any other."""
+        return self._log if isinstance(self._log, Log) else None
 
 
-_TAKE_IT: Final = "`save` it in a store of yours, and go on with what that loads"
-_ANSWERS: Final = "give what the SDK of Anthropic or OpenAI returns, or the JSON of its API"
+_TAKE_IT: Final = "`save` it in your own store, and continue with the session that this store loads"
+_ANSWERS: Final = "pass what the SDK of Anthropic or OpenAI returns, or the JSON of its API"
 _MOST_SESSIONS: Final = 100_000
 
 
@@ -304,7 +302,7 @@ class _Own:
     def __init__(
         self, engine: Engine, project: Project, summarize: Summarize | None, executor: Executor
     ) -> None:
-        self._desk = engine
+        self._engine = engine
         self._project = project
         self._summarize = summarize
         self._executor = executor
@@ -313,11 +311,12 @@ class _Own:
 
     def load(self, key: str = "", *, window: int = 0) -> Session:
         with self._lock:
-            owner = self._owner(key or own_key(self._desk.config(self._project).session.default_key), window)
-            inherited = inherit(self._desk, owner, os.environ)
-            held = OpenSession(self._desk, owner, self._summarize, self._executor)
-            self._opened.add(held)
-            return Session(owner.key, held, self._lock, inherited)
+            default_key = self._engine.config(self._project).session.default_key
+            owner = self._owner(key or own_key(default_key), window)
+            inherited = inherit(self._engine, owner, os.environ)
+            open_session = OpenSession(self._engine, owner, self._summarize, self._executor)
+            self._opened.add(open_session)
+            return Session(owner.key, open_session, self._lock, inherited)
 
     def save(self, session: Session) -> None:
         with self._lock:
@@ -325,28 +324,33 @@ class _Own:
             if log is None:
                 session.settle()
             elif log.records:
-                bring_in(self._desk, self._owner(own_key(session.key)), log)
+                bring_in(self._engine, self._owner(own_key(session.key)), log)
 
-    def append(self, key: str, *given: Record) -> None:
+    def append(self, key: str, *new_records: Record) -> None:
         with self._lock:
-            append(self._desk, self._owner(key), given)
+            append(self._engine, self._owner(key), new_records)
 
     def list(self) -> list[SessionInfo]:
         with self._lock:
-            found = self._desk.store.logged_sessions(_MOST_SESSIONS)
+            sessions = self._engine.store.logged_sessions(_MOST_SESSIONS)
         return [
             SessionInfo(
-                each.key, each.last_event_at, each.started_at, each.model, each.pressure.used, each.window
+                session.key,
+                session.last_event_at,
+                session.started_at,
+                session.model,
+                session.pressure.used,
+                session.window,
             )
-            for each in found
+            for session in sessions
         ]
 
     def close(self) -> None:
         with self._lock:
-            for held in tuple(self._opened):
-                held.settle()
+            for open_session in tuple(self._opened):
+                open_session.settle()
             self._executor.shutdown()
-            self._desk.store.close()
+            self._engine.store.close()
 
     def _owner(self, key: str, window: int = 0) -> Owner:
         return Owner(key, self._project, Process(os.getpid(), start_of(os.getpid())), window)
@@ -358,35 +362,37 @@ class _Foreign:
     def __init__(self, logs: tuple[FoundLog, ...]) -> None:
         self._logs = logs
 
-    def load(self, key: str = "", *, window: int = 0) -> Session:  # noqa: ARG002 - nothing is asked of what is only read
-        found = next((log for log in self._logs if key in ("", log.key, log.session)), None)
-        if found is None:
+    def load(self, key: str = "", *, window: int = 0) -> Session:  # noqa: ARG002 - a read-only session has no window
+        log_source = next((log for log in self._logs if key in ("", log.key, log.session)), None)
+        if log_source is None:
             raise HoldfastError(f"there is no session `{key}`", f"there are {len(self._logs)} others")
-        log = harnesses.log_reader().read_log(found)
-        return Session(found.key, log, threading.RLock())
+        log = harnesses.log_reader().read_log(log_source)
+        return Session(log_source.key, log, threading.RLock())
 
     def save(self, session: Session) -> None:
-        raise StoreReadOnly(f"the session `{session.key}` cannot be kept there", _TAKE_IT)
+        raise StoreReadOnly(f"the session `{session.key}` cannot be stored there", _TAKE_IT)
 
-    def append(self, key: str, *given: Record) -> None:  # noqa: ARG002 - the same for all
+    def append(self, key: str, *new_records: Record) -> None:  # noqa: ARG002 - the same for all
         raise StoreReadOnly(f"the session `{key}` belongs to another program", _TAKE_IT)
 
     def list(self) -> list[SessionInfo]:
         return [SessionInfo(log.key, log.updated_at) for log in self._logs]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There is nothing to close."""
 
 
 def _by_settings(where: Path, engine: Engine, project: Project) -> Summarize | None:
-    """Whoever the settings say is asked for summaries; None if they name nobody."""
+    """The model that the settings name for summaries; None if they name none."""
     if not is_configured(engine.config(project)):
         return None
 
     def ask(about: Material) -> Written | Failed:
-        # In another thread, and so through a connection of its own.
+        # This runs in another thread, so it needs its own connection.
         with closing(_database(where)) as store:
-            return summarize_by_model(_desk(where, store), project, about, Means(os.environ, time.sleep))
+            return summarize_by_model(
+                _engine_for(where, store), project, about, Means(os.environ, time.sleep)
+            )
 
     return ask
 
@@ -400,7 +406,7 @@ def _database(where: Path) -> Store:
     return store
 
 
-def _desk(where: Path, store: Store) -> Engine:
+def _engine_for(where: Path, store: Store) -> Engine:
     return Engine(
         store=store,
         harness=harnesses.get,
@@ -414,13 +420,15 @@ def _desk(where: Path, store: Store) -> Engine:
 
 
 def _as_mapping(response: object) -> Mapping[str, object]:
-    """An answer as JSON has it, whichever SDK gave it."""
+    """An answer as JSON fields, whichever SDK returned it."""
     if isinstance(response, Mapping):
         return cast("Mapping[str, object]", response)
     for name in ("to_dict", "model_dump"):
         if callable(give := getattr(response, name, None)):
             return cast("Mapping[str, object]", give())
-    raise AnswerUnreadable(f"that is no answer of a model, but of type `{type(response).__name__}`", _ANSWERS)
+    raise AnswerUnreadable(
+        f"this is not a model's answer but a value of type `{type(response).__name__}`", _ANSWERS
+    )
 
 
 def _config(home: Path, project: Project) -> config.Config:

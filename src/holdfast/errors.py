@@ -3,20 +3,20 @@
 HoldfastError
 ├── ConfigError            the settings cannot be used; says which file and key
 │   └── ProtectionUnreadable  a setting that protects cannot be read, so nothing is captured, stored or shared
-├── StoreError             the store refused
-│   ├── StoreLocked        someone else is writing; try again
+├── StoreError             the store cannot do what was asked
+│   ├── StoreLocked        another process is writing; try again
 │   ├── StoreTooNew        written by a later version
 │   ├── StoreCorrupt       the database cannot be read
 │   └── StoreReadOnly      it belongs to another program
 ├── HarnessUnknown         no such harness; lists those there are
-├── NotThere               what was named is not kept, or not any more
-├── AnswerUnreadable       a model's answer, as a program gave it to us, is none
+├── NotThere               what was named is not stored, or no longer
+├── AnswerUnreadable       what a program passed as a model's answer is not one
 ├── TranscriptUnreadable   a transcript named by a person cannot be read
 ├── SettingsUnreadable     a harness's settings file is not valid; it was left alone
-├── ManifestUnreadable     our record of what setup did cannot be read
-├── ModelError             a model cannot answer; never fatal, something simpler stands in
-│   └── ModelBusy          it may be able to in a moment
-├── PathRefused            a file of the project may not be read or written there; says why
+├── ManifestUnreadable     the record of what setup changed cannot be read
+├── ModelError             a model cannot answer; never fatal: a simpler method is used instead
+│   └── ModelBusy          it may answer if asked again later
+├── PathRefused            a project file may not be read or written at this path; says why
 └── DaemonAway             the daemon does not answer
 """
 
@@ -39,11 +39,11 @@ class ProtectionUnreadable(ConfigError):
 
 
 class StoreError(HoldfastError):
-    """The store refused."""
+    """The store cannot do what was asked."""
 
 
 class StoreLocked(StoreError):
-    """Someone else is writing; try again."""
+    """Another process is writing; try again."""
 
 
 class StoreTooNew(StoreError):
@@ -55,7 +55,7 @@ class StoreCorrupt(StoreError):
 
 
 class StoreReadOnly(StoreError):
-    """The sessions belong to another program, and are only looked at."""
+    """The sessions belong to another program and can only be read."""
 
 
 class HarnessUnknown(HoldfastError):
@@ -63,11 +63,11 @@ class HarnessUnknown(HoldfastError):
 
 
 class NotThere(HoldfastError):
-    """What was named is not kept, or not any more."""
+    """What was named is not stored, or no longer."""
 
 
 class AnswerUnreadable(HoldfastError):
-    """What a program gave us as a model's answer is none; nothing of it was kept."""
+    """What a program passed as a model's answer is not one; nothing was stored."""
 
 
 class TranscriptUnreadable(HoldfastError):
@@ -79,15 +79,15 @@ class SettingsUnreadable(HoldfastError):
 
 
 class ManifestUnreadable(HoldfastError):
-    """Our record of what setup did cannot be read."""
+    """The record of what setup changed cannot be read."""
 
 
 class ModelError(HoldfastError):
-    """A model, or what stands in for one, cannot answer; nobody's work depends on it."""
+    """A model, or its substitute, cannot answer; no user's work depends on it."""
 
 
 class ModelBusy(ModelError):
-    """A model cannot answer now; `after` is in how many seconds it may, 0 if it did not say."""
+    """A model cannot answer now; it may in `after` seconds, 0 if unknown."""
 
     def __init__(self, message: str, hint: str = "", after: float = 0.0) -> None:
         super().__init__(message, hint)

@@ -1,4 +1,4 @@
-"""`dataclass`, for frozen classes with slots: its methods are made on first use, not on import.
+"""`dataclass` for frozen classes with slots, whose methods are made on first use, not on import.
 
 The standard library compiles six methods for every class when its module is imported. There are hundreds of
 such classes, so that took almost half of the daemon's start. Here `__init__` is compiled when the first
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 __all__ = ["dataclass"]
 
-# What the decorator is given and makes has fields that no type can name.
+# The decorated classes have fields that no static type can name.
 _Class: TypeAlias = Any
 _Instance: TypeAlias = Any
 
@@ -33,7 +33,7 @@ else:
         kw_only: bool = False,
         **others: bool,
     ) -> _Class:
-        """The class as a dataclass, or a decorator that makes one, as `dataclasses.dataclass` does."""
+        """Make the class a dataclass, or return a decorator that does, like `dataclasses.dataclass`."""
         if not (frozen and slots) or others:
             return dataclasses.dataclass(cls, frozen=frozen, slots=slots, kw_only=kw_only, **others)
         if cls is None:
@@ -44,21 +44,21 @@ else:
 def _with_lazy_methods(cls: _Class, *, kw_only: bool) -> _Class:
     doc = cls.__doc__
     cls.__doc__ = doc or " "  # Without one, the standard library derives one from the signature, slowly.
-    made: _Class = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
-    made.__doc__ = doc
-    methods = {"__init__": _init_on_first_use(made), **_SHARED, **_comparison(made)}
+    lazy: _Class = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(cls)
+    lazy.__doc__ = doc
+    methods = {"__init__": _init_on_first_use(lazy), **_SHARED, **_comparison(lazy)}
     for name, method in methods.items():
         if name not in cls.__dict__:
-            setattr(made, name, method)
+            setattr(lazy, name, method)
     if "__hash__" not in cls.__dict__ and "__eq__" in cls.__dict__:
-        made.__hash__ = None
-    return made
+        lazy.__hash__ = None
+    return lazy
 
 
 def _init_on_first_use(cls: _Class) -> Callable[..., None]:
-    def first(self: object, *arguments: object, **named: object) -> None:
+    def first(self: object, *arguments: object, **named_arguments: object) -> None:
         cls.__init__ = _compiled_init(cls)
-        cls.__init__(self, *arguments, **named)
+        cls.__init__(self, *arguments, **named_arguments)
 
     return first
 
@@ -104,10 +104,10 @@ def _comparison(cls: _Class) -> dict[str, Callable[..., Any]]:
 
 
 def _represent(self: _Instance) -> str:
-    shown = (
+    field_texts = (
         f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr
     )
-    return f"{self.__class__.__qualname__}({', '.join(shown)})"
+    return f"{self.__class__.__qualname__}({', '.join(field_texts)})"
 
 
 def _refuse_change(_: object, name: str, *value: object) -> None:

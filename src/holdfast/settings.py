@@ -1,6 +1,6 @@
-"""Settings: the one table of all that can be set, with types, defaults, bounds and what a repository may set.
+"""Settings: the one table of all settings, with types, defaults, bounds and what a repository may set.
 
-Where a value comes from is `config`'s work, and what it does is that of whoever asks for it.
+`config` reads the values; the code that uses a setting decides what it does.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ def _setting(
 ) -> _Default:
     """One row of the table.
 
-    `choices`: the only texts that a text may be, if there are any. Marks: `shared`: a file that came with a
-    repository may set it too. `private`: it holds words of the user's that no message repeats, and it counts
-    for all projects or for none. `protects`: it keeps something from being captured, stored or shared; while
-    it cannot be read, nothing is. `deletes`: what exceeds it is deleted, so an unusable value counts as the
-    largest one.
+    `choices`: the only allowed texts, if limited. Flags: `shared`: a file that came with a repository may set
+    it too. `private`: it holds the user's own words, which no message repeats, and it applies to all projects
+    or to none. `protects`: it keeps something from being captured, stored or shared; while it cannot be read,
+    nothing is. `deletes`: what exceeds it is deleted, so an unusable value counts as the largest one.
     """
     described: _Default = field(
         default=default,
@@ -54,7 +53,7 @@ def _setting(
 
 
 def _list(default: tuple[_Item, ...], of: type[_Item], doc: str, low: int, high: int) -> tuple[_Item, ...]:
-    """One row of the table whose value is a list of something else than texts."""
+    """One row of the table whose value is a list of something other than texts."""
     described: tuple[_Item, ...] = field(
         default=default, metadata={"doc": doc, "low": low, "high": high, "of": of, "choices": (), **_UNMARKED}
     )
@@ -76,9 +75,9 @@ class Continuity:
     retention_days: int = _setting(
         7, "Days a checkpoint is kept; the newest of each session stays longer.", 1, 3_650, deletes=True
     )
-    recovery_budget_chars: int = _setting(2_000, "Characters that recovery may take of a brief.", 200, 20_000)
+    recovery_budget_chars: int = _setting(2_000, "Characters of a brief that recovery may use.", 200, 20_000)
     recovery_window_hours: int = _setting(
-        4, "Hours in which another session's work is still picked up.", 1, 720
+        4, "Hours during which another session's work is still picked up.", 1, 720
     )
     local_path_style: str = _setting(
         "holdfast",
@@ -87,11 +86,11 @@ class Continuity:
     )
     extractor: str = _setting(
         "heuristic",
-        "Who writes what a session has to say to the continuity: `heuristic` for the rules alone, or `model` "
+        "Who writes a session's contribution to the continuity: `heuristic` for the rules alone, or `model` "
         "for the one that `checkpoint.model` names, with the rules standing in for it.",
         choices=("heuristic", "model"),
     )
-    startup_lines: int = _setting(60, "Lines that the block of the continuity takes at a start.", 5, 500)
+    startup_lines: int = _setting(60, "Lines that the continuity block may take at a start.", 5, 500)
     auto_load: bool = _setting(
         default=False, doc="Whether a starting session is given the continuity beside its brief."
     )
@@ -102,10 +101,10 @@ class Continuity:
 
 @dataclass(frozen=True, slots=True)
 class Dream:
-    """Candidates for what lasts, put up beside the continuity."""
+    """Candidates for lasting knowledge, listed beside the continuity."""
 
     auto_build: bool = _setting(
-        default=False, doc="Whether `holdfast run` puts them up anew before it starts a harness."
+        default=False, doc="Whether `holdfast run` lists them anew before it starts a harness."
     )
 
 
@@ -115,7 +114,7 @@ class Capture:
 
     exclude: tuple[str, ...] = _setting(
         (),
-        "Project paths never to capture: globs, or names of directories on the way. A shared file only adds.",
+        "Project paths never to capture: globs, or names of directories in them. A shared file only adds.",
         shared=True,
         protects=True,
     )
@@ -133,18 +132,18 @@ class Daemon:
     )
     http_port: int = _setting(
         7_433,
-        "The port of the HTTP door on the loopback address; another if it is taken, 0 for none.",
+        "The port of the HTTP listener on the loopback address; another if it is taken, 0 for none.",
         0,
         65_535,
     )
     http_host: str = _setting(
-        "127.0.0.1", "The address of that door; one that other machines reach only together with TLS."
+        "127.0.0.1", "The address of that listener; one that other machines can reach requires TLS."
     )
     http_names: tuple[str, ...] = _setting(
-        (), "Further names by which that door may be called, without the port."
+        (), "Further host names that the listener accepts, without the port."
     )
-    tls_certificate: str = _setting("", "The certificate that the HTTP door shows, a file in PEM.")
-    tls_key: str = _setting("", "The key of that certificate, a file in PEM.")
+    tls_certificate: str = _setting("", "The certificate of the HTTP listener, a file in PEM.")
+    tls_key: str = _setting("", "The private key of that certificate, a file in PEM.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +157,14 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Redact:
-    """What is taken for a secret."""
+    """What is treated as a secret."""
 
     allow: tuple[str, ...] = _setting(
-        (), "Texts never taken for a secret, in any project.", private=True, protects=True
+        (), "Texts never treated as a secret, in any project.", private=True, protects=True
     )
     deny: tuple[str, ...] = _setting(
         (),
-        "Texts always taken for a secret, in all projects and in what is stored already.",
+        "Texts always treated as a secret, in all projects and in what is stored already.",
         private=True,
         protects=True,
     )
@@ -173,7 +172,7 @@ class Redact:
 
 @dataclass(frozen=True, slots=True)
 class Inherit:
-    """Sessions that another program kept, as the beginning of one whose log is kept here."""
+    """Taking over another program's session as the beginning of one whose log is stored here."""
 
     enabled: bool = _setting(
         default=False,
@@ -181,11 +180,9 @@ class Inherit:
         "another program keeps; its own are only read. Short: `inherit = true` in `[session]`.",
     )
     source: str = _setting(
-        "", "The folder, file or database that holds these logs; empty: where that program keeps them."
+        "", "The folder, file or database that holds these logs; empty: that program's usual place."
     )
-    format: str = _setting(
-        "", "How they are kept; empty: whatever is found.", choices=("", "jsonl", "sqlite")
-    )
+    format: str = _setting("", "Their format; empty: any.", choices=("", "jsonl", "sqlite"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,22 +209,24 @@ class Session:
 class Records:
     """What was said in past sessions, for recall."""
 
-    retention_days: int = _setting(365, "Days that what a session said can be found.", 1, 3_650, deletes=True)
+    retention_days: int = _setting(
+        365, "Days that a session's conversation can be found.", 1, 3_650, deletes=True
+    )
     max_mb: int = _setting(
-        200, "Megabytes of text kept for that; beyond, what is oldest goes first.", 1, 100_000, deletes=True
+        200, "Megabytes of text stored for that; the oldest is deleted first.", 1, 100_000, deletes=True
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How what was said before is found again."""
+    """How past conversations are searched."""
 
     vectors: bool = _setting(
-        default=True, doc="Whether texts are found by what they mean too, not by their words alone."
+        default=True, doc="Whether texts are also found by meaning, not by their words alone."
     )
     inject: bool = _setting(
         default=False,
-        doc="Whether a prompt is given up to 500 characters of memories that fit it well, unasked.",
+        doc="Whether up to 500 characters of well-matching memories are added to a prompt, unasked.",
     )
 
 
@@ -239,11 +238,9 @@ class Pressure:
         default=True, doc="Whether the model is told with prompts how full its window is."
     )
     show_from_percent: int = _setting(
-        50, "From how full a window on that is told, in percent; 0 tells it with every prompt.", 0, 100
+        50, "How full the window must be for that, in percent; 0 says it with every prompt.", 0, 100
     )
-    advice: bool = _setting(
-        default=True, doc="Whether the agent is told when a fresh start would serve it better."
-    )
+    advice: bool = _setting(default=True, doc="Whether the agent is told when a fresh start would be better.")
     mid_turn: bool = _setting(
         default=False,
         doc="Whether `setup` adds a hook behind every batch of tools, so that a threshold that is passed in "
@@ -252,7 +249,7 @@ class Pressure:
     windows: tuple[KnownModel, ...] = _list(
         (),
         KnownModel,
-        "How many tokens models hold that Holdfast does not know, or knows wrongly, by how names begin.",
+        "Window sizes in tokens of models that Holdfast does not know, or knows wrongly, by name prefix.",
         1_000,
         100_000_000,
     )
@@ -264,23 +261,23 @@ class Checkpoint:
 
     enabled: bool = _setting(default=True, doc="Whether checkpoints are taken while the window fills.")
     token_threshold_percents: tuple[int, ...] = _list(
-        (25, 50, 75), int, "At which shares of the window one is taken, once in each window.", 1, 100
+        (25, 50, 75), int, "How full the window must be for one, in percent; once in each window.", 1, 100
     )
     turn_threshold: int = _setting(
         15, "Prompts after which one is taken, however full the window is.", 1, 1_000
     )
     model: str = _setting(
         "",
-        "The model that writes them better in the background: `anthropic/NAME`, `openai/NAME`, or `command`; "
+        "The model that rewrites them in the background: `anthropic/NAME`, `openai/NAME`, or `command`; "
         "empty: none, they are made by rule.",
     )
     fallback_to_main: bool = _setting(
         default=True,
-        doc="Whether the session's own model is asked where that one cannot answer.",
+        doc="Whether the session's own model is asked if that one cannot answer.",
         protects=True,
     )
     min_tokens_for_gen: int = _setting(
-        10_000, "With fewer tokens in the window none is taken.", 0, 10_000_000
+        10_000, "None is taken with fewer tokens in the window.", 0, 10_000_000
     )
 
 
@@ -307,15 +304,15 @@ class MemoryFlush:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """When a session whose log is kept here is compacted, and what stays of it."""
+    """When a session whose log is stored here is compacted, and what stays of it."""
 
     reserve_tokens: int = _setting(4_000, "Tokens of the window that stay free for an answer.", 0, 1_000_000)
     prefer_checkpoint: bool = _setting(
         default=True,
-        doc="Whether a checkpoint that covers more than half of the window stands for a new summary.",
+        doc="Whether a checkpoint that covers more than half of the window replaces a new summary.",
     )
-    keep_percent: int = _setting(20, "How many of the window's messages stay as they are, in percent.", 0, 90)
-    keep_messages: int = _setting(6, "And at least so many of them.", 0, 1_000)
+    keep_percent: int = _setting(20, "How many of the window's messages stay unchanged, in percent.", 0, 90)
+    keep_messages: int = _setting(6, "The least number of messages that stay unchanged.", 0, 1_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,36 +320,36 @@ class Models:
     """How a model is asked, where `checkpoint.model` names one."""
 
     base_url: str = _setting(
-        "", "Where its API is; empty: at the vendor's. Any server that speaks like it.", protects=True
+        "", "The address of its API; empty: the vendor's. Any compatible server works.", protects=True
     )
-    key: str = _setting("", "The key to that API.", private=True)
+    key: str = _setting("", "The key for that API.", private=True)
     key_variable: str = _setting(
-        "HOLDFAST_MODEL_KEY", "The environment variable that holds the key where `models.key` is empty."
+        "HOLDFAST_MODEL_KEY", "The environment variable that holds the key if `models.key` is empty."
     )
     command: tuple[str, ...] = _setting(
         (),
-        "The command that is asked for `command`: a question on stdin, its answer on stdout. "
+        "The command to run for `command`: the question on stdin, the answer on stdout. "
         "The word `{schema}` becomes the path of the answer's JSON Schema.",
     )
-    timeout_seconds: int = _setting(60, "Seconds until an answer must be there.", 1, 600)
+    timeout_seconds: int = _setting(60, "Seconds to wait for an answer.", 1, 600)
     retries: int = _setting(2, "How often a model that is busy is asked again.", 0, 10)
     answer_tokens: int = _setting(2_000, "Tokens that an answer may have.", 100, 32_000)
     daily_tokens: int = _setting(
-        1_000_000, "Tokens a day, sent and given back; then everything is made by rule.", 0, 1_000_000_000
+        1_000_000, "Tokens a day, sent and received; beyond this, rules are used instead.", 0, 1_000_000_000
     )
     daily_cents: int = _setting(100, "Cents a day, where the prices below are set.", 0, 1_000_000)
-    sent_cents: int = _setting(0, "What a million tokens cost that are sent, in cents.", 0, 1_000_000)
-    given_cents: int = _setting(0, "What a million tokens cost that are given back, in cents.", 0, 1_000_000)
+    sent_cents: int = _setting(0, "Cost of a million tokens sent, in cents.", 0, 1_000_000)
+    given_cents: int = _setting(0, "Cost of a million tokens received, in cents.", 0, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A setting that protects cannot be read: what is wrong and where, and what to do about it."""
+    """A protecting setting that cannot be read: what is wrong and where, and how to fix it."""
 
     problem: str
     fix: str
     everywhere: bool
-    """Whether it stands in a file that counts for all projects, so that it stops all of them."""
+    """Whether it is in a file for all projects, so that it stops all of them."""
 
     @property
     def consequence(self) -> str:
@@ -362,7 +359,7 @@ class Unreadable:
 
     @property
     def notice(self) -> str:
-        """All of it, in one line."""
+        """The consequence and the fix, in one line."""
         return f"{self.consequence}; to go on, {self.fix}"
 
 
@@ -370,8 +367,8 @@ class Unreadable:
 class Config:
     """All settings, each with a value.
 
-    While `unreadable` says why those that protect cannot be relied on, the values only serve to show what is
-    stored already.
+    While `unreadable` is set, the protecting settings cannot be relied on, and the values only serve to show
+    what is stored already.
     """
 
     continuity: Continuity = Continuity()
@@ -390,7 +387,7 @@ class Config:
     models: Models = Models()
     unreadable: Unreadable | None = None
     explicit: frozenset[str] = field(default=frozenset(), compare=False)
-    """The keys that are set at all, not left at their default."""
+    """The keys that are set, not left at their default."""
 
 
 @dataclass(frozen=True, slots=True)

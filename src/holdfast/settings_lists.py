@@ -1,6 +1,6 @@
-"""Lists among the settings: how one is read from a file or a variable, and how it is written in TOML.
+"""List settings: read from a file or a variable, and written as TOML.
 
-Which settings there are, and what their lists hold, stands in `settings`.
+`settings` says which settings there are and what their lists hold.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from holdfast.settings import Setting, Value
 
 
 def checked_list(setting: Setting, raw: object) -> Value | None:
-    """The list that a file holds if the setting may have it, otherwise None."""
+    """The list from a file if the setting allows it, otherwise None."""
     if setting.of is KnownModel:
         return _windows(setting, raw)
     if not isinstance(raw, list):
@@ -31,7 +31,7 @@ def checked_list(setting: Setting, raw: object) -> Value | None:
 
 
 def list_in_text(setting: Setting, text: str) -> object:
-    """What a file would hold where the environment has this text; None if that is nothing."""
+    """The list that a file would hold for this environment variable's text; None if it holds none."""
     if setting.of in (KnownModel, Threshold):
         try:
             return json.loads(text)
@@ -44,7 +44,7 @@ def list_in_text(setting: Setting, text: str) -> object:
 
 
 def toml_list(setting: Setting) -> str:
-    """The list that is a setting's default, as a file holds it."""
+    """A list setting's default, in TOML."""
     items = cast("tuple[object, ...]", setting.default)
     if setting.of is KnownModel:
         return "{ " + ", ".join(map(_item, items)) + " }" if items else "{}"
@@ -52,7 +52,7 @@ def toml_list(setting: Setting) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as TOML writes it on one line, which is as JSON does."""
+    """A text as a one-line TOML string, which is also a JSON string."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -61,7 +61,7 @@ def test_hooks_that_changed_wait_again_and_doctor_says_so(codex: Codex, product:
     hooks = codex.folder / "hooks.json"
     hooks.write_text(hooks.read_text().replace('"timeout": 5', '"timeout": 4'))
     assert statuses(codex) == {"trusted", "modified"}
-    assert "4 of our hooks changed and wait again for a review" in finding(product)[1]
+    assert "4 of Holdfast's hooks changed and wait again for a review" in finding(product)[1]
 
 
 def test_unsetup_leaves_what_codex_wrote_about_the_review_and_nothing_of_ours(

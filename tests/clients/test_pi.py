@@ -51,7 +51,7 @@ def agents_session(pi: Pi) -> list[str]:
         session.ask("Go on.")
         session.request()
         session.answer(said("Going on.", 5_000))
-        return list(export(store._desk, "k"))  # type: ignore[attr-defined]
+        return list(export(store._engine, "k"))  # type: ignore[attr-defined]
 
 
 def test_pi_opens_what_we_export_and_passes_over_our_checkpoints(pi: Pi, server: ModelServer) -> None:

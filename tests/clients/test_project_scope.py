@@ -73,7 +73,7 @@ class TestCodex:
         assert self.trust(product)[1].startswith(f"it does not trust {codex.project}")
         with codex.config.open("a", encoding="utf-8") as config:
             config.write(f'\n[projects."{codex.project}"]\ntrust_level = "trusted"\n')
-        assert "7 of our hooks wait for a review" in self.trust(product)[1]
+        assert "7 of Holdfast's hooks wait for a review" in self.trust(product)[1]
         codex.review_hooks()
         assert self.trust(product) == (True, "its hooks may run")
         server.script(say("ok"))

@@ -336,7 +336,7 @@ def test_another_programs_sessions_are_only_read(tmp_path: Path, home: Path) -> 
             write()
     with pytest.raises(HoldfastError, match="there is no session `x`"):
         source.load("x")
-    with pytest.raises(HoldfastError, match="no format"):
+    with pytest.raises(HoldfastError, match="not a log format"):
         embed.open_source(tmp_path, "xml")
 
 

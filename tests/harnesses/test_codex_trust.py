@@ -59,22 +59,22 @@ def test_a_hook_is_trusted_if_its_hash_is_the_one_that_was_reviewed(
 def test_a_hook_that_changed_since_it_was_reviewed_waits_again(folder: Path) -> None:
     hooked(folder, {"PreCompact": [group("echo 5", timeout=4)]})
     trusted(folder, {"pre_compact:0:0": f'trusted_hash = "{KNOWN["PreCompact", 3, "echo 5"]}"'})
-    assert "1 of our hooks changed and wait again for a review" in reason(folder, "echo 5")
+    assert "1 of Holdfast's hooks changed and wait again for a review" in reason(folder, "echo 5")
 
 
 def test_hooks_that_nobody_reviewed_are_counted_and_the_user_is_sent_to_the_dialog(folder: Path) -> None:
     hooked(folder, {"Stop": [group("theirs"), group()], "SessionStart": [group()]})
     found = CODEX.hurdle(folder.parent, COMMAND)
     assert found is not None
-    assert "2 of our hooks wait for a review" in found.reason
-    assert "in silence" in found.reason
+    assert "2 of Holdfast's hooks wait for a review" in found.reason
+    assert "silently ignores them" in found.reason
     assert "/hooks" in found.remedy
 
 
 def test_a_hook_is_known_by_its_place_among_those_of_others(folder: Path) -> None:
     hooked(folder, {"Stop": [group("theirs"), group(statusMessage="ours")]})
     trusted(folder, {"stop:0:0": 'trusted_hash = "sha256:theirs"'})
-    assert "1 of our hooks wait" in reason(folder)
+    assert "1 of Holdfast's hooks wait" in reason(folder)
     # How a field that a person added counts is not known: then the word of the settings is taken.
     trusted(folder, {"stop:1:0": 'trusted_hash = "sha256:some"'})
     assert reason(folder) == ""
@@ -83,7 +83,7 @@ def test_a_hook_is_known_by_its_place_among_those_of_others(folder: Path) -> Non
 def test_hooks_that_were_turned_off_are_said(folder: Path) -> None:
     hooked(folder, {"Stop": [group(statusMessage="ours")]})
     trusted(folder, {"stop:0:0": 'trusted_hash = "sha256:some"\nenabled = false'})
-    assert reason(folder) == "1 of our hooks are turned off"
+    assert reason(folder) == "1 of Holdfast's hooks are turned off"
 
 
 @pytest.mark.parametrize("config", [b"", b"\xff", b"[hooks]\nstate = 1\n", b"a = "])

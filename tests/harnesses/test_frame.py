@@ -15,8 +15,8 @@ def test_the_first_block_goes_by_the_records_own_id_and_the_others_by_their_numb
 
 def test_an_event_is_told_with_all_that_its_record_says() -> None:
     common = {"session": "s1", "at": 7, "origin": Origin.TOOL, "agent": "agent-2", "parent": "p0"}
-    assert FRAME.told(Origin.TOOL) == {**common, "record": "r1"}
-    assert FRAME.told(Origin.TOOL, "own") == {**common, "record": "own"}
+    assert FRAME.common(Origin.TOOL) == {**common, "record": "r1"}
+    assert FRAME.common(Origin.TOOL, "own") == {**common, "record": "own"}
     assert FRAME.part(Origin.TOOL, "end") == {**common, "record": "r1/end"}
     assert FRAME.block(2).part(Origin.TOOL, "end") == {**common, "record": "r1/2/end"}
 

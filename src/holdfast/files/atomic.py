@@ -1,4 +1,4 @@
-"""One file, read or replaced whole: whoever looks sees the old bytes or the new ones, never a part.
+"""One file, read or replaced whole: a reader sees the old bytes or the new ones, never a part.
 
 A link is followed to the regular file behind it, because people keep their settings in a repository of
 dotfiles. Whatever is not a regular file is refused: opening a FIFO would wait for ever.
@@ -20,7 +20,7 @@ _WRITABLE = 0o222
 
 def read(path: Path) -> bytes | None:
     """The bytes of a regular file; None if nothing is there."""
-    with _told(path, "read"):
+    with _explained(path, "read"):
         real = _behind(path)
         return None if _status(real) is None else real.read_bytes()
 
@@ -30,7 +30,7 @@ def write(path: Path, content: bytes) -> None:
 
     A new file is for its owner alone, and so are the folders made for it.
     """
-    with _told(path, "write"):
+    with _explained(path, "write"):
         real = _behind(path)
         replaced = _status(real)
         make_folder(real.parent)
@@ -44,15 +44,15 @@ def write(path: Path, content: bytes) -> None:
 
 
 def remove(path: Path) -> None:
-    """Take the file away; it is no error if it is gone already."""
-    with _told(path, "remove"):
+    """Delete the file; it is no error if it does not exist."""
+    with _explained(path, "remove"):
         path.unlink(missing_ok=True)
         if path.parent.is_dir():
             _sync_folder(path.parent)
 
 
 def make_folder(folder: Path) -> None:
-    """Have the folder there; each that is made for it, too, is for its owner alone."""
+    """Create the folder and its parents, each accessible to its owner only."""
     # With `parents=True` only the innermost would be.
     for missing in reversed(missing_folders(folder / "file")):
         missing.mkdir(_NEW_FOLDER, exist_ok=True)
@@ -64,8 +64,8 @@ def missing_folders(path: Path) -> tuple[Path, ...]:
 
 
 def remove_empty_folder(folder: Path) -> None:
-    """Take the folder away if nothing is in it."""
-    with _told(folder, "remove"):
+    """Delete the folder if it is empty."""
+    with _explained(folder, "remove"):
         if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
             folder.rmdir()
 
@@ -129,8 +129,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _told(path: Path, verb: str) -> Generator[None]:
-    """Say what the system refused, and for which file."""
+def _explained(path: Path, verb: str) -> Generator[None]:
+    """Turn an OSError into one that says what failed, and for which file."""
     try:
         yield
     except OSError as error:

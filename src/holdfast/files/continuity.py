@@ -1,7 +1,7 @@
 """Where the two layers of continuity stand as files, what they hold, and their past versions.
 
-What the Markdown says is `core.documents.continuity`'s knowledge. Written together with what of it is ours,
-so that the two never disagree.
+`core.documents.continuity` reads the Markdown. Each file is written together with a record of the part that
+Holdfast wrote, so that the two never disagree.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LARGEST: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a project's continuity stands: our own folder for it, and the worktree."""
+    """Where a project's continuity is stored: Holdfast's folder for it, and the worktree."""
 
     folder: Path
     root: Path
@@ -36,7 +36,7 @@ class Places:
 
     @property
     def journal(self) -> Path:
-        """Where changes are put down before they are made."""
+        """The journal, which records changes before they are made."""
         return self.folder / "journal"
 
     def target(self, layer: LayerName) -> Target:
@@ -58,7 +58,7 @@ class Places:
         return Target(str(self._refusing_links() / name))
 
     def own(self, layer: LayerName) -> Path:
-        """What of a layer is ours."""
+        """The record of the part of a layer that Holdfast wrote."""
         return self.folder / "written" / f"{self._name(layer)}.json"
 
     def versions(self, layer: LayerName) -> list[Path]:
@@ -89,7 +89,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer as it was found."""
+    """A layer as it was read."""
 
     name: LayerName
     target: Target
@@ -107,7 +107,7 @@ def read(places: Places, name: LayerName) -> Layer | None:
 
 
 def write(places: Places, layers: Mapping[LayerName, tuple[Target, Merged]], at: int) -> tuple[Path, ...]:
-    """Put these layers in place together, and what was there before into their history."""
+    """Write these layers together, and their previous content into their history."""
     changes: list[Change] = []
     for name, (target, merged) in layers.items():
         before = places.target(name).read()
@@ -123,7 +123,7 @@ def write(places: Places, layers: Mapping[LayerName, tuple[Target, Merged]], at:
 
 
 def clear(places: Places, names: Sequence[LayerName], at: int) -> tuple[Path, ...]:
-    """Take these layers away; each stays in its history."""
+    """Delete these layers; each stays in its history."""
     changes: list[Change] = []
     gone: list[Path] = []
     for name in names:

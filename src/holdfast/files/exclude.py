@@ -1,7 +1,7 @@
-"""What git is told to leave alone in one repository, without a word in any file that is tracked.
+"""What git ignores in one repository, without a change to any tracked file.
 
-Every line of ours stands in the manifest before it stands in the file, so that `unsetup` can take it out
-again and leave the bytes that were there.
+Every line that Holdfast adds is in the manifest before it is in the file, so that `unsetup` can remove it and
+restore the original bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """What git shall leave alone, and the file in which it is told so."""
+    """A pattern for git to ignore, and the file of exclusions that holds it."""
 
     file: Path
     pattern: str
@@ -26,7 +26,7 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True)
 class Exclude:
-    """A file of exclusions before and after ours, and a record of each line that is new."""
+    """A file of exclusions before and after the change, and a record of each new line."""
 
     file: Path
     before: bytes | None
@@ -35,7 +35,7 @@ class Exclude:
 
 
 def add(home: Path, exclude: Path, pattern: str) -> bool:
-    """Have git leave this alone in all worktrees; whether that was not so before."""
+    """Make git ignore this in all worktrees; returns whether it did not before."""
     with locked(home / "run" / "manifest"):
         after, lines = with_patterns(exclude, atomic.read(exclude), [pattern])
         for line in lines:
@@ -47,7 +47,7 @@ def add(home: Path, exclude: Path, pattern: str) -> bool:
 def with_patterns(
     exclude: Path, content: bytes | None, patterns: Iterable[str]
 ) -> tuple[bytes | None, tuple[ExcludedLine, ...]]:
-    """The file with these patterns in it, and a record of each line that is new."""
+    """The file with these patterns in it, and a record of each new line."""
     lines: list[ExcludedLine] = []
     for pattern in patterns:
         if content is not None and pattern.encode() in content.splitlines():
@@ -60,7 +60,7 @@ def with_patterns(
 
 
 def planned(exclusions: Iterable[Exclusion]) -> Iterator[Exclude]:
-    """Each file in which git is told, as it is and as it would be."""
+    """Each file of exclusions, as it is and as it would be."""
     patterns: dict[Path, list[str]] = {}
     for one in exclusions:
         patterns.setdefault(one.file, []).append(one.pattern)
@@ -70,7 +70,7 @@ def planned(exclusions: Iterable[Exclusion]) -> Iterator[Exclude]:
 
 
 def without(content: bytes | None, line: ExcludedLine) -> bytes | None:
-    """The file as it would be if the line had never been added; None for one that we made for it."""
+    """The file as if the line had never been added; None if Holdfast created it for the line."""
     lines = (content or b"").splitlines(keepends=True)
     ours = [nth for nth, one in enumerate(lines) if one.rstrip(b"\r\n") == line.pattern.encode()]
     if not ours:

@@ -1,7 +1,7 @@
-"""Install: what setup puts into other people's files, and how it comes out again without a trace.
+"""Install: what setup adds to other programs' files, and how unsetup removes it without a trace.
 
-Both ways are planned first, as file changes that one can print, and then applied; the manifest in our home
-remembers what was done. What is wanted, and by which harness, is decided elsewhere.
+Both are planned first, as file changes that can be printed, and then applied; the manifest in Holdfast's home
+records what was done. What is wanted, and by which harness, is decided elsewhere.
 """
 
 import difflib
@@ -34,9 +34,9 @@ class Role(StrEnum):
     """Why a file is in a plan."""
 
     SETTINGS = "settings"
-    """Someone else's file, with our entries in it."""
+    """Another program's file, with Holdfast's entries in it."""
     COPY = "copy"
-    """A whole file of ours that a harness starts or loads."""
+    """A whole file of Holdfast's that a harness starts or loads."""
     KEPT = "kept"
     """The manifest or a backup."""
 
@@ -70,7 +70,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One whole file of ours, and its record; None where somebody else's of that name stays."""
+    """One whole file of Holdfast's, and its record; None if another program's file with that name stays."""
 
     record: CopiedFile | None
     file: Change
@@ -98,12 +98,12 @@ class Report:
 
 
 def setup(entries: Iterable[Wanted], copies: Iterable[WantedCopy], home: Path, now_ms: int) -> Report:
-    """Put the entries and the copies in their places; twice is the same as once."""
+    """Install the entries and the copies; doing it twice is the same as once."""
     return apply(plan_setup(entries, copies, home, now_ms))
 
 
 def unsetup(home: Path) -> Report:
-    """Take out again all that setup put in."""
+    """Remove everything that setup installed."""
     return apply(plan_unsetup(home, [record.path for record in read_manifest(home).edited]))
 
 
@@ -116,7 +116,7 @@ def plan_setup(
     project: Path | None = None,
     exclusions: Iterable[Exclusion] = (),
 ) -> Plan:
-    """What setup would do; settings that cannot be read are refused here, before anything is written.
+    """What setup would do; raises for settings that cannot be read, before anything is written.
 
     With a project the settings are that project's, and git is told to leave them alone.
     """
@@ -145,7 +145,7 @@ def plan_setup(
 
 
 def plan_copies(copies: Iterable[WantedCopy], home: Path) -> list[Copy]:
-    """What setup would do with each of these files."""
+    """What setup would do to each of these files."""
     known = {one.path: one for one in read_manifest(home).copied}
     return [_copy(one, known.get(Path(one.file)), home) for one in copies]
 
@@ -185,7 +185,7 @@ def plan_unsetup(home: Path, files: Iterable[Path], exclusions: Collection[Exclu
 
 
 def apply(plan: Plan) -> Report:
-    """Do what was planned, unless a file has changed since."""
+    """Carry out the plan, unless a file has changed since."""
     for change in plan.changes:
         if atomic.read(change.path) != change.before:
             raise HoldfastError(
@@ -216,7 +216,7 @@ def diff(plan: Plan) -> str:
 
 
 def hook_path(home: Path) -> Path:
-    """Where the hook is copied to; the path in every command of ours, by which they are known again."""
+    """Where the hook is copied to; this path identifies every command that Holdfast installed."""
     return home / "bin" / "hook.py"
 
 

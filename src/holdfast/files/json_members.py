@@ -1,4 +1,4 @@
-"""One member of an object in a JSON settings file: ours goes in and comes out, every other byte stays.
+"""One member of an object in a JSON settings file: added and removed, while every other byte stays.
 
 For places where others have members beside ours, each under a name of its own. Entries of lists are
 `json_text`'s, and so are the spans that both work on. No file is opened here.
@@ -38,10 +38,10 @@ def insert(text: str, wanted: WantedMember, mark: Mark) -> Edited:
     for key in reversed(wanted.path[depth + 1 :]):
         value = {key: value}
     grown = appended(text, holder, style_of(text, root), (wanted.path[depth],), value)
-    made = tuple(Hollow(wanted.path[:end], "") for end in range(depth + 1, len(wanted.path)))
+    edited_text = tuple(Hollow(wanted.path[:end], "") for end in range(depth + 1, len(wanted.path)))
     if holder.items:
-        return Edited(grown, made)
-    return Edited(grown, (Hollow(wanted.path[:depth], text[holder.start : holder.end]), *made))
+        return Edited(grown, edited_text)
+    return Edited(grown, (Hollow(wanted.path[:depth], text[holder.start : holder.end]), *edited_text))
 
 
 def remove(text: str, paths: Iterable[KeyPath], mark: Mark, file: PurePath) -> str:
@@ -90,10 +90,10 @@ def _renewed(text: str, wanted: WantedMember, root: Node, present: Node, mark: M
 def _around(text: str, wanted: WantedMember, root: Node, present: Node, mark: Mark) -> str:
     """The text with our command around somebody else's; where theirs is no command, as it was."""
     ours, span = _is_ours(text, present, mark), _command(text, present, wanted.wraps)
-    theirs = next(strings(text, span)) if span else ""
-    theirs = unwrapped(theirs) if ours else theirs
-    if span and theirs:
-        command = json.dumps(wrapped(theirs, str(wanted.value[wanted.wraps])), ensure_ascii=False)
+    their_command = next(strings(text, span)) if span else ""
+    their_command = unwrapped(their_command) if ours else their_command
+    if span and their_command:
+        command = json.dumps(wrapped(their_command, str(wanted.value[wanted.wraps])), ensure_ascii=False)
         return text[: span.start] + command + text[span.end :]
     return _renewed(text, wanted, root, present, mark) if ours else text
 

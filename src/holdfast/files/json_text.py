@@ -1,4 +1,4 @@
-"""Settings in JSON, edited as text: what is ours goes in and comes out, every other byte stays.
+"""Settings in JSON, edited as text: Holdfast's entries are added and removed, every other byte stays.
 
 The text is scanned into spans and spliced. It is never turned into values and written anew: that would lose
 indentation, the order of keys, doubled keys and the shape of numbers. No file is opened here.

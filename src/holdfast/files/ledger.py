@@ -1,4 +1,4 @@
-"""The ledger's file in a worktree, what of it is ours, and its past versions in our own home.
+"""The ledger's file in a worktree, the part that Holdfast wrote, and its past versions in Holdfast's home.
 
 All three are written together, so that they never disagree. What the Markdown says is
 `core.documents.ledger`'s knowledge; which path it has, the settings'.
@@ -24,13 +24,13 @@ from holdfast.lazy_dataclass import dataclass
 VERSIONS_KEPT: Final = 20
 LARGEST: Final = 256 * 1024
 BY_HAND: Final = "hand"
-"""Who wrote a version that we found and had not written."""
+"""The writer of a version that Holdfast did not write."""
 _VERSION: Final = re.compile(r"(\d{15})-([0-9a-z]+)\.md")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a worktree's ledger stands: below the top of the worktree, and our own folder for it."""
+    """Where a worktree's ledger is stored: below the worktree's root, and Holdfast's own folder for it."""
 
     root: Path
     path: str
@@ -43,11 +43,11 @@ class Place:
 
     @property
     def own(self) -> Path:
-        """What of the file is ours."""
+        """The record of the part of the file that Holdfast wrote."""
         return self.folder / "ours.md"
 
     def alone(self) -> AbstractContextManager[None]:
-        """With no other process of ours at the same ledger."""
+        """A lock that keeps other Holdfast processes from the same ledger."""
         return locked(self.folder / "journal")
 
 
@@ -102,18 +102,18 @@ def read_to_change(place: Place) -> str | None:
 
 
 def ours(place: Place) -> Ledger:
-    """What of the file we had written when we last wrote it."""
+    """The part of the file that Holdfast last wrote."""
     raw = atomic.read(place.own)
     return read_ledger(parse(raw.decode("utf-8", "replace"))) if raw else Ledger()
 
 
 def versions(place: Place) -> list[Version]:
-    """The states of the file that were kept, the newest first."""
+    """The stored versions of the file, the newest first."""
     return kept(place.folder)
 
 
 def folders(home: Path) -> list[Path]:
-    """Our own folders for all ledgers: below that of its project, one for each worktree."""
+    """Holdfast's folders for all ledgers: below each project's folder, one for each worktree."""
     return sorted(folder for folder in home.glob("projects/*/ledger/*") if folder.is_dir())
 
 

@@ -1,6 +1,6 @@
-"""The manifest: all that we did to other people's files, so that unsetup can undo it.
+"""The manifest: all that setup did to other programs' files, so that unsetup can undo it.
 
-It stands in our home and is written before what it tells of. What is done, and how, is `install`'s work.
+It is in Holdfast's home and is written before the changes it lists. `install` makes the changes.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An entry of ours: where it is, and the string it is known by."""
+    """An entry that Holdfast added: where it is, and the string that identifies it."""
 
     path: KeyPath
     identity: str
@@ -45,7 +45,7 @@ class EditedFile:
 
 @dataclass(frozen=True, slots=True)
 class CopiedFile:
-    """A file of ours, as we wrote it, and the folders that were made for it."""
+    """A file as Holdfast wrote it, and the folders that were created for it."""
 
     path: Path
     sha256: str
@@ -54,7 +54,7 @@ class CopiedFile:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedLine:
-    """A line of ours in a repository's `info/exclude`."""
+    """A line that Holdfast added to a repository's `info/exclude`."""
 
     path: Path
     pattern: str
@@ -67,7 +67,7 @@ class ExcludedLine:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """All that was done to other people's files and unsetup must undo."""
+    """All changes to other programs' files that unsetup must undo."""
 
     edited: tuple[EditedFile, ...] = ()
     copied: tuple[CopiedFile, ...] = ()

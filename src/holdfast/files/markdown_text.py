@@ -1,4 +1,4 @@
-"""Instructions in Markdown, edited as text: a block of ours goes in and comes out, every other byte stays.
+"""Instructions in Markdown, edited as text: Holdfast's block is added and removed, every other byte stays.
 
 The block stands between two comments by which it is known again. No file is opened here.
 """

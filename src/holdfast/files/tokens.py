@@ -1,4 +1,4 @@
-"""Tokens: the secrets that open the HTTP door, each in a file of the home for its owner's eyes only.
+"""Tokens: the secrets that give access to the HTTP listener, each in a file that only its owner can read.
 
 Which token may do what is not decided here.
 """

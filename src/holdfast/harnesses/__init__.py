@@ -1,10 +1,10 @@
-"""Harnesses translate: one folder for each program an agent lives in, theirs into ours and ours into theirs.
+"""Harnesses translate between Holdfast and the programs that agents run in: one folder for each program.
 
 `base.py` is the contract. A harness's name stands in its own folder and in one line of the registry,
 nowhere else: deleting the folder and that line removes the harness.
 
 Not here: decisions, storage, writing into a harness's files (`setup.py` returns the wanted entries; `files`
-writes them), or one harness that imports another. Parsing never raises on content: what cannot be read
+writes them), or imports of one harness by another. Parsing never raises on content: what cannot be read
 becomes `Skipped`.
 """
 
@@ -27,36 +27,36 @@ FOLDERS = (
 
 
 def get(name: str) -> Harness:
-    """The harness of that name, if Holdfast can be set up for it; loaded only now: most need but one."""
-    found = reader(name)
-    if not hasattr(found, "parse_hook"):
+    """The harness with that name, if Holdfast can be set up for it. Loaded on first use."""
+    harness = reader(name)
+    if not hasattr(harness, "parse_hook"):
         hint = f"these can be set up: {', '.join(names())}"
-        raise HarnessUnknown(f"{found.title} cannot be set up yet; its transcripts can be read", hint)
-    return cast("Harness", found)
+        raise HarnessUnknown(f"{harness.title} cannot be set up yet; its transcripts can be read", hint)
+    return cast("Harness", harness)
 
 
 def here(name: str, environment: Mapping[str, str]) -> Harness:
-    """The harness of that name, with its files where this environment has them."""
-    found = get(name)
-    return found.moved(environment) if isinstance(found, Movable) else found
+    """The harness with that name, with its files where this environment says they are."""
+    harness = get(name)
+    return harness.moved(environment) if isinstance(harness, Movable) else harness
 
 
 def reader(name: str) -> Reader:
-    """The harness of that name, if its transcripts can be read."""
+    """The harness with that name, if its transcripts can be read."""
     if name not in readable():
         raise HarnessUnknown(f"there is no harness `{name}`", f"one of: {', '.join(readable())}")
-    found: Reader = import_module(f"{__name__}.{_folder(name)}").HARNESS
-    return found
+    harness: Reader = import_module(f"{__name__}.{_folder(name)}").HARNESS
+    return harness
 
 
 def log_reader() -> LogReader:
-    """The harness in whose format our own logs are."""
-    found = next(reader(name) for name in readable() if hasattr(reader(name), "read_log"))
-    return cast("LogReader", found)
+    """The harness whose format Holdfast's own session logs use."""
+    harness = next(reader(name) for name in readable() if hasattr(reader(name), "read_log"))
+    return cast("LogReader", harness)
 
 
 def names() -> tuple[str, ...]:
-    """Every harness that Holdfast can be set up for, in the order in which they are shown."""
+    """Every harness that Holdfast can be set up for, in display order."""
     return tuple(name for name in readable() if hasattr(reader(name), "parse_hook"))
 
 
@@ -66,12 +66,12 @@ def instruction_files() -> tuple[str, ...]:
 
 
 def dated_sessions(style: str) -> str | None:
-    """The folder of session files that people keep by the habits of this harness; empty if they keep none.
+    """The folder in which users of this harness keep dated session files; empty if they keep none.
 
-    None if there is no such harness, which is known here by the first word of its name, too.
+    None if there is no such harness. The first word of a harness's name is enough.
     """
-    found = (name for name in readable() if style in (name, name.split("-", 1)[0]))
-    return next((reader(name).dated_sessions for name in found), None)
+    matches = (name for name in readable() if style in (name, name.split("-", 1)[0]))
+    return next((reader(name).dated_sessions for name in matches), None)
 
 
 def readable() -> tuple[str, ...]:

@@ -1,8 +1,7 @@
-"""The contract of a harness: what only a harness knows, in our own words.
+"""The contract of a harness: what only a harness knows, in Holdfast's own types.
 
-Each harness has a folder with `hooks.py` (letters in, replies out), `transcript.py` (records in) and
-`setup.py` (what to install). Nothing here or there stores, decides or writes: theirs becomes ours, and ours
-becomes theirs.
+Each harness has a folder with `hooks.py` (hook events in, replies out), `transcript.py` (records in) and
+`setup.py` (what to install). They only translate: nothing there stores, decides or writes.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What the hook says about a letter: who sent it, when, and from which process."""
+    """What the hook adds to a hook event: which harness sent it, when, and from which process."""
 
     id: str
     harness: str
@@ -40,38 +39,38 @@ class Ask(StrEnum):
 
     NOTHING = "nothing"
     START = "start"
-    """A session starts: a brief may be given back."""
+    """A session starts: the reply may be a brief."""
     PROMPT = "prompt"
-    """A prompt was sent: a brief that never arrived may be given back."""
+    """A prompt was sent: the reply may be a brief that never arrived."""
     COMPACTION = "compaction"
-    """The window is about to die: what was seen must be safe before we answer."""
+    """A compaction is about to start: what happened so far must be stored before the reply."""
     STOP = "stop"
-    """The agent stopped: it may be asked to go on."""
+    """The agent stopped: the reply may ask it to continue."""
     REQUEST = "request"
-    """A request goes to the model, and the harness keeps nothing: what the window was given goes along."""
+    """A request goes to the model. The harness keeps no injected text, so the reply repeats this window's."""
     TOOLS = "tools"
-    """In the middle of a turn tools have returned: something may be said to the agent beside their output."""
+    """Tools have returned in the middle of a turn: the reply may add text to their output."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookEvent:
-    """A letter, understood. The transcript, where there is one, tells the rest."""
+    """A parsed hook event. The transcript, where there is one, has the rest."""
 
     session: str
     cwd: str
     transcript: str
     ask: Ask
     events: tuple[Event, ...]
-    """Told by the letter alone; recorded whether or not there is a transcript."""
+    """Known from the hook event alone; recorded whether or not there is a transcript."""
     stand_ins: tuple[Event, ...] = ()
-    """Also in the transcript: recorded from the letter only where there is no transcript to read."""
+    """Also in the transcript: recorded from the hook event only if there is no transcript to read."""
     source: Source | None = None
     previous: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StatusInput:
-    """What a harness says of a session when it asks for its status line; numbers are 0 where it says none."""
+    """What a harness reports about a session when it asks for its status line; unknown numbers are 0."""
 
     session: str
     cwd: str
@@ -81,19 +80,19 @@ class StatusInput:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some of a transcript, translated, and the cursor behind it. `done`: nothing whole is left to read."""
+    """Events from a part of a transcript, and the cursor after it. `done`: no complete record is left."""
 
     events: tuple[Event, ...]
     skipped: tuple[Skipped, ...]
     cursor: str
     done: bool
     cwd: str = ""
-    """The directory that the session works in, where the records say it."""
+    """The directory that the session works in, if the records say it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How large a transcript is, in bytes or about so, and when it was last added to."""
+    """How large a transcript is, roughly in bytes, and when it last changed."""
 
     size: int
     changed_at: int
@@ -115,13 +114,13 @@ class FoundLog:
     key: str
     path: Path
     session: str
-    """The session's own id: a database holds many, and a key may be given to another one."""
+    """The session's own id: a database holds many sessions, and a key may be reassigned to another one."""
     updated_at: int
 
 
 @dataclass(frozen=True, slots=True)
 class SetupBlocker:
-    """What keeps a harness from calling our hooks though they are in its files, and what its user can do."""
+    """Why a harness does not call Holdfast's hooks although they are installed, and what the user can do."""
 
     reason: str
     remedy: str
@@ -132,9 +131,9 @@ class Opening:
     """The command lines that start a harness with a first prompt."""
 
     at_terminal: tuple[str, ...]
-    """For a person who goes on talking with it."""
+    """For an interactive session."""
     alone: tuple[str, ...]
-    """Where nobody sits at a terminal: it answers that prompt and ends."""
+    """Without a terminal: it answers that prompt and exits."""
 
 
 class Reader(Protocol):
@@ -143,77 +142,77 @@ class Reader(Protocol):
     name: str
     title: str
     kept: KeptByHarness
-    """What it gives its model back by itself after a compaction."""
+    """What the harness itself gives its model again after a compaction."""
     instruction_files: tuple[str, ...]
     """The files at the top of a worktree in which it looks for instructions."""
     dated_sessions: str
-    """The folder of a worktree in which people keep a session file of theirs for each day; empty if none."""
+    """The folder of a worktree in which its users keep one session file per day; empty if none."""
     own_arguments: tuple[str, ...]
-    """What it has its model put among the arguments of every tool, for itself; our tools are sent it too."""
+    """Arguments that it makes its model add to every tool call, including calls of Holdfast's tools."""
 
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-        """The directories that it keeps transcripts in; none outside is opened because a letter named it."""
+        """The directories that hold its transcripts. A hook event cannot have a file outside them opened."""
         ...
 
     def transcripts(self, folder: Path) -> Iterator[Path]:
-        """The files below a folder that may be transcripts, each once; those of subagents are left out."""
+        """The files below a folder that may be transcripts, each once, without those of subagents."""
         ...
 
     def session_of(self, path: Path) -> str:
-        """The key of the session that this transcript is of, as letters give it; empty if it is of none."""
+        """The key of this transcript's session, as in hook events; empty if it belongs to none."""
         ...
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:
-        """Transcripts of subagents that belong to the session at this path."""
+        """Transcripts of the subagents of the session at this path."""
         ...
 
     def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:
-        """Other transcripts in which the beginning of the session at this path stands."""
+        """Other transcripts that hold the beginning of the session at this path."""
         ...
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
-        """The records behind the cursor (empty: from the start), about `limit` bytes; never raises."""
+        """The records after the cursor (empty: from the start), about `limit` bytes; never raises."""
         ...
 
     def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
-        """The same of a subagent's transcript, with that subagent as the main agent."""
+        """The same for a subagent's transcript, with that subagent as the main agent."""
         ...
 
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:
-        """The key of the session whose agent calls one of our tools; empty if it cannot be told.
+        """The key of the session whose agent calls one of Holdfast's tools; empty if unknown.
 
-        `environment` is that of the process which the harness started for our tools, `meta` what came with
-        the call itself. The process may have been started for a session that is over by now.
+        `environment` is that of the process which the harness started for the tools, `meta` what came with
+        the call itself. The process may have been started for a session that has ended since.
         """
         ...
 
     def call_id(self, meta: Mapping[str, object]) -> str:
-        """Under which id the transcript shows the tool call that `meta` came with; empty if it says none."""
+        """The transcript's id of the tool call that `meta` came with; empty if unknown."""
         ...
 
     def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:
-        """When it compacts by itself, as its own settings and the environment of its hooks say."""
+        """When it compacts by itself, according to its own settings and the environment of its hooks."""
         ...
 
 
 class Harness(Reader, Protocol):
-    """A harness that Holdfast can be set up for: its letters are understood and its briefs delivered."""
+    """A harness that Holdfast can be set up for: its hook events can be parsed and briefs delivered to it."""
 
     program: str
-    """The command by which a person starts it; with `--version` it prints its version."""
+    """The command that starts it; with `--version` it prints its version."""
     recorded_with: str
-    """The version with which what we know of it was recorded."""
+    """The version of the harness that this code was tested with."""
     carried: tuple[str, ...]
     """Environment variables that the hook may carry; one that ends in `_PID` names the harness's process."""
     quiet: tuple[str, ...]
-    """Hook events that are seldom answered: the hook gives an answer but a moment to come."""
+    """Hook events that are seldom answered: the hook waits only briefly for an answer."""
     answer_limit: int
-    """How large an answer the harness takes from one hook, as `answer_size` measures it."""
+    """The largest answer that the harness accepts from one hook, in the unit of `answer_size`."""
     stores_injected_text: bool
     """Whether injected text stays in the conversation and is sent once, or must go with every request."""
 
     def parse_hook(self, payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
-        """What a hook's letter says."""
+        """Parse a hook event."""
         ...
 
     def render_reply(self, hook_event: HookEvent, brief: str) -> bytes:
@@ -221,11 +220,11 @@ class Harness(Reader, Protocol):
         ...
 
     def answer_size(self, answer: str) -> int:
-        """How large an answer is to the harness, in its own unit."""
+        """An answer's size, in the harness's own unit."""
         ...
 
     def is_shared(self, command: Sequence[str]) -> bool:
-        """Whether a process with this command line is at home to many sessions at once, and outlives them."""
+        """Whether a process with this command line serves many sessions at once, and outlives them."""
         ...
 
     def present(self, home: Path, search_path: str) -> bool:
@@ -237,17 +236,17 @@ class Harness(Reader, Protocol):
         ...
 
     def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:
-        """What its user has to do in the harness itself before our hooks run; None if nothing."""
+        """What its user has to do in the harness itself before Holdfast's hooks run; None if nothing."""
         ...
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry | WantedMember, ...]:
-        """The entries that setup puts into the harness's own files, first one that holds the command."""
+        """The entries that setup adds to the harness's own files; the first holds the command."""
         ...
 
 
 @runtime_checkable
 class KeptInRows(Protocol):
-    """A harness that keeps several sessions in one database: the path of each is no file's."""
+    """A harness that stores several sessions in one database: a session's path is not that of a file."""
 
     def extent(self, path: Path) -> Extent | None:
         """The extent of the transcript at this path; None if there is none."""
@@ -256,62 +255,62 @@ class KeptInRows(Protocol):
 
 @runtime_checkable
 class Plugged(Protocol):
-    """A harness that calls no command: a plugin of ours, which it loads, carries letters and answers."""
+    """A harness that calls no command: it loads Holdfast's plugin, which carries hook events and answers."""
 
     def wanted_plugin(self, holdfast: Path, home: Path) -> tuple[WantedCopy, ...]:
-        """The files of the plugin that serves this home of Holdfast."""
+        """The plugin's files, made for this Holdfast home."""
         ...
 
 
 @runtime_checkable
 class Movable(Protocol):
-    """A harness that can be told by its environment to keep its own files elsewhere."""
+    """A harness whose environment can place its own files elsewhere."""
 
     def moved(self, environment: Mapping[str, str]) -> Harness:
-        """The same harness, whose files are where this environment says."""
+        """The same harness, with its files where this environment says."""
         ...
 
 
 @runtime_checkable
 class InProject(Protocol):
-    """A harness with settings for a single project that are its user's own, and not the project's."""
+    """A harness with per-project settings that belong to its user, not to the repository."""
 
     def in_project(self, root: Path) -> Harness:
-        """The same harness, with the settings of the project whose top this is.
+        """The same harness, with the settings of the project at this root.
 
-        It wants its hooks there, and our tools if there is a place for them; nothing else.
+        Its wanted entries are the hooks, and Holdfast's tools if there is a place for them; nothing else.
         """
         ...
 
 
 @runtime_checkable
 class Searching(Protocol):
-    """A harness that makes memory files findable by itself."""
+    """A harness that searches memory files by itself."""
 
     def searched(self, home: Path) -> tuple[Path, ...]:
-        """The files and directories that it looks through; none if that is off."""
+        """The files and directories that it searches; none if that is off."""
         ...
 
 
 @runtime_checkable
 class StatusLine(Protocol):
-    """A harness that shows a line which a command writes."""
+    """A harness whose status line is printed by a command."""
 
     def parse_status(self, payload: bytes) -> StatusInput | Skipped:
-        """What it says when it asks for its status line."""
+        """Parse what it sends when it asks for its status line."""
         ...
 
     def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
-        """What has this command draw the status line, unless something draws it already."""
+        """The settings that make this command print the status line, unless another command does already."""
         ...
 
 
 @runtime_checkable
 class Rehearsed(Protocol):
-    """A harness whose letters we can write ourselves, to see that they go their way."""
+    """A harness whose hook events Holdfast can generate, to test the path that they take."""
 
     def rehearsal(self, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
-        """The letters of a session that is given this prompt and cleared, and of the one that follows.
+        """The hook events of a session with this prompt that is cleared, and of the session that follows.
 
         The answer to the last of them holds a brief with the prompt in it.
         """
@@ -331,74 +330,74 @@ class Way(StrEnum):
 
 @runtime_checkable
 class Wrapped(Protocol):
-    """A harness that can be started by us, and be told something without a hook."""
+    """A harness that Holdfast can start, with a text for the model that needs no hook."""
 
     takes_text: bool
-    """Whether a text can be put before its model when it starts."""
+    """Whether its model can be given a text when it starts."""
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
-        """What follows the program's name so that it starts in this way, with the person's words and a text.
+        """The arguments that start it in this way, with the user's own arguments and a text for its model.
 
-        An empty text is none.
+        An empty text adds nothing.
         """
         ...
 
     def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
-        """The letter that a session writes when it ends, for one that has no hooks to write it."""
+        """The hook event of a session's end, for a session that has no hooks to send it."""
         ...
 
 
 @runtime_checkable
 class MidTurn(Protocol):
-    """A harness that can be told something in the middle of a turn."""
+    """A harness that accepts text for its model in the middle of a turn."""
 
     def wanted_mid_turn(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:
-        """The entries that have the hook called then too."""
+        """The entries that make it call the hook then, too."""
         ...
 
 
 @runtime_checkable
 class Tooled(Protocol):
-    """A harness whose agents can have our tools."""
+    """A harness whose agents can use Holdfast's tools."""
 
     def wanted_tools(self, relay: Sequence[str], home: Path) -> tuple[Wanted, ...]:
-        """The entries that start the tools' server by this command line, whose fourth word is the relay."""
+        """The entries that start the tool server with this command line, whose fourth word is the relay."""
         ...
 
     def guidance(self, home: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-        """The files from which its agents learn when to use them: these skills, and what it has besides."""
+        """The files that tell its agents when to use them: these skills, and any others it has."""
         ...
 
 
 @runtime_checkable
 class Pluggable(Protocol):
-    """A harness that can load all that setup gives it from one folder, with its settings left alone."""
+    """A harness that can load everything setup installs from one folder, without changes to its settings."""
 
     def plugin(
         self, hook_command: str, relay: Sequence[str], skills: Sequence[Skill], version: str
     ) -> tuple[WantedCopy, ...]:
-        """The files of that folder, by their places in it; the first tells whose plugin it is."""
+        """The files of that folder, with relative paths; the first names the plugin."""
         ...
 
 
 class LogReader(Reader, Protocol):
-    """A harness in whose format our own logs are: its sessions can be taken over record by record."""
+    """A harness whose log format Holdfast uses itself: its sessions can be taken over record by record."""
 
     log_formats: tuple[str, ...]
-    """The names of the ways in which it keeps logs."""
+    """The names of its log formats."""
 
     def log_sources(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-        """Where it keeps logs by itself, the place of its newest version first."""
+        """Where it stores logs by default, the newest version's place first."""
         ...
 
     def find_logs(self, source: Path, log_format: str) -> tuple[FoundLog, ...]:
-        """The logs at a place, the latest first; of one format, or of all if none is named. Never raises."""
+        """The logs at a path, the latest first; of one format, or of all if none is named. Never raises."""
         ...
 
-    def read_log(self, found: FoundLog) -> Log:
-        """A log as a tree of records; the file that it is in stays as it is. Never raises."""
+    def read_log(self, log: FoundLog) -> Log:
+        """A log as a tree of records; its file is not changed. Never raises."""
         ...
 
     def events_of(self, session: str, record: Record) -> tuple[Event, ...]:
-        """What a record of ours tells, in our own words."""
+        """The events of one log record."""
         ...

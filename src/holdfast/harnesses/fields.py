@@ -1,7 +1,7 @@
-"""Fields: foreign JSON read once, at the edge, without trusting it.
+"""Fields: read untrusted JSON of a harness once, where it comes in.
 
-What cannot be read becomes `Skipped`; what is missing or of another kind becomes an empty text. Which fields
-mean what is each harness's own knowledge and is not here.
+What cannot be read becomes `Skipped`; a missing field or one of another type becomes an empty text. Each
+harness knows what its fields mean.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import msgspec
 from holdfast.core.events.event import Skipped
 
 TEXT_LIMIT = 8_000
-"""How many characters are worth keeping of what one call of a tool is given, and of its output."""
+"""How many characters are stored of a tool call's input, and of its output."""
 
 NOTHING = msgspec.Raw(b"null")
-"""What stands for a field that is missing, where its JSON is decoded only when somebody asks."""
+"""The value of a missing field whose JSON is decoded only on use."""
 
 _NOTE_ROOM = 60
 _WORD_MOST = 100
@@ -38,7 +38,7 @@ def read_object(payload: bytes, where: str = "") -> dict[str, object] | Skipped:
 
 
 def decoded(decoder: msgspec.json.Decoder[_T], line: bytes | msgspec.Raw, where: str = "") -> _T | Skipped:
-    """What the decoder makes of these bytes; a text cut in the middle of a character is mended first."""
+    """These bytes, decoded; a text cut in the middle of a character is repaired first."""
     try:
         return decoder.decode(line)
     except (ValueError, RecursionError):
@@ -46,15 +46,15 @@ def decoded(decoder: msgspec.json.Decoder[_T], line: bytes | msgspec.Raw, where:
 
 
 def value_of(raw: msgspec.Raw | bytes) -> object:
-    """Whatever JSON stands there; None where it cannot be read."""
+    """The JSON value in these bytes; None if it cannot be read."""
     if raw is NOTHING:
         return None
-    found = decoded(_ANYTHING, raw)
-    return None if isinstance(found, Skipped) else found
+    value = decoded(_ANYTHING, raw)
+    return None if isinstance(value, Skipped) else value
 
 
 def text(fields: Mapping[str, object], *names: str) -> str:
-    """The first of these fields that holds a text which is not empty."""
+    """The first of these fields that holds a non-empty text."""
     for name in names:
         value = fields.get(name)
         if isinstance(value, str) and value:
@@ -63,24 +63,24 @@ def text(fields: Mapping[str, object], *names: str) -> str:
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    """The value where it is an object, otherwise an empty one."""
+    """The value if it is an object, otherwise an empty one."""
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def items(value: object) -> list[object]:
-    """The value where it is a list, otherwise an empty one."""
+    """The value if it is a list, otherwise an empty one."""
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def capped(whole: str, limit: int = TEXT_LIMIT) -> str:
-    """The text, or its beginning and its end with a note of how much was left out between them."""
+    """The text within the limit: its beginning and end, with a note of how much was left out between."""
     if len(whole) <= limit:
         return whole
-    kept = max(0, limit - _NOTE_ROOM)
-    head, tail = whole[: kept // 2], whole[len(whole) - (kept - kept // 2) :]
-    # Half a word would be taken for a name, and not for the secret that it is a part of.
+    room_for_text = max(0, limit - _NOTE_ROOM)
+    head, tail = whole[: room_for_text // 2], whole[len(whole) - (room_for_text - room_for_text // 2) :]
+    # Half of a secret would not be recognised as one, so no word is cut.
     if len(head) > _WORD_MOST * 4:
-        # Looked for where it can begin: from the start of the text, every word in it would be tried.
+        # The search starts where the last word can begin; from the start of the text it would try every word.
         last = _LAST_WORD.search(head, len(head) - _WORD_MOST)
         first = _FIRST_WORD.match(tail)
         head, tail = head[: last.start()] if last else head, tail[first.end() :] if first else tail
@@ -88,7 +88,7 @@ def capped(whole: str, limit: int = TEXT_LIMIT) -> str:
 
 
 def entering(folder: str, command: str) -> str:
-    """The command as one would type it elsewhere, where a call says beside it in which folder it runs."""
+    """The command with a `cd` to the folder it runs in, as a user would type it elsewhere."""
     return f"cd {shlex.quote(folder)} && {command}" if command and folder not in ("", ".") else command
 
 
@@ -103,12 +103,12 @@ def milliseconds(timestamp: str) -> int:
 
 
 def tokens(value: object) -> int:
-    """A number of tokens in JSON of which nothing is known; 0 if it is none."""
+    """A number of tokens from an untrusted JSON value; 0 if it is not a number."""
     return count(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
 def count(tokens: float | None) -> int:
-    """A number of tokens, whatever was written in its place."""
+    """A number of tokens, at least 0 and capped."""
     return int(min(tokens, _MOST_TOKENS)) if tokens and tokens > 0 else 0
 
 
@@ -116,14 +116,14 @@ _LARGEST_EXIT: Final = 1 << 32
 
 
 def status_of(value: object) -> int | None:
-    """With what a command ended, if that is a number that can be one."""
+    """A command's exit status, if the value is a plausible number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if abs(value) <= _LARGEST_EXIT else None
 
 
 def _decoded_mended(decoder: msgspec.json.Decoder[_T], line: bytes, where: str) -> _T | Skipped:
-    """What can still be made of bytes that could not be decoded as they stand, or why nothing can."""
+    """Repair and decode bytes that could not be decoded as they are, or say why that fails."""
     try:
         return decoder.decode(mended(line))
     except msgspec.ValidationError as error:
@@ -134,13 +134,13 @@ def _decoded_mended(decoder: msgspec.json.Decoder[_T], line: bytes, where: str) 
         return Skipped("not JSON" if line.strip() else "empty", where)
 
 
-# Harnesses cut texts by UTF-16 units, so half of a pair is a daily sight; a crash leaves NUL bytes behind.
+# Harnesses cut texts by UTF-16 units, so half of a surrogate pair is common; a crash leaves NUL bytes behind.
 _SURROGATES = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
 )
 
 
 def mended(line: bytes) -> bytes:
-    """The line with what no reader takes put right: half characters, and what a crash left around it."""
+    """The line with half characters replaced and the bytes that a crash left around it removed."""
     line = line.strip(b"\0 \t\r\n").decode(errors="replace").encode()
     return _SURROGATES.sub(lambda match: rb"\ufffd" if match[1] else match[0], line)

@@ -1,7 +1,7 @@
-"""Frame: what all events of one record have in common, for every harness alike.
+"""Frame: what all events of one record have in common, the same for every harness.
 
-A record may tell several events; each is known by the record's id and its own number or name, so that
-reading it again gives the same ids. What the events are is for each harness to say.
+A record may yield several events. Each is identified by the record's id and its own number or name, so that
+reading it again gives the same ids. Each harness decides what the events are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from holdfast.core.events.event import MAIN, Origin
 
 
 class Common(TypedDict):
-    """The arguments that every event takes."""
+    """The arguments that every event has."""
 
     session: str
     record: str
@@ -25,9 +25,9 @@ class Common(TypedDict):
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """Whose record, when, and under which id; `turn` is the turn in which it stands, where one is known.
+    """A record's session, time and id; `turn` is the turn it belongs to, if known.
 
-    There is one for every record, and a `Struct` is made in a fifth of a frozen dataclass's time.
+    One is made for every record: a `Struct` takes a fifth of a frozen dataclass's time.
     """
 
     session: str
@@ -39,22 +39,22 @@ class Frame(msgspec.Struct, frozen=True):
 
     @property
     def is_main(self) -> bool:
-        """Whether the agent that a person talks to wrote or read this."""
+        """Whether this belongs to the main agent, the one that the user talks to."""
         return self.agent == MAIN
 
     def block(self, number: int) -> Frame:
-        """The frame of one block of the record; the first goes by the record's own id."""
+        """The frame of one block of the record; the first block has the record's own id."""
         if not number:
             return self
         own = f"{self.record}/{number}"
         return Frame(self.session, own, self.at, self.agent, self.parent, self.turn)
 
     def part(self, origin: Origin, name: str) -> Common:
-        """The arguments of one more event that is told here, beside the first."""
-        return self.told(origin, f"{self.record}/{name}")
+        """The arguments of a further event of this record."""
+        return self.common(origin, f"{self.record}/{name}")
 
-    def told(self, origin: Origin, record: str = "") -> Common:
-        """The arguments of an event that is told here, under an id of its own where one is given."""
+    def common(self, origin: Origin, record: str = "") -> Common:
+        """The arguments of an event of this record, under its own id if one is passed."""
         return {
             "session": self.session,
             "record": record or self.record,

@@ -1,7 +1,7 @@
-"""Letters: what the JSON letters of several harnesses have in common.
+"""Hook payloads: what the JSON hook events of several harnesses have in common.
 
-Each names its session and its event, and many name both alike. What an event means is for each harness to
-say; nothing here looks at a file.
+Each names its session and its event, and many use the same field names. Each harness knows what its events
+mean. No file is read here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionPayload:
-    """A letter that names its session."""
+    """A hook event's JSON that names its session."""
 
     session: str
     fields: Mapping[str, object]
@@ -46,7 +46,7 @@ class SessionPayload:
 
     @property
     def previous(self) -> str:
-        """The session that this one is said to continue."""
+        """The session that this one continues, if the hook event says so."""
         return self.text("previousSessionKey", "previous_session_key") or self.envelope.previous
 
     @property
@@ -57,14 +57,14 @@ class SessionPayload:
         return text(self.fields, *names)
 
     def common(self, kind: str, origin: Origin = Origin.HARNESS) -> Common:
-        """The arguments of an event that this letter tells; one letter tells at most one of each kind."""
+        """The arguments of an event from this hook event, which yields at most one of each kind."""
         frame = Frame(self.session, self.envelope.id, self.envelope.at)
-        return frame.told(origin, f"{kind}:{self.envelope.id}")
+        return frame.common(origin, f"{kind}:{self.envelope.id}")
 
 
 @dataclass(frozen=True, slots=True)
 class HookContent:
-    """What one letter says beside where it comes from."""
+    """What one hook event says, apart from where it comes from."""
 
     ask: Ask = Ask.NOTHING
     events: tuple[Event, ...] = ()
@@ -73,34 +73,34 @@ class HookContent:
 
 
 def opened(raw: bytes, envelope: Envelope) -> SessionPayload | Skipped:
-    """The letter in these bytes."""
-    fields = read_object(raw, "letter")
+    """Parse a hook event's JSON."""
+    fields = read_object(raw, "hook event")
     if isinstance(fields, Skipped):
         return fields
     session = text(fields, "session_id", "sessionId", "session_key", "sessionKey")
-    return SessionPayload(session, fields, envelope) if session else Skipped("no session id", "letter")
+    return SessionPayload(session, fields, envelope) if session else Skipped("no session id", "hook event")
 
 
 def hook_event(
-    raw: bytes, envelope: Envelope, said: Callable[[SessionPayload], HookContent]
+    raw: bytes, envelope: Envelope, read_content: Callable[[SessionPayload], HookContent]
 ) -> HookEvent | Skipped:
-    """What a letter says that names its own directory and transcript; `said` knows the harness's events."""
+    """Parse a hook event that names its own directory and transcript; `read_content` knows the events."""
     payload = opened(raw, envelope)
     if isinstance(payload, Skipped):
         return payload
-    return understood(payload, said(payload), payload.text("cwd"), payload.transcript)
+    return understood(payload, read_content(payload), payload.text("cwd"), payload.transcript)
 
 
-def understood(payload: SessionPayload, said: HookContent, cwd: str, transcript: str) -> HookEvent:
-    """The letter, understood."""
+def understood(payload: SessionPayload, content: HookContent, cwd: str, transcript: str) -> HookEvent:
+    """The hook event with this content."""
     return HookEvent(
         session=payload.session,
         cwd=cwd,
         transcript=transcript,
-        ask=said.ask,
-        events=said.events,
-        stand_ins=said.stand_ins,
-        source=said.source,
+        ask=content.ask,
+        events=content.events,
+        stand_ins=content.stand_ins,
+        source=content.source,
         previous=payload.previous,
     )
 
@@ -111,7 +111,7 @@ MOMENTS: Final[Mapping[Ask, str]] = {
     Ask.STOP: "Stop",
     Ask.TOOLS: "PostToolBatch",
 }
-"""When something can be put before the model, and what most harnesses call that."""
+"""The moments at which text can be given to the model, and what most harnesses call them."""
 
 
 OUR_MOMENTS: Final[Mapping[Ask, str]] = {
@@ -120,11 +120,11 @@ OUR_MOMENTS: Final[Mapping[Ask, str]] = {
     Ask.REQUEST: "Request",
     Ask.COMPACTION: "PreCompact",
 }
-"""The same for letters that a plugin of ours writes: it can put something into each request."""
+"""The same for hook events of Holdfast's plugins, which can add text to each request."""
 
 
 def context(hook_event: HookEvent, brief: str, moments: Mapping[Ask, str] = MOMENTS) -> bytes:
-    """The answer that puts a text before the model at one of these moments; empty where nothing can be."""
+    """The answer that gives the model a text at one of these moments; empty at any other."""
     event = moments.get(hook_event.ask)
     if event is None or not brief:
         return b""
@@ -132,14 +132,14 @@ def context(hook_event: HookEvent, brief: str, moments: Mapping[Ask, str] = MOME
 
 
 def go_on(reason: str) -> bytes:
-    """The answer that keeps an agent from stopping and tells it why; empty without a reason."""
+    """The answer that makes an agent continue and tells it why; empty without a reason."""
     return msgspec.json.encode({"decision": "block", "reason": reason}) if reason else b""
 
 
 def started(payload: SessionPayload) -> HookContent:
-    """A session starts, anew or again."""
-    named = payload.text("source")
-    source = Source(named) if named in frozenset(Source) else Source.STARTUP
+    """A session starts or is resumed."""
+    source_name = payload.text("source")
+    source = Source(source_name) if source_name in frozenset(Source) else Source.STARTUP
     start = SessionStarted(
         **payload.common("start"), source=source, model=payload.text("model"), previous=payload.previous
     )
@@ -149,22 +149,22 @@ def started(payload: SessionPayload) -> HookContent:
     return HookContent(Ask.START, events, source=source)
 
 
-def model_at_work(payload: SessionPayload, window: int) -> tuple[Event, ...]:
-    """Which model answers and how many tokens it holds, where the letter says both."""
+def model_in_use(payload: SessionPayload, window: int) -> tuple[Event, ...]:
+    """Which model is in use and its window in tokens, if the hook event says both."""
     model = payload.text("model")
     return (ModelChanged(**payload.common("model"), model=model, window=window),) if model and window else ()
 
 
 def turn_ended(payload: SessionPayload) -> HookContent:
-    """The agent stopped, and these were its last words. One that a hook just had go on may stop now."""
+    """The agent stopped, with its last message. An agent that a hook just made continue may stop now."""
     ask = Ask.NOTHING if payload.fields.get("stop_hook_active") is True else Ask.STOP
     words = without_ours(payload.text("last_assistant_message")).strip()
-    said = (AssistantText(**payload.common("letter", Origin.ASSISTANT), text=words),) if words else ()
-    return HookContent(ask, events=(TurnEnded(**payload.common("stop")),), stand_ins=said)
+    last_message = (AssistantText(**payload.common("letter", Origin.ASSISTANT), text=words),) if words else ()
+    return HookContent(ask, events=(TurnEnded(**payload.common("stop")),), stand_ins=last_message)
 
 
 def imminent(payload: SessionPayload, trigger: str = "") -> CompactionImminent:
-    """A compaction is about to come; the letter may bring what the runtime or the user has to say to it."""
+    """A compaction is about to start, with any instructions from the harness or the user."""
     return CompactionImminent(
         **payload.common("imminent"),
         trigger=payload.text("trigger") or trigger,
@@ -181,14 +181,14 @@ def session_ended(payload: SessionPayload) -> HookContent:
 
 
 def prompted(event: str, session: str, cwd: str, prompt: str) -> bytes:
-    """A prompt's letter, of a harness that calls it by this name."""
+    """The hook event of a prompt, for a harness that gives it this name."""
     return msgspec.json.encode(
         {"hook_event_name": event, "session_id": session, "cwd": cwd, "prompt": prompt}
     )
 
 
 def rehearsal(event: str, first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
-    """Letters such as a harness writes that calls a prompt by this name, over a `/clear`."""
+    """The hook events of a session up to and past a `/clear`; `event` is the harness's name for a prompt."""
     return (
         prompted(event, first, cwd, prompt),
         msgspec.json.encode(
@@ -201,6 +201,6 @@ def rehearsal(event: str, first: str, second: str, cwd: str, prompt: str) -> tup
 
 
 def farewell(session: str, transcript: str, cwd: str) -> bytes:
-    """The letter that such a harness writes when a session ends."""
+    """The hook event that such a harness sends when a session ends."""
     fields = {"session_id": session, "transcript_path": transcript, "cwd": cwd, "reason": "other"}
     return msgspec.json.encode({"hook_event_name": "SessionEnd", **fields})

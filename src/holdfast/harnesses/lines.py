@@ -1,8 +1,7 @@
-"""Lines: a file that a harness appends to, read line by line from a cursor.
+"""Lines: read a file that a harness appends to, line by line from a cursor.
 
-The cursor knows the file again by its inode and by what stands at its start and just before the place
-reached: a file that shrank or was replaced is read from its start. What a line means is each harness's own
-knowledge and is not here.
+The cursor recognises the file by its inode and by the bytes at its start and just before the cursor: a file
+that shrank or was replaced is read from its start. Each harness knows what its lines mean.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ from holdfast.lazy_dataclass import dataclass
 
 JSON_LINES = (".jsonl",)
 LONGEST = 32 << 20
-"""Longer lines are passed over and counted."""
+"""Longer lines are skipped and counted."""
 _STEP = 1 << 20
 _PRINT = 256
-"""How many bytes at each end tell one file from another."""
+"""How many bytes at each end distinguish one file from another."""
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One whole line without its end, and the byte at which it begins."""
+    """One complete line without its line ending, and the byte at which it begins."""
 
     at: int
     content: bytes
 
     @property
     def where(self) -> str:
-        """The place of this line, in words."""
+        """The position of this line, for messages."""
         return f"line at byte {self.at}"
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Whole lines behind a cursor: from the file's start if `restarted`, up to its end if `done`."""
+    """Complete lines after a cursor: from the file's start if `restarted`, up to its end if `done`."""
 
     lines: tuple[Line, ...]
     skipped: tuple[Skipped, ...]
@@ -51,10 +50,10 @@ class Stretch:
 
 
 def read_lines(path: Path, cursor: str, limit: int, longest: int = LONGEST) -> Stretch:
-    """About `limit` bytes of whole lines behind the cursor (empty: from the start).
+    """About `limit` bytes of complete lines after the cursor (empty: from the start).
 
-    A half-written last line waits. Only a regular file is read, and no link is followed. A file that is not
-    there yet has no lines; one that cannot be opened is skipped.
+    A half-written last line is left for the next read. Only a regular file is read, and no link is followed.
+    A missing file has no lines; one that cannot be opened is skipped.
     """
     try:
         with opened(path) as file:
@@ -67,7 +66,7 @@ def read_lines(path: Path, cursor: str, limit: int, longest: int = LONGEST) -> S
 
 
 def files_below(folder: Path, *endings: str) -> Iterator[Path]:
-    """Every regular file below a folder whose name ends so, in order; no link is followed.
+    """Every regular file below a folder with one of these name endings, in order; no link is followed.
 
     Without any ending, every file of JSON lines.
     """
@@ -81,7 +80,7 @@ def files_below(folder: Path, *endings: str) -> Iterator[Path]:
 
 def opened(path: Path) -> BinaryIO:
     """The file, if it is a regular one; OSError otherwise."""
-    # Without O_NONBLOCK a FIFO in place of the file would hold us until somebody writes to it.
+    # Without O_NONBLOCK, opening a FIFO in place of the file would block until something writes to it.
     wanted = ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
     flags = sum(getattr(os, name, 0) for name in wanted)
     file = os.fdopen(os.open(path, os.O_RDONLY | flags), "rb", buffering=0)
@@ -108,7 +107,7 @@ def _read(file: BinaryIO, cursor: str, limit: int, longest: int) -> Stretch:
 
 
 def _chunk(file: BinaryIO, start: int, size: int, limit: int, longest: int) -> bytes:
-    """About `limit` bytes, more where not even one line fits; never much more than the longest line."""
+    """About `limit` bytes, more if not even one line fits; never much more than the longest allowed line."""
     chunk = _bytes(file, start, min(limit, size - start))
     while b"\n" not in chunk and len(chunk) <= longest and start + len(chunk) < size:
         more = _bytes(file, start + len(chunk), min(_STEP, size - start - len(chunk)))
@@ -119,11 +118,11 @@ def _chunk(file: BinaryIO, start: int, size: int, limit: int, longest: int) -> b
 
 
 def split_lines(chunk: bytes, start: int, longest: int) -> tuple[list[Line], list[Skipped]]:
-    """The whole lines of a chunk; what stands behind the last line's end is left."""
+    """The complete lines of a chunk; what follows the last line ending is left."""
     lines: list[Line] = []
     skipped: list[Skipped] = []
     begin = 0
-    # `split` looks at every byte by itself; `find` is several times faster on long lines.
+    # `find` is several times faster than `split` on long lines.
     while (end := chunk.find(b"\n", begin)) >= 0:
         content = chunk[begin:end]
         if len(content) > longest:
@@ -151,7 +150,7 @@ def _too_long(at: int) -> Skipped:
 
 
 def _is_object(line: bytes) -> bool:
-    """Whether a line without an end is a whole object all the same: nothing that follows could change it."""
+    """Whether a line without an ending is a complete JSON object, which nothing that follows could change."""
     if not line.rstrip().endswith(b"}"):
         return False
     try:
@@ -162,9 +161,9 @@ def _is_object(line: bytes) -> bool:
 
 
 def _resumed(file: BinaryIO, cursor: str, state: os.stat_result) -> int:
-    """The byte to go on from: the cursor's if this is still the file it was made for, otherwise the first."""
+    """The byte to continue from: the cursor's if this is still the same file, otherwise the first."""
     reached, _, _ = cursor.partition(":")
-    # Anything may stand in a store: a number with more digits than this is no place in a file.
+    # A stored cursor may hold anything: a number with more digits than this is not a file position.
     offset = int(reached) if reached.isascii() and reached.isdecimal() and len(reached) < 19 else 0
     same = 0 < offset <= state.st_size and cursor == _mark(file, offset, state.st_ino)
     return offset if same else 0

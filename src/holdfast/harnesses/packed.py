@@ -1,7 +1,7 @@
-"""Packed: what a harness compressed with zstd, a record or a whole file of lines, unpacked as it is read.
+"""Packed: unpack what a harness compressed with zstd, a record or a whole file of lines, while reading it.
 
-A packed file is never added to, so that its cursor is a place in what it unpacks to. Nobody can go there at
-once: what stands before is unpacked again and thrown away, and each stretch is longer than asked for instead.
+A packed file never grows, so its cursor is a position in the unpacked text. Seeking is not possible: what
+comes before is unpacked again and thrown away, so each read returns more than asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STEP: Final = 1 << 20
 
 
 def read_lines(path: Path, cursor: str, limit: int) -> Stretch:
-    """About `limit` bytes of whole lines behind the cursor, whether the file is packed or not."""
+    """About `limit` bytes of complete lines after the cursor, whether the file is packed or not."""
     if path.suffix != ENDING:
         return lines.read_lines(path, cursor, limit)
     try:
@@ -34,8 +34,8 @@ def read_lines(path: Path, cursor: str, limit: int) -> Stretch:
 
 
 def unpacked(packed: bytes, largest: int) -> bytes:
-    """What was packed; empty if it cannot be unpacked, or not into so many bytes."""
-    # Few harnesses pack anything, and then not much of it.
+    """The unpacked bytes; empty if they cannot be unpacked or exceed `largest`."""
+    # Imported here: few harnesses pack anything, and then not much.
     from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415
 
     try:
@@ -47,21 +47,21 @@ def unpacked(packed: bytes, largest: int) -> bytes:
 def _read(file: BinaryIO, cursor: str, limit: int) -> Stretch:
     state = os.fstat(file.fileno())
     whose = f"{state.st_ino}-{state.st_size}"
-    reached, _, known = cursor.partition(":")
-    start = int(reached) if known == whose and reached.isascii() and reached.isdecimal() else 0
+    reached, _, cursor_file = cursor.partition(":")
+    start = int(reached) if cursor_file == whose and reached.isascii() and reached.isdecimal() else 0
     chunk, at_end, trouble = _chunk(file, start, max(limit, STRETCH_LEAST) if start else limit)
-    found, skipped = split_lines(chunk, start, LONGEST)
+    lines, skipped = split_lines(chunk, start, LONGEST)
     whole = chunk.rfind(b"\n") + 1
     if at_end and not trouble and chunk[whole:].strip():
-        found.append(Line(start + whole, chunk[whole:]))
+        lines.append(Line(start + whole, chunk[whole:]))
         whole = len(chunk)
     skipped += [Skipped(trouble, Line(start + whole, b"").where)] if trouble else []
     behind = f"{start + whole}:{whose}"
-    return Stretch(tuple(found), tuple(skipped), behind, restarted=start == 0, done=at_end)
+    return Stretch(tuple(lines), tuple(skipped), behind, restarted=start == 0, done=at_end)
 
 
 def _chunk(file: BinaryIO, start: int, limit: int) -> tuple[bytes, bool, str]:
-    """So much of what is unpacked behind a place, whether that is all, and why no more could be unpacked."""
+    """Unpacked bytes from a position on, whether that is all, and why no more could be unpacked."""
     from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415
 
     chunk = bytearray()
@@ -74,7 +74,7 @@ def _chunk(file: BinaryIO, start: int, limit: int) -> tuple[bytes, bool, str]:
                 if not part:
                     return bytes(chunk), True, ""
                 if len(chunk) > LONGEST + limit and b"\n" not in chunk:
-                    # Nothing that a harness writes is like this, and little may unpack to very much.
+                    # No harness writes such a file, and a small one may unpack to a huge one.
                     return b"", True, "line too long"
     except (ZstdError, OSError) as error:
         return bytes(chunk), True, f"cannot be unpacked: {error}"

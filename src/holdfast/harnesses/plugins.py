@@ -1,7 +1,7 @@
-"""Plugins: the JavaScript that a harness loads into its own process, as files for setup to put there.
+"""Plugins: the JavaScript that a harness loads into its own process, as files for setup to install.
 
-How letters are carried is the same in all of them, and stands in `post.js`; what is a letter, and where an
-answer goes, is in the folder of each harness.
+`post.js` carries hook events for all of them; the folder of each harness says which hook events there are and
+where an answer goes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _HOME: Final = "const HOME = null"
 
 
 def copies(source: Path, folder: Path, holdfast: Path) -> tuple[WantedCopy, ...]:
-    """The files of the plugin at `source` in the folder that is wanted, told where Holdfast has its home.
+    """The files of the plugin at `source` for this folder, with the path of Holdfast's home filled in.
 
-    They lie with the harness's own files: where ours are gone, they are there and find nobody.
+    They are stored with the harness's own files: if Holdfast is removed, they remain and do nothing.
     """
     home = f"const HOME = {json.dumps(str(holdfast))}"
     return tuple(

@@ -1,6 +1,6 @@
-"""Replies: a person's words that stand in a tool's result, as events, for every harness alike.
+"""Replies: the user's words in a tool's result, as events, the same for every harness.
 
-Where in a result they stand is each harness's own knowledge.
+Each harness knows where in a result they are.
 """
 
 from __future__ import annotations
@@ -14,24 +14,26 @@ from holdfast.harnesses.frame import Frame
 
 
 def reply(call: str, words: str, frame: Frame, question: str = "", part: str = "reply") -> Iterator[Event]:
-    """What a person said to a call, if anything; without a question it was refused with these words."""
+    """The user's answer to a call, if any; without a question it is the reason of a refusal."""
     if words := capped(without_ours(words)).strip():
-        asked = capped(without_ours(question))
-        yield Replied(**frame.part(Origin.HUMAN, part), call=call, text=words, question=asked)
+        asked_question = capped(without_ours(question))
+        yield Replied(**frame.part(Origin.HUMAN, part), call=call, text=words, question=asked_question)
 
 
-def questions_in(given: Mapping[str, object]) -> str:
-    """What a call asks a person, and among what to choose, as one would read it."""
-    questions = [mapping(one) for one in items(given.get("questions"))]
-    options = ((text(mapping(option), "label") for option in items(one.get("options"))) for one in questions)
-    lines = ((text(one, "question"), *labels) for one, labels in zip(questions, options, strict=True))
-    return "\n".join(filter(None, (line for told in lines for line in told)))
+def questions_in(arguments: Mapping[str, object]) -> str:
+    """The questions that a call asks the user, with their options, as readable lines."""
+    questions = [mapping(entry) for entry in items(arguments.get("questions"))]
+    options = (
+        (text(mapping(option), "label") for option in items(entry.get("options"))) for entry in questions
+    )
+    lines = ((text(entry, "question"), *labels) for entry, labels in zip(questions, options, strict=True))
+    return "\n".join(filter(None, (line for group in lines for line in group)))
 
 
-def answers(call: str, asked: Iterable[tuple[str, object]], frame: Frame) -> Iterator[Event]:
-    """What a person answered to each question of a call: a text, or several that were chosen."""
-    for number, (question, answer) in enumerate(asked):
+def answers(call: str, pairs: Iterable[tuple[str, object]], frame: Frame) -> Iterator[Event]:
+    """The user's answer to each question of a call: a text, or several chosen options."""
+    for number, (question, answer) in enumerate(pairs):
         chosen = [answer] if isinstance(answer, str) else items(answer)
-        words = ", ".join(one for one in chosen if isinstance(one, str))
+        words = ", ".join(option for option in chosen if isinstance(option, str))
         if question:
             yield from reply(call, words, frame, question, f"reply/{number}")

@@ -1,8 +1,8 @@
-"""Models answer: each kind behind a small contract in `base.py`, its implementations beside it.
+"""Models: each kind behind a small contract in `base.py`, its implementations beside it.
 
-What a model needs to answer, weights or a program, is loaded when it is first asked for, never on import.
+A model's weights or SDK are loaded on first use, never on import.
 
-Not here: what the answers are worth (`core` decides that), where they are kept, and any download.
+Not here: what the answers are worth (`core` decides that), where they are stored, and any download.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def counter() -> Count:
 def writer(kind: str, model: str, address: Address) -> Writer:
     """A model that writes, behind an API of that kind; loaded only now. ModelError if it cannot be."""
     if kind not in APIS:
-        known = ", ".join(f"`{each}/…`" for each in APIS)
+        known = ", ".join(f"`{api}/…`" for api in APIS)
         raise ModelError(f"there is no kind of model `{kind}`", f"one of: {known}, or `command`")
     try:
         loaded: Writer = import_module(f"{__name__}.{kind}_api").load(model, address)

@@ -1,7 +1,7 @@
 """A model behind Anthropic's Messages API, through its SDK.
 
-Key and address are always given, and no header goes out that is not ours: what the SDK would find in the
-environment belongs to somebody else.
+Key and address are always passed, and only Holdfast's own headers are sent: what the SDK would find in the
+environment belongs to other programs.
 """
 
 from __future__ import annotations

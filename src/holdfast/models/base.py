@@ -1,6 +1,6 @@
 """The contracts of the models: what each kind is asked, and what it answers.
 
-A model that cannot answer says so; that it was asked is never the reason why something else fails.
+A model that cannot answer raises ModelError; asking one never makes anything else fail.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from holdfast.errors import ModelBusy, ModelError
 from holdfast.lazy_dataclass import dataclass
 
 Vector: TypeAlias = tuple[float, ...]
-"""Where a text points, at length one; empty where it says nothing that the model knows."""
+"""A text's direction, at length one; empty if the model knows none of its words."""
 
 Count: TypeAlias = Callable[[Iterable[str]], int]
 """How many tokens these texts have together, as o200k counts them."""
 
 
 class Embedder(Protocol):
-    """Compares texts by what they mean. Safe to use from several threads."""
+    """Compares texts by meaning. Safe to use from several threads."""
 
     @property
     def name(self) -> str:
@@ -65,7 +65,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an API is and how to be let in; an empty address is the vendor's own."""
+    """An API's address and key; an empty address is the vendor's own."""
 
     key: str
     base_url: str = ""

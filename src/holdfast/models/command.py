@@ -1,7 +1,7 @@
 """A model behind a command: the question goes to its standard input, its standard output is the answer.
 
-It runs in a directory of ours with an environment that was chosen for it, and is ended when its time is up.
-What such a program starts by itself, a session say, is known by that directory.
+It runs in a directory of Holdfast's with an environment chosen for it, and is killed when its time is up. A
+session that such a program starts by itself is recognised by that directory.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class CommandWriter:
 
     def write(self, question: str, most_tokens: int) -> Answer:  # noqa: ARG002 - a command has its own limit
         try:
-            answer, said, status = self._run(question)
+            answer, stderr, status = self._run(question)
         except OSError as error:
             raise ModelError(f"`{self._words[0]}` cannot be run: {error.strerror or error}") from error
         if status != 0:
-            told = " ".join(said.split())[-_SAID:]
-            raise ModelError(f"`{self._words[0]}` ended with {status}: {told}")
+            error_text = " ".join(stderr.split())[-_SAID:]
+            raise ModelError(f"`{self._words[0]}` ended with {status}: {error_text}")
         return Answer(answer.strip(), len(question) // CHARS_PER_TOKEN, len(answer) // CHARS_PER_TOKEN)
 
     def _run(self, question: str) -> tuple[str, str, int]:

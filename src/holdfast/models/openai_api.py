@@ -1,7 +1,7 @@
 """A model behind OpenAI's Chat Completions API, through its SDK, or behind any server that speaks like it.
 
-Key and address are always given, and no header goes out that is not ours: what the SDK would find in the
-environment belongs to somebody else. A server of one's own needs no key.
+Key and address are always passed, and only Holdfast's own headers are sent: what the SDK would find in the
+environment belongs to other programs. The user's own server needs no key.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class OpenaiWriter:
         except (openai.OpenAIError, ValueError) as error:
             raise _translated(error) from error
         usage = answer.usage
-        sent, given = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
+        sent, received = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
         if not answer.choices:
-            return Answer("", sent, given)
+            return Answer("", sent, received)
         choice = answer.choices[0]
         trouble = REFUSED if choice.message.refusal else _TROUBLE.get(choice.finish_reason, "")
-        return Answer(choice.message.content or "", sent, given, trouble)
+        return Answer(choice.message.content or "", sent, received, trouble)
 
 
 def load(model: str, address: Address) -> OpenaiWriter:

@@ -1,7 +1,7 @@
-"""Request headers: what of a request to a model our own settings account for.
+"""Request headers: send only what Holdfast's own settings account for.
 
-The SDKs put into their requests whatever somebody set in the environment for their own programs: headers,
-another key, an organisation, a project. Nothing of that is ours to send.
+The SDKs add to their requests whatever the environment sets for other programs: headers, another key, an
+organisation, a project. Holdfast sends none of that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Skills: folders with a `SKILL.md` each, in the format that harnesses share, as they come with the package.
+"""Skills: folders with a `SKILL.md` each, in the format that harnesses share, shipped with the package.
 
-An agent reads them, so they are short. Where a harness looks for skills is its own knowledge; what agents are
-told in every session is `core.events.guidance`'s.
+An agent reads them, so they are short. Each harness knows where it looks for skills;
+`core.events.guidance` has the instructions for every session.
 """
 
 from __future__ import annotations

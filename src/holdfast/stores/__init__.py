@@ -1,7 +1,7 @@
-"""Stores keep: one contract in `base.py`, its implementations beside it, one test suite over all of them.
+"""Stores: one contract in `base.py`, its implementations beside it, one test suite over all of them.
 
-This is the only room with our SQL and the only one that imports a database driver. Callers give ids and
-times.
+This is the only package with Holdfast's SQL and the only one that imports a database driver. Callers pass ids
+and times.
 
-Not here: decisions, redaction, files that a person edits, or anything of a dialect in `base.py`.
+Not here: decisions, redaction, files that the user edits, or anything SQL-specific in `base.py`.
 """

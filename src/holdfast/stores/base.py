@@ -1,8 +1,8 @@
-"""The contract of a store: where what was acknowledged is kept.
+"""The contract of a store: durable storage for everything that was acknowledged.
 
-Named operations over our own values, with ids and times given by the caller. No SQL, no dialect and no
-decision is visible here, so that another database can come without touching the engine. What is found again
-and remembered is in `findable.py`, what is forgotten in `forgettable.py`.
+Named operations over Holdfast's own types, with ids and times passed by the caller. No SQL and no decision is
+visible here, so that another database can be added without touching the engine. Search and memories are in
+`findable.py`, forgetting is in `forgettable.py`.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ __all__ = [
 ]
 
 Change: TypeAlias = Callable[[str, str], str]
-"""What becomes of a text: from the key of its session, empty where it has none, and the text itself."""
+"""The new text for a text, from its session's key (empty if it has none) and the text itself."""
 
 
 class Novelty(StrEnum):
-    """What an event was to the store."""
+    """Whether an event was new to the store."""
 
     NEW = "new"
     REVISED = "revised"
@@ -74,7 +74,7 @@ class Lineage:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text that is kept, and where: the table and the column, or what is like them."""
+    """One stored text, and where: the table and the column, or the like."""
 
     place: str
     text: str
@@ -82,7 +82,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """How many rows hold texts, and how many of these another redactor wrote."""
+    """How many rows hold texts, and how many of them another redactor processed."""
 
     rows: int
     stale: int
@@ -90,14 +90,14 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """How many rows were looked at once more, and in how many of them a text changed."""
+    """How many rows were processed again, and in how many of them a text changed."""
 
     rows: int
     changed: int
 
 
 def names_one_of(source: str, keys: set[str]) -> bool:
-    """Whether a source is named after one of these sessions: its file is, or a directory on the way to it."""
+    """Whether a source's file, or a directory above it, is named after one of these sessions."""
     return not keys.isdisjoint(_BETWEEN_NAMES.split(source))
 
 
@@ -105,13 +105,13 @@ _BETWEEN_NAMES = re.compile(r"[/\\.]")
 
 
 class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
-    """Everything that Holdfast keeps. Every write stands inside `writing` or `writing_durably`.
+    """Everything that Holdfast stores. Every write happens inside `writing` or `writing_durably`.
 
-    What is given with a text as its `redactor` says which one that text went through.
+    `redactor` names the redactor that a text went through.
     """
 
     def writing(self) -> AbstractContextManager[None]:
-        """One transaction: all of it or nothing; what is read inside is what is written on."""
+        """One transaction: all or nothing; what is read inside stays valid until it is written."""
         ...
 
     def writing_durably(self) -> AbstractContextManager[None]:
@@ -121,13 +121,13 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
     # Sessions
 
     def session(self, key: str) -> Session | None:
-        """The session of that key."""
+        """The session with that key."""
         ...
 
     def put_session(self, session: Session, redactor: str = "") -> None:
-        """Keep this state of the session; without a redactor, nothing in it is new.
+        """Store this state of the session; without a redactor, no text in it is new.
 
-        One that texts of two redactors went into is nobody's.
+        A session with texts of two redactors counts as unredacted.
         """
         ...
 
@@ -136,7 +136,7 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         ...
 
     def sessions_of_project(self, project_id: str, since: int, limit: int) -> list[Session]:
-        """Sessions of a project with an event since then, the latest first."""
+        """Sessions of a project with an event since that time, the latest first."""
         ...
 
     def sessions_of_process(self, process: Process, limit: int) -> list[Session]:
@@ -144,13 +144,13 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         ...
 
     def live_sessions(self) -> list[Session]:
-        """Sessions that neither ended nor were found orphaned."""
+        """Sessions that neither ended nor were orphaned."""
         ...
 
     # Events and cursors
 
     def add_event(self, event: Event, redactor: str = NOBODY) -> Novelty:
-        """Keep an event, unless this or a later revision of its record is known in its session."""
+        """Store an event, unless its session already has this or a later revision of its record."""
         ...
 
     def events(self, session: str, limit: int) -> list[Event]:
@@ -158,25 +158,25 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         ...
 
     def events_backwards(self, session: str, limit: int) -> Iterator[Event]:
-        """The same, newest first; each is decoded when it is asked for."""
+        """The same, newest first, each decoded on use."""
         ...
 
     def sessions_sharing_records(self, session: str) -> list[str]:
-        """Keys of other sessions that hold records of this one, the one that shares most first."""
+        """Keys of other sessions that hold records of this one, those that share most first."""
         ...
 
     def cursor(self, source: str) -> str:
-        """How far that source was read, also if what it told was forgotten; empty if it never was."""
+        """How far that source was read, even if its content was forgotten; empty if it never was."""
         ...
 
     def put_cursor(self, source: str, cursor: str) -> None:
-        """Remember how far that source was read."""
+        """Store how far that source was read."""
         ...
 
     # Checkpoints
 
     def add_checkpoint(self, checkpoint: Checkpoint, redactor: str = NOBODY) -> None:
-        """Keep a checkpoint."""
+        """Store a checkpoint."""
         ...
 
     def checkpoints_of_session(self, session: str, limit: int) -> list[Checkpoint]:
@@ -192,21 +192,21 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         ...
 
     def trim_checkpoints(self, session: str, keep: int) -> int:
-        """Drop a session's oldest checkpoints beyond `keep`, and their documents; how many went."""
+        """Delete a session's oldest checkpoints beyond `keep`, and their documents; returns how many."""
         ...
 
     def prune_checkpoints(self, before: int, newest_before: int) -> int:
-        """Drop checkpoints from before then, a session's newest only from before the other time; how many."""
+        """Delete checkpoints older than `before`, or `newest_before` for a session's newest; how many."""
         ...
 
     def prune_sessions(self, before: int) -> int:
-        """Drop sessions that are over since before then, with all that belongs to them; how many."""
+        """Delete sessions that ended before that time, with all that belongs to them; returns how many."""
         ...
 
     # Lineage and receipts
 
     def add_lineage(self, lineage: Lineage) -> None:
-        """Keep which session another continues; the first word on it stands."""
+        """Store which session another continues; the first entry for a session stays."""
         ...
 
     def lineage(self, child: str) -> Lineage | None:
@@ -214,11 +214,11 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         ...
 
     def continued_by(self, parent: str) -> list[Lineage]:
-        """How other sessions continue this one, the first that did so first."""
+        """How other sessions continue this one, the earliest first."""
         ...
 
     def add_receipt(self, receipt: Receipt, redactor: str = NOBODY) -> None:
-        """Keep the account of a brief."""
+        """Store a brief's receipt."""
         ...
 
     def receipts(self, session: str, limit: int) -> list[Receipt]:
@@ -228,33 +228,33 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
     # Redaction
 
     def secret(self, name: str, fresh: bytes) -> bytes:
-        """The secret of that name; where there is none, the fresh one becomes it, in a transaction or not."""
+        """The secret with that name; if there is none, `fresh` is stored, inside a transaction or not."""
         ...
 
     def redaction(self, redactor: str) -> Redaction:
-        """How far all texts are those of this redactor."""
+        """How many texts this redactor has processed."""
         ...
 
     def rewrite(self, redactor: str, change: Change, rows: int, characters: int) -> Rewritten:
-        """Change the texts of some rows that another redactor wrote, sessions first, and mark them.
+        """Change the texts of some rows that another redactor processed, sessions first, and mark them.
 
-        At most so many rows, and no further one once that many characters were read. Ids, names and paths
-        stay; a document whose text changes loses its vector.
+        At most `rows` rows, and no further one once `characters` were read. Ids, names and paths stay; a
+        document whose text changes loses its vector.
         """
         ...
 
     def texts(self) -> Iterator[Text]:
-        """Every text that is kept."""
+        """Every stored text."""
         ...
 
     # Facts and health
 
     def fact(self, name: str) -> str:
-        """What was noted under that name; empty if nothing was."""
+        """The note stored under that name; empty if there is none."""
         ...
 
     def put_fact(self, name: str, fact: str) -> None:
-        """Note something about the store; an empty text takes the note away."""
+        """Store a note about the store; an empty text removes the note."""
         ...
 
     def count_skipped(self, reason: str, times: int) -> None:
@@ -270,5 +270,5 @@ class Store(Findable, Recorded, Logged, Paged, Forgettable, Sited, Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         ...

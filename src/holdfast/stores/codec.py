@@ -1,7 +1,7 @@
-"""Codec: our values as the text and bytes that a store keeps, and back.
+"""Codec: Holdfast's values as the text and bytes that a store holds, and back.
 
-What a later minor version added is ignored and what it left out takes its default, so that going back one
-version loses nothing but the news. Which column a value goes to is the store's business.
+Fields that a later minor version added are ignored and missing ones take their defaults, so that going back
+one version loses only the new fields. The store decides which column a value goes to.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ N = TypeVar("N", bound=StrEnum)
 
 
 def encode_event(event: Event) -> str:
-    """The whole event as JSON; its kind is kept beside it."""
+    """The whole event as JSON; its kind is stored beside it."""
     return _encode(event)
 
 
 def decode_event(kind: str, data: str) -> Event | None:
-    """The event of that kind; None if only a later version can say what happened."""
+    """The event of that kind; None if only a later version knows the kind."""
     decoder = _EVENTS.get(kind)
     if decoder is None:
         return None
@@ -58,7 +58,7 @@ def encode_session(session: Session) -> str:
 
 
 def decode_session(data: str) -> Session:
-    """The session that was kept."""
+    """The stored session."""
     return _decode("a session", _SESSION.decode, data)
 
 
@@ -78,24 +78,24 @@ def encode_outline(outline: Outline) -> str:
 
 
 def decode_outline(data: str) -> Outline:
-    """The fields of a checkpoint; from before there were any, they are empty."""
+    """The fields of a checkpoint; empty for one from before they existed."""
     return _decode("a checkpoint", _OUTLINE.decode, data)
 
 
 def encode_texts(texts: tuple[str, ...]) -> str:
-    """A row of texts as JSON."""
+    """A list of texts as JSON."""
     return _encode(texts)
 
 
 def decode_texts(data: str) -> tuple[str, ...]:
-    """A row of texts."""
+    """A list of texts from JSON."""
     if data == "[]":  # as most are
         return ()
     return _decode("a row of texts", _TEXTS.decode, data)
 
 
 def decode_name(kind: type[N], name: str) -> N:
-    """The member of an enumeration that was kept by its name."""
+    """The member of an enumeration with this stored name."""
     try:
         return kind(name)
     except ValueError as error:
@@ -103,7 +103,7 @@ def decode_name(kind: type[N], name: str) -> N:
 
 
 def map_session(data: str, change: Callable[[str], str]) -> str:
-    """A session's JSON with every text in it changed; what it is found by stays."""
+    """A session's JSON with every text in it changed; its key stays."""
     changed = map_document(data, change)
     if changed == data:
         return data
@@ -112,7 +112,7 @@ def map_session(data: str, change: Callable[[str], str]) -> str:
 
 
 def map_document(data: str, change: Callable[[str], str]) -> str:
-    """JSON with every text in it changed but ids, names and paths; what is no JSON is one text."""
+    """JSON with every text in it changed except ids, names and paths; anything else counts as one text."""
     try:
         document = msgspec.json.decode(data)
     except msgspec.DecodeError:
@@ -122,29 +122,29 @@ def map_document(data: str, change: Callable[[str], str]) -> str:
 
 
 def texts_of(data: str) -> Iterator[str]:
-    """Every text that `map_document` would change; a text that is no JSON document is one."""
-    found: list[str] = []
+    """Every text that `map_document` would change; anything but JSON is one text."""
+    texts: list[str] = []
 
-    def noted(text: str) -> str:
-        found.append(text)
+    def collect(text: str) -> str:
+        texts.append(text)
         return text
 
-    map_document(data, noted)
-    yield from found
+    map_document(data, collect)
+    yield from texts
 
 
 def hashed(name: str) -> bytes:
-    """A name that can be recognised and not read."""
+    """A hash by which a name can be recognised but not read."""
     return blake2b(clean(name).encode(), digest_size=16).digest()
 
 
 def identity_hash(text: str) -> bytes:
-    """What two memories share that say the same."""
+    """A hash that two memories share if they say the same."""
     return hashed(identity(text))
 
 
 def subject_hash(text: str) -> bytes:
-    """What two memories share that give a value to the same; empty for one that gives none."""
+    """A hash that two memories share if they set the same subject to a value; empty if one sets none."""
     subject = subject_of(text)
     return hashed(subject) if subject else b""
 
@@ -166,7 +166,7 @@ def clean(value: T) -> T:
 
 
 def _is_whole(value: object) -> bool:
-    """Whether a value can be stored as it stands; to find that out is faster than to go through its parts."""
+    """Whether a value can be stored unchanged; checking this is faster than going through its parts."""
     try:
         msgspec.json.encode(value)
     except (ValueError, TypeError, OverflowError):
@@ -196,7 +196,7 @@ def from_iso(text: str) -> int:
 
 
 def unit(vector: Sequence[float]) -> array[float]:
-    """The vector at length one in float32, so that a dot product is a cosine; empty if it points nowhere."""
+    """The vector at length one in float32, so that a dot product is a cosine; empty for a zero vector."""
     length = math.hypot(*vector)
     if not 0 < length < math.inf:
         return array("f")
@@ -204,7 +204,7 @@ def unit(vector: Sequence[float]) -> array[float]:
 
 
 def packed(vector: Sequence[float]) -> bytes:
-    """Where a vector points in one signed byte for each dimension; nothing if it points nowhere."""
+    """A vector's direction in one signed byte per dimension; empty for a zero vector."""
     points = unit(vector)
     longest = max(map(abs, points), default=0.0)
     return array("b", [round(_BYTE * part / longest) for part in points]).tobytes()
@@ -214,10 +214,10 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_mapped(each, change) for each in cast("list[object]", value)]
+        return [_mapped(item, change) for item in cast("list[object]", value)]
     if isinstance(value, dict):
-        named = cast("dict[str, object]", value)
-        return {name: each if name in _NO_TEXTS else _mapped(each, change) for name, each in named.items()}
+        fields = cast("dict[str, object]", value)
+        return {name: item if name in _NO_TEXTS else _mapped(item, change) for name, item in fields.items()}
     return value
 
 
@@ -253,9 +253,9 @@ def _kind(event: type[Event]) -> str:
 
 
 _NO_TEXTS = frozenset(
-    # By these a session, a record or a file is found again, so none of them may change.
+    # A session, a record or a file is found by these, so none of them may change.
     "session record parent agent turn call subagent previous harness project transcript source head "
-    # And these are chosen among a few words.
+    # These hold one of a few fixed words.
     "origin action tool model phase trigger unanswered sign signs status kind section".split()
 )
 _BYTE = 127

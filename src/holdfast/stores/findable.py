@@ -1,6 +1,6 @@
-"""The other half of a store's contract: texts that are found again, and memories.
+"""The second part of a store's contract: searchable texts, and memories.
 
-What to look for, how to weigh what was found and what becomes a memory is decided elsewhere.
+What to search for, how to rank the hits and what becomes a memory is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from holdfast.core.memory.memory import Memory, Merits
 from holdfast.lazy_dataclass import dataclass
 
 NOBODY: Final = "0"
-"""The redactor of a text that nobody vouches for: it is redacted again at the next opportunity."""
+"""The redactor of a text that may be unredacted: it is redacted again at the next opportunity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that can be found again, with its vector where it has one."""
+    """A searchable text, with its vector if it has one."""
 
     id: str
     kind: str
@@ -25,29 +25,29 @@ class Document:
     text: str
     vector: tuple[float, ...] = ()
     session: str = ""
-    """The session that it goes with when that is pruned; empty for what stays until it is dropped.
+    """The session with which it is pruned; empty if it stays until it is deleted.
 
-    Where it is read again, that of its checkpoint or its memory where it has none of its own.
+    When read: if it has no session of its own, that of its checkpoint or memory.
     """
     at: int = 0
     place: int = 0
-    """Where it stands in its session; those of one kind beside it speak for it."""
+    """Its position in its session; its neighbours of the same kind support it as a hit."""
     source: str = ""
-    """Where it comes from, for a person."""
+    """Where it comes from, for display."""
     worktree_id: str = ""
-    """The worktree that it holds in alone; empty if it holds in all of its project."""
+    """The only worktree that it applies to; empty if it applies to all of its project."""
     merits: Merits | None = None
-    """That of the memory whose document it is, where `around` read it."""
+    """The merits of the memory whose document it is, if `around` read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Where to look: in which projects, in which worktree of theirs, among which kinds, and since when."""
+    """Where to search: in which projects, in which worktree, among which kinds, and since when."""
 
     projects: tuple[str, ...] | None
-    """Their ids; the empty id is that of what holds in every project. None for all there are."""
+    """Their ids; the empty id stands for what applies to every project. None for all."""
     worktree_id: str = ""
-    """What holds in one worktree alone is found if it is this one; empty: if it is any."""
+    """Only texts that apply to this worktree or to all; empty: to any."""
     kinds: tuple[str, ...] = ()
     """Empty for every kind."""
     since: int = 0
@@ -57,7 +57,7 @@ EVERYWHERE: Final = Within(None)
 
 
 class Hit(NamedTuple):
-    """A document that was found; the greater the score, the nearer."""
+    """A matching document; the greater the score, the better the match."""
 
     id: str
     score: float
@@ -67,11 +67,11 @@ class Findable(Protocol):
     """Documents and memories."""
 
     def add_document(self, document: Document, redactor: str = NOBODY) -> None:
-        """Make a text findable; the same id again replaces it. A checkpoint's or memory's goes with it."""
+        """Make a text searchable; the same id replaces it. A checkpoint's or memory's is deleted with it."""
         ...
 
     def drop_document(self, id: str) -> None:
-        """Make a text unfindable."""
+        """Remove a text from the search."""
         ...
 
     def documents(self, within: Within, limit: int) -> list[Document]:
@@ -79,56 +79,56 @@ class Findable(Protocol):
         ...
 
     def documents_beginning(self, prefix: str, within: Within, limit: int) -> list[Document]:
-        """Documents whose id begins so, without their vectors, by id."""
+        """Documents whose id begins with this prefix, without their vectors, by id."""
         ...
 
     def around(self, ids: Sequence[str], reach: int, within: Within) -> list[Document]:
-        """These documents and those of the same kind up to so many places from them in their sessions.
+        """These documents and those of the same kind up to `reach` places from them in their sessions.
 
-        Of memories, those that were said so shortly before or after. Each once, without its vector; that of
-        a memory with its merits.
+        For memories, those stated shortly before or after. Each once, without its vector; a memory's document
+        with its merits.
         """
         ...
 
     def search(self, words: Sequence[str], within: Within, limit: int) -> list[Hit]:
-        """Documents that hold any of the words, the best match first.
+        """Documents that contain any of the words, the best match first.
 
-        Among very many, a word that stands in most of them is not looked for beside rarer ones, and if all of
-        the words are common, then only among the newest.
+        Among very many documents, a word that is in most of them is ignored beside rarer ones, and if all
+        words are common, only the newest documents are searched.
         """
         ...
 
     def nearest(self, vector: Sequence[float], within: Within, limit: int) -> list[Hit]:
-        """Documents whose vectors point most nearly the same way."""
+        """Documents with the most similar vectors."""
         ...
 
     def without_vector(self, limit: int) -> list[Document]:
-        """Documents that were given no vector yet, the newest first."""
+        """Documents that have no vector yet, the newest first."""
         ...
 
     def put_vector(self, id: str, vector: Sequence[float]) -> None:
-        """Give a document its vector; an empty one says that it points nowhere."""
+        """Store a document's vector; an empty one says that its text has no direction."""
         ...
 
     def drop_vectors(self) -> None:
-        """Take all documents their vectors: another model will give them new ones."""
+        """Remove all vectors: another model will make new ones."""
         ...
 
     # Memories
 
     def put_memory(self, memory: Memory, redactor: str = "") -> None:
-        """Keep a memory; the same id again replaces it. Without a redactor, no text in it is new.
+        """Store a memory; the same id replaces it. Without a redactor, no text in it is new.
 
-        Making it findable is `add_document`'s work.
+        `add_document` makes it searchable.
         """
         ...
 
     def memory(self, id: str) -> Memory | None:
-        """The memory of that id."""
+        """The memory with that id."""
         ...
 
     def memories_named(self, ids: Sequence[str]) -> list[Memory]:
-        """Those of these ids that are memories."""
+        """The memories among these ids."""
         ...
 
     def memories(self, within: Within, limit: int) -> list[Memory]:
@@ -140,7 +140,7 @@ class Findable(Protocol):
         ...
 
     def superseded_among(self, ids: Sequence[str]) -> set[str]:
-        """Those of these ids that are memories which a newer one supersedes."""
+        """Those of these ids that are superseded memories."""
         ...
 
     def memory_like(self, memory: Memory) -> Memory | None:
@@ -152,7 +152,7 @@ class Findable(Protocol):
         ...
 
     def memories_about(self, memory: Memory) -> list[Memory]:
-        """Other memories of the same scope that say something of the same subject, not superseded."""
+        """Other memories of the same scope about the same subject that are not superseded."""
         ...
 
     def count_found(self, ids: Sequence[str], at: int) -> None:
@@ -160,5 +160,5 @@ class Findable(Protocol):
         ...
 
     def drop_memory(self, id: str) -> None:
-        """Drop a memory and its document."""
+        """Delete a memory and its document."""
         ...

@@ -1,7 +1,7 @@
-"""The contract of forgetting: what goes, and what stays known about it so that it does not come back.
+"""The contract of forgetting: what is deleted, and what stays known so that it does not come back.
 
-Of what was forgotten a store keeps hashes: of names, and of the words of memories. What to forget is decided
-by the caller.
+A store holds hashes of what was forgotten: of names, and of the words of memories. The caller decides what to
+forget.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from holdfast.core.memory.wordings import Fingerprint, Wordings
 from holdfast.lazy_dataclass import dataclass
 
 EVERYTHING: Final = "everything"
-"""The name under which it is noted that all was forgotten."""
+"""The name under which "everything was forgotten" is noted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Dropped:
     documents: int = 0
     memories: int = 0
     mentions: int = 0
-    """Other rows that said what was forgotten, and are without it now."""
+    """Other rows from which the forgotten text was removed."""
 
     def __add__(self, other: Dropped) -> Dropped:
         return Dropped(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
@@ -36,7 +36,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class ForgottenWording:
-    """A wording of a memory that was forgotten, and when; 0 for one that was not remembered again since."""
+    """A forgotten wording of a memory, and when; `lifted_at` is 0 unless it was remembered again since."""
 
     fingerprint: Fingerprint
     at: int
@@ -44,11 +44,11 @@ class ForgottenWording:
 
     @property
     def holds(self) -> bool:
-        """Whether texts must still be without it."""
+        """Whether it must still be removed from texts."""
         return self.at > self.lifted_at
 
     def merged(self, other: ForgottenWording) -> ForgottenWording:
-        """What two stores know together."""
+        """The combined knowledge of two stores."""
         return ForgottenWording(
             self.fingerprint, max(self.at, other.at), max(self.lifted_at, other.lifted_at)
         )
@@ -68,7 +68,7 @@ class Forgettable(Protocol):
     """What can be forgotten, and what is known of it then."""
 
     def keys(self) -> list[str]:
-        """The keys of all sessions of which anything is kept."""
+        """The keys of all sessions of which anything is stored."""
         ...
 
     def keys_of_project(self, project_id: str) -> list[str]:
@@ -76,54 +76,54 @@ class Forgettable(Protocol):
         ...
 
     def keys_before(self, before: int) -> list[str]:
-        """The same, of those whose last event is from before then."""
+        """The same, of those whose last event is older than that time."""
         ...
 
     def forget(self, keys: Sequence[str], at: int) -> Dropped:
-        """Drop all that is kept of these sessions, also where others were told of them or it was remembered.
+        """Delete all that is stored of these sessions, also in other sessions' briefs and in memories.
 
-        What their sources say of the time until `at` is not new any more.
+        Their sources' records up to `at` no longer count as new.
         """
         ...
 
     def forget_project(self, project_id: str, at: int) -> Dropped:
-        """Drop a project's memories and all its documents; its sessions are forgotten by their keys."""
+        """Delete a project's memories and all its documents; its sessions are forgotten by their keys."""
         ...
 
     def forget_memory(self, id: str, at: int) -> Dropped:
-        """Drop a memory with its document; what else says the same is `erase`'s work."""
+        """Delete a memory with its document; `erase` removes other texts that say the same."""
         ...
 
     def forget_all(self, at: int) -> Dropped:
-        """Drop everything, secrets and counts too; of the sources it holds the same."""
+        """Delete everything, including secrets and counts; for sources the same holds as for `forget`."""
         ...
 
     def erase(self, wordings: Wordings, at: int) -> Dropped:
-        """Take these wordings out of every text that is kept; memories that say nothing else are dropped."""
+        """Remove these wordings from every stored text; memories that say nothing else are deleted."""
         ...
 
     def scrub(self) -> None:
-        """Leave no trace of what was dropped or changed in the store's own files. In no transaction."""
+        """Remove all traces of deleted or changed rows from the store's files. Not inside a transaction."""
         ...
 
     def forgotten_at(self, key: str) -> int:
-        """Until when what a session, or anything of that name, told is forgotten; 0 if it never was."""
+        """Up to when a session, or anything with that name, is forgotten; 0 if it never was."""
         ...
 
     def forgotten_names(self) -> dict[bytes, int]:
-        """The hashes of all names that were forgotten, each with its time; sources are not among them."""
+        """The hashes of all forgotten names, each with its time, without sources."""
         ...
 
     def note_forgotten(self, names: Mapping[bytes, int]) -> None:
-        """Know these hashes as forgotten; of two times the later one holds."""
+        """Store these hashes as forgotten; of two times the later one counts."""
         ...
 
     def forgotten_wordings(self) -> list[ForgottenWording]:
-        """The wordings that were forgotten, also those that were remembered again."""
+        """The forgotten wordings, including those that were remembered again."""
         ...
 
     def put_forgotten_wordings(self, wordings: Iterable[ForgottenWording]) -> None:
-        """Know these wordings too; of what is known twice the later times hold."""
+        """Store these forgotten wordings; for known ones the later times count."""
         ...
 
     def memory_wordings(self, id: str) -> list[Fingerprint]:
@@ -131,7 +131,7 @@ class Forgettable(Protocol):
         ...
 
     def add_memory_wordings(self, id: str, wordings: Iterable[Fingerprint]) -> None:
-        """Know wordings that a memory has no longer."""
+        """Store wordings that a memory no longer has."""
         ...
 
     def memory_ids(self) -> list[str]:

@@ -1,7 +1,7 @@
-"""Held: a note beside the store of how much was in it, by which a store that lost everything is known.
+"""Held: a note beside the store of how much was in it, to recognise a store that lost everything.
 
-An empty database is sound, and so is one that was truncated to nothing: only from outside can one tell that
-something is missing. The note has counts and a time, no word of what is kept.
+An empty database is valid, and so is one that was truncated to nothing: only from outside can one see that
+something is missing. The note has counts and a time, and none of the content.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def held(path: Path) -> RowCounts | None:
     """What the note beside the store says; None if there is none, or nothing was in the store."""
     try:
         note: Any = json.loads(note_of(path).read_text(encoding="ascii"))
-        found = RowCounts({str(name): int(count) for name, count in note["rows"].items()}, int(note["at"]))
+        counts = RowCounts({str(name): int(count) for name, count in note["rows"].items()}, int(note["at"]))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-    return found if any(found.rows.values()) else None
+    return counts if any(counts.rows.values()) else None
 
 
 def note_held(path: Path, rows: Mapping[str, int], at: int) -> None:
     """Note how much is in the store, if that has changed."""
-    known = held(path)
-    if (known is None and not any(rows.values())) or (known is not None and known.rows == rows):
+    last_note = held(path)
+    if (last_note is None and not any(rows.values())) or (last_note is not None and last_note.rows == rows):
         return
     draft = Path(f"{note_of(path)}.{os.getpid()}")
     draft.touch(0o600)
@@ -53,21 +53,21 @@ def note_held(path: Path, rows: Mapping[str, int], at: int) -> None:
 
 
 def drop_note(path: Path) -> None:
-    """Take the note away: what it says may be about to be removed on purpose."""
+    """Delete the note: the rows it counts may be about to be removed on purpose."""
     note_of(path).unlink(missing_ok=True)
 
 
 def emptied(path: Path) -> str:
-    """In what way the file of a store that held something is gone; empty if it is not."""
+    """How a store that held something was lost: file missing or empty; an empty text if it was not."""
     try:
         size = path.stat().st_size
     except OSError:
-        found = held(path)
-        return f"it is gone; it held {found}" if found else ""
+        counts = held(path)
+        return f"it is gone; it held {counts}" if counts else ""
     if size:
         return ""
-    if found := held(path):
-        return f"it is empty; it held {found}"
+    if counts := held(path):
+        return f"it is empty; it held {counts}"
     with contextlib.suppress(OSError):
         if Path(f"{path}-wal").stat().st_size:
             return "it is empty, and its log is not"

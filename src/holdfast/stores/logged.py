@@ -1,7 +1,7 @@
-"""The fourth part of a store's contract: the logs of sessions that live here and nowhere else.
+"""The fourth part of a store's contract: the logs of sessions that are stored only here.
 
-Of another session a harness keeps the log, and only what it tells is kept here. What a record says, and what
-a model is told of a log, is decided elsewhere.
+A harness stores the log of any other session, and only its events are stored here. What a record means, and
+what a model sees of a log, is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from holdfast.stores.findable import NOBODY
 
 
 class Logged(Protocol):
-    """Logs, each a row of records in the order in which they came."""
+    """Logs, each a list of records in order of arrival."""
 
     def add_to_log(self, session: str, records: Sequence[Record], redactor: str = NOBODY) -> int:
-        """Keep records at the end of a session's log, each as it is; how many it did not hold yet.
+        """Append records to a session's log unchanged; returns how many were new.
 
-        A record is known by its id: the first stands, and the same once more changes nothing.
+        A record is identified by its id: the first one stays, a repeated one changes nothing.
         """
         ...
 
     def log(self, session: str, before: str, limit: int) -> list[Record]:
-        """The last records of a session's log that stand before that one, oldest first; empty: the last."""
+        """The last records of a session's log before that one (empty: of the whole log), oldest first."""
         ...
 
     def log_from(self, session: str, record: str, limit: int) -> list[Record]:
-        """The records of a session's log in their order, from that one on; else from the first."""
+        """The records of a session's log in order, from that one on; if it is not there, from the first."""
         ...
 
     def logged_sessions(self, limit: int) -> list[Session]:

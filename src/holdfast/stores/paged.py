@@ -1,7 +1,7 @@
-"""The fifth part of a store's contract: what is kept, page by page, for whoever looks through all of it.
+"""The fifth part of a store's contract: everything stored, page by page.
 
-The newest first, and of two of the same time the one with the greater id. A page begins behind a mark and not
-at a number, so that what comes meanwhile shifts nothing. What a page is asked for is decided elsewhere.
+The newest first, and of two of the same time the one with the greater id. A page begins after a mark, not at
+a number, so that new rows do not shift it. What a page is used for is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Mark:
 
 
 START: Final = Mark(253_402_300_799_999, "")
-"""Before all that could be kept: the last millisecond that a date can name."""
+"""Before everything that can be stored: the last millisecond that a date can express."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The least by which a row is told from others, and from what it was before."""
+    """The least that distinguishes a row from others and from its earlier state."""
 
     kind: str
     """`session`, `checkpoint`, `brief` or `memory`."""
@@ -44,7 +44,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much is kept, by kind."""
+    """How much is stored, by kind."""
 
     sessions: int
     live: int
@@ -57,7 +57,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What is kept of one harness."""
+    """What is stored of one harness."""
 
     harness: str
     sessions: int
@@ -67,7 +67,7 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class DailyCheckpoints:
-    """How many checkpoints of one day are kept."""
+    """How many checkpoints of one day are stored."""
 
     day: str
     checkpoints: int
@@ -77,11 +77,11 @@ class Paged(Protocol):
     """Pages, single rows, and counts."""
 
     def checkpoint(self, id: str) -> Checkpoint | None:
-        """The checkpoint of that id."""
+        """The checkpoint with that id."""
         ...
 
     def receipt(self, id: str) -> Receipt | None:
-        """The receipt of that id."""
+        """The receipt with that id."""
         ...
 
     def page_of_checkpoints(self, behind: Mark, limit: int) -> list[Checkpoint]:
@@ -109,7 +109,7 @@ class Paged(Protocol):
         ...
 
     def page_of_memories(self, within: Within, behind: Mark, limit: int) -> list[Memory]:
-        """Memories by when they were first said, also those that a newer one supersedes."""
+        """Memories by when they were first stated, including superseded ones."""
         ...
 
     def page_of_scores(self, behind: Mark, limit: int) -> list[SessionScore]:
@@ -117,7 +117,7 @@ class Paged(Protocol):
         ...
 
     def projects(self) -> list[Project]:
-        """Every project of which a session is kept, as its latest session names it."""
+        """Every project with a stored session, as its latest session names it."""
         ...
 
     def project_at(self, path: str) -> str:
@@ -125,17 +125,17 @@ class Paged(Protocol):
         ...
 
     def heads(self, limit: int) -> list[Head]:
-        """So many of each kind, the latest first; those of one kind together."""
+        """Up to `limit` of each kind, the latest first; those of one kind together."""
         ...
 
     def counts(self) -> Counts:
-        """How much is kept."""
+        """How much is stored."""
         ...
 
     def captured(self) -> list[Captured]:
-        """What is kept of each harness, by name."""
+        """What is stored of each harness, by name."""
         ...
 
     def taken_since(self, at: int) -> list[DailyCheckpoints]:
-        """What is kept of each day since then, days of UTC in order; a day without any is left out."""
+        """What is stored of each UTC day since then, in order, without empty days."""
         ...

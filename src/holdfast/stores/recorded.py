@@ -1,4 +1,4 @@
-"""The third part of a store's contract: what past sessions said, as far as it is found, and how they went.
+"""The third part of a store's contract: searchable passages of past sessions, and their scores.
 
 What a passage is and how a session is scored is decided elsewhere.
 """
@@ -13,12 +13,12 @@ from holdfast.core.session.score import SessionScore
 from holdfast.lazy_dataclass import dataclass
 
 RECORDS: Final = ("record", "digest")
-"""The kinds of documents that are what a session said: they outlive it, by a rule of their own."""
+"""The kinds of documents that hold a session's conversation: they outlive it, by their own rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordsKept:
-    """How many passages are kept of all sessions, how many bytes of text that is, and since when."""
+    """How many passages are stored of all sessions, how many bytes of text that is, and since when."""
 
     passages: int
     bytes: int
@@ -29,47 +29,47 @@ class Recorded(Protocol):
     """Passages of sessions, and scores."""
 
     def unindexed(self, before: int, limit: int) -> list[str]:
-        """Sessions with events of the main agent that came since they were indexed, the oldest first.
+        """Sessions with main-agent events that arrived since they were indexed, the oldest first.
 
-        Records in a log count as such. Only those of which the first is from before then.
+        Log records count as events. Only sessions whose first such event is older than `before`.
         """
         ...
 
     def mark_indexed(self, session: str) -> None:
-        """All that the session said so far can be found."""
+        """Mark everything in the session so far as indexed."""
         ...
 
     def events_from(self, session: str, record: str, limit: int) -> list[Event]:
-        """A session's events in the order in which they came, from that record on; else from the first."""
+        """A session's events in order of arrival, from that record on; if it is not there, from the first."""
         ...
 
     def drop_records(self, session: str, place: int) -> int:
-        """Drop a session's passages from that place on; how many went."""
+        """Delete a session's passages from that place on; returns how many."""
         ...
 
     def records_kept(self) -> RecordsKept:
-        """How much of what sessions said can be found."""
+        """How much of the sessions' conversations is searchable."""
         ...
 
     def prune_records(self, before: int, most_bytes: int, limit: int) -> int:
-        """Drop passages from before then, and the oldest beyond so many bytes of text; how many went.
+        """Delete passages older than `before`, and the oldest beyond `most_bytes` of text; returns how many.
 
-        At most so many: a letter that comes meanwhile must not wait for long.
+        At most `limit`: a hook event that arrives meanwhile must not wait for long.
         """
         ...
 
     def add_recalls(self, session: str, ids: Sequence[str], at: int) -> None:
-        """Note which documents a session's agent was told when it asked; the first time of each counts."""
+        """Store which documents a session's agent received from recall; the first time of each counts."""
         ...
 
     def recalls(self, session: str) -> list[tuple[str, int]]:
-        """The documents that a session's agent was told, and when first, in that order."""
+        """The documents that a session's agent received from recall, and when first, in that order."""
         ...
 
     def put_score(self, score: SessionScore) -> None:
-        """Keep how a session went; the same session again replaces it."""
+        """Store a session's score, replacing an earlier one."""
         ...
 
     def scores(self, limit: int) -> list[SessionScore]:
-        """How sessions went, the one that was scored last first."""
+        """The sessions' scores, the latest first."""
         ...

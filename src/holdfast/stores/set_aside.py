@@ -1,7 +1,7 @@
-"""Set-aside stores: how a damaged store is named once it was moved out of the way, and how long it is kept.
+"""Set-aside stores: how a damaged store is named after it was moved away, and how long it is kept.
 
-The name records when it was set aside. The file's own time says nothing: a store that nobody wrote for a week
-is a week old before it is set aside. Moving and reading such a file is a store's own work.
+The name records when it was set aside. The file's own time does not: a store that was not written for a week
+is a week old before it is set aside. The store itself moves and reads such files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from holdfast.lazy_dataclass import dataclass
 
 KEPT_DAYS: Final = 90
-"""How long a damaged store is kept for its owner, counted from the moment it was set aside."""
+"""How long a damaged store is kept for the user, counted from the moment it was set aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +27,24 @@ class SetAside:
 
     @property
     def until(self) -> datetime | None:
-        """Until when it is kept; None for one that stays until its owner removes it."""
+        """Until when it is kept; None if it stays until the user removes it."""
         return self.at + timedelta(days=KEPT_DAYS) if self.at else None
 
     @property
     def recovery_mark(self) -> Path:
-        """The file which says that all that can be read in it was brought back."""
+        """The file which says that everything readable in it was recovered."""
         return Path(f"{self.path}.recovered")
 
     @property
     def advice(self) -> str:
-        """What its owner can do about it."""
+        """What the user can do about it."""
         return REMOVE if self.recovery_mark.exists() else RECOVER
 
     def __str__(self) -> str:
-        """The sentence that names it to a person."""
+        """A sentence about it for the user."""
         when = f" on {self.at:%Y-%m-%d}" if self.at else ""
-        kept = f"kept until {self.until:%Y-%m-%d}" if self.until else "kept until you remove it"
-        return f"a damaged store was set aside{when} as `{self.path}`, {kept}"
+        retention = f"kept until {self.until:%Y-%m-%d}" if self.until else "kept until you remove it"
+        return f"a damaged store was set aside{when} as `{self.path}`, {retention}"
 
 
 RECOVER: Final = "`holdfast recover-store` brings back what can be read in it"
@@ -53,30 +53,30 @@ REMOVE: Final = "what can be read in it was brought back, and `holdfast recover-
 
 def set_aside_stores(path: Path) -> list[SetAside]:
     """The damaged stores that once stood at that path, the oldest first."""
-    found = (file for file in path.parent.glob(f"{path.stem}.corrupt-*{path.suffix}") if file.is_file())
-    return [SetAside(file, time_of(file.name)) for file in sorted(found)]
+    files = (file for file in path.parent.glob(f"{path.stem}.corrupt-*{path.suffix}") if file.is_file())
+    return [SetAside(file, time_of(file.name)) for file in sorted(files)]
 
 
 def files_set_aside(path: Path) -> list[Path]:
-    """The same with everything that stands beside them: logs of the database, and what a recovery left."""
+    """The same with the files beside them: database logs, and what a recovery left."""
     return sorted(file for file in path.parent.glob(f"{path.stem}.corrupt-*") if file.is_file())
 
 
-def files_of(one: SetAside) -> list[Path]:
-    """One of them and what stands beside it."""
-    return [file for file in files_set_aside(one.path.with_name("store.db")) if _is_of(file, one.path)]
+def files_of(store: SetAside) -> list[Path]:
+    """One set-aside store and the files beside it."""
+    return [file for file in files_set_aside(store.path.with_name("store.db")) if _is_of(file, store.path)]
 
 
 def stamp(at: int) -> str:
-    """`20260102T030405Z`: a time, given in milliseconds since 1970, that sorts as a part of a file's name."""
+    """A time in milliseconds since 1970 as `20260102T030405Z`, which sorts as part of a file name."""
     return f"{datetime.fromtimestamp(at // 1000, UTC):{_FORMAT}}"
 
 
 def time_of(name: str) -> datetime | None:
     """The time in a file's name; None if there is none."""
-    found = _STAMP.search(name)
+    stamp_match = _STAMP.search(name)
     try:
-        return datetime.strptime(found[0], _FORMAT).replace(tzinfo=UTC) if found else None
+        return datetime.strptime(stamp_match[0], _FORMAT).replace(tzinfo=UTC) if stamp_match else None
     except ValueError:
         return None
 

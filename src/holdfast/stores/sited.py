@@ -12,7 +12,7 @@ from holdfast.core.events.identity import Site
 
 
 class Sited(Protocol):
-    """Sites of projects. The current ones come before those that were left, the latest of these first."""
+    """Sites of projects. Current sites come before former ones, of which the latest comes first."""
 
     def sites(self) -> list[Site]:
         """Every site."""
@@ -31,17 +31,17 @@ class Sited(Protocol):
         ...
 
     def sites_like(self, inode: str, first_entry: str) -> list[Site]:
-        """The sites with that inode or that first reflog entry, which count only if they are not empty."""
+        """The sites with that inode or that first reflog entry; an empty one matches nothing."""
         ...
 
     def put_site(self, site: Site) -> None:
-        """Keep what is known of this project at this location."""
+        """Store what is known of this project at this location."""
         ...
 
     def forget_sites(self, project_id: str) -> int:
-        """Drop all sites of a project; how many went."""
+        """Delete all sites of a project; returns how many."""
         ...
 
     def prune_sites(self, before: int) -> int:
-        """Drop sites last seen before then of projects of which nothing else is kept; how many."""
+        """Delete sites last seen before that time, of projects with no other data; returns how many."""
         ...

@@ -1,7 +1,7 @@
 """Claude Code, as the rest of Holdfast sees it.
 
-The work is done by `hooks` (letters and replies), `transcript` (records) and `setup` (what to install);
-here they are only put together.
+`hooks` (hook events and replies), `transcript` (records) and `setup` (what to install) do the work; this
+class puts them together.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from holdfast.harnesses.fields import text
 
 
 class ClaudeCode:
-    """The contract, kept for Claude Code.
+    """The harness contract for Claude Code.
 
-    `config_dir` is the folder that it was told to keep its files in; empty for the usual one. With a `root`
-    its settings are those of the project there.
+    `config_dir` is the folder for its files; empty for the usual one. With a `root` its settings are those of
+    the project there.
     """
 
     name: str = "claude-code"
     title: str = "Claude Code"
-    # It gives back the content of five files, those changed last: that they were changed, it does not say.
+    # It gives its model the content of the last five changed files again, but does not say that they changed.
     kept: KeptByHarness = NOTHING_KEPT
     instruction_files: tuple[str, ...] = ("CLAUDE.md",)
     dated_sessions: str = ".claude/sessions"
@@ -81,14 +81,14 @@ class ClaudeCode:
         return hook_payload.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
-        told = ("--append-system-prompt", text) if text else ()
+        prompt_options = ("--append-system-prompt", text) if text else ()
         match way:
             case Way.RUN:
-                return (*told, *words)
+                return (*prompt_options, *words)
             case Way.EXEC:
-                return ("--print", *told, *words)
+                return ("--print", *prompt_options, *words)
             case Way.RESUME:
-                return (*told, *(("--resume", *words) if words else ("--continue",)))
+                return (*prompt_options, *(("--resume", *words) if words else ("--continue",)))
 
     def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
         return hook_payload.farewell(session, transcript, cwd)
@@ -139,7 +139,7 @@ class ClaudeCode:
         return setup.wanted_mid_turn(hook_command, self._settings(home))
 
     def wanted_status_line(self, command: str, home: Path) -> tuple[WantedMember, ...]:
-        # That of a project would hide the one which the user has for all.
+        # A project's status line would hide the user's own.
         return () if self._root else setup.wanted_status_line(command, self._settings(home))
 
     def present(self, home: Path, search_path: str) -> bool:
@@ -148,7 +148,7 @@ class ClaudeCode:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, prompt), (self.program, "--print", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it asks nobody
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:

@@ -1,7 +1,7 @@
-"""Background: what Claude Code says of commands and agents that go on by themselves.
+"""Background: what Claude Code reports about commands and agents that run in the background.
 
-By which id it knows one stands in the result that left it running; how it ended in a notification, which
-`tools` reads, or in what a tool answered that looked at it or stopped it.
+Its id is in the result of the call that left it running. How it ended is in a notification, which `tools`
+reads, or in the result of a tool that checked or stopped it.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from holdfast.harnesses.frame import Frame
 _STOPPED: Final = frozenset({"killed", "stopped"})
 _OVER: Final = frozenset({"completed", "failed", *_STOPPED})
 _DONE: Final = "Successfully "
-"""How it begins to say that something was killed or stopped."""
+"""How a message begins that says that something was killed or stopped."""
 
 
 def goes_on(outcome: Mapping[str, object]) -> bool:
-    """Whether a result only says that its call goes on."""
+    """Whether a result only says that its call is still running."""
     return bool(text(outcome, "backgroundTaskId")) or outcome.get("status") == "async_launched"
 
 
 def left_running(call: str, outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
-    """By which id a call that goes on is known."""
+    """The id of a call that is still running."""
     if handle := text(outcome, "backgroundTaskId", "agentId"):
         yield LeftRunning(**frame.part(Origin.TOOL, "running"), call=call, handle=handle)
 
 
 def ended(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
     """How something in the background ended, if a tool's result says that it has."""
-    seen = mapping(outcome.get("task")) or outcome
-    handle, status = text(seen, "task_id", "shellId", "shell_id"), text(seen, "status")
+    task = mapping(outcome.get("task")) or outcome
+    handle, status = text(task, "task_id", "shellId", "shell_id"), text(task, "status")
     if text(outcome, "message").startswith(_DONE):
         status = "killed"
     if not handle or status not in _OVER:
         return
-    exit_status = status_of(seen.get("exitCode"))
-    printed = "\n".join(filter(None, (text(seen, "output", "stdout"), text(seen, "stderr"))))
+    exit_status = status_of(task.get("exitCode"))
+    printed = "\n".join(filter(None, (text(task, "output", "stdout"), text(task, "stderr"))))
     yield ToolReturned(
         **frame.part(Origin.TOOL, "background"),
         call="",

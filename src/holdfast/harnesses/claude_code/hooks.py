@@ -1,7 +1,7 @@
-"""Hooks: Claude Code's letters in, its replies out.
+"""Hooks: parse Claude Code's hook events and write its replies.
 
-A letter is one hook's JSON. What it alone tells are events; what the transcript will tell as well are
-stand-ins for a session that has none. Nothing here looks at a file.
+What only the hook event says becomes events; what the transcript will also say becomes stand-ins, for
+sessions without a transcript. No file is read here.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ ANSWER_LIMIT = 10_000
 
 
 def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
-    """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
+    """Parse a hook event; an unknown one still triggers a read of the transcript."""
     opened = hook_payload.opened(payload, envelope)
     if isinstance(opened, Skipped):
         return opened
-    # The letter's own directory follows every `cd` of the agent; the project's does not.
+    # The hook event's own directory follows every `cd` of the agent; the project's does not.
     cwd = envelope.environment.get("CLAUDE_PROJECT_DIR") or opened.text("cwd")
-    return hook_payload.understood(opened, _said(opened), cwd, opened.transcript)
+    return hook_payload.understood(opened, _content(opened), cwd, opened.transcript)
 
 
 def render_reply(hook_event: HookEvent, brief: str) -> bytes:
-    """The hook's answer. A compaction takes plain text only, which joins its prompt; an end takes none."""
+    """The hook's answer. A compaction takes only plain text, for its prompt; a session's end takes none."""
     if hook_event.ask is Ask.COMPACTION:
         return brief.encode(errors="replace")
     return hook_payload.context(hook_event, brief)
@@ -62,7 +62,7 @@ def answer_size(answer: str) -> int:
     return len(answer.encode("utf-16-le", "replace")) // 2
 
 
-def _said(payload: SessionPayload) -> HookContent:
+def _content(payload: SessionPayload) -> HookContent:
     match payload.event:
         case "SessionStart":
             return hook_payload.started(payload)
@@ -96,11 +96,11 @@ def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
 
 
 def _outputs(payload: SessionPayload) -> Iterator[ToolReturned]:
-    """What a batch of tools gave back; how it ended, the transcript knows better."""
+    """The results of a batch of tools; the transcript says more exactly how each ended."""
     for call in map(mapping, items(payload.fields.get("tool_calls"))):
-        said, id = text(call, "tool_response"), text(call, "tool_use_id")
+        response, id = text(call, "tool_response"), text(call, "tool_use_id")
         common = payload.common(f"letter:{id}", Origin.TOOL)
-        yield ToolReturned(**common, call=id, ok=True, text=capped(said), size=len(said))
+        yield ToolReturned(**common, call=id, ok=True, text=capped(response), size=len(response))
 
 
 def _subagent(payload: SessionPayload, event: str) -> tuple[Event, ...]:

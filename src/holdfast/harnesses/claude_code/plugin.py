@@ -1,7 +1,7 @@
-"""Plugin: all that setup gives Claude Code, as one folder that it loads, and no word in its settings.
+"""Plugin: everything setup gives Claude Code, as one folder that it loads, without changes to its settings.
 
-It works on the machine that it was made on: its command lines are those that setup writes. A status line
-and files of instructions a plugin cannot bring. Nothing is written here.
+It works only on the machine that it was made on: its command lines are those that setup writes. A plugin
+cannot contain a status line or instruction files. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Say in one line what was kept, and under which id.
 def plugin(
     entries: Sequence[WantedEntry], relay: Sequence[str], skills: Sequence[WantedCopy], version: str
 ) -> tuple[WantedCopy, ...]:
-    """The plugin's files, each at its place below the folder; the skills are at theirs already."""
+    """The plugin's files, with paths relative to the folder; the skills' paths already are."""
     about: Json = {
         "name": NAME,
         "version": version,

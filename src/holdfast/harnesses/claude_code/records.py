@@ -1,6 +1,6 @@
-"""Records: the lines of a Claude Code transcript as it writes them, with only the fields that we read.
+"""Records: the lines of a Claude Code transcript, with only the fields that Holdfast reads.
 
-What a record means is for `transcript` and `tools` to say. Large parts stay undecoded until somebody asks.
+`transcript` and `tools` interpret them. Large parts stay undecoded until they are used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from holdfast.harnesses.fields import NOTHING
 
 
 class Block(msgspec.Struct):
-    """One block of a message: text, a tool's call, a tool's result, or something that we pass over."""
+    """One block of a message: text, a tool call, a tool result, or something that is ignored."""
 
     type: str = ""
     text: str | None = None
@@ -38,7 +38,7 @@ class Message(msgspec.Struct):
 
 
 class Kind(msgspec.Struct):
-    """Who a text comes from, where the record says so."""
+    """Who a text comes from, if the record says so."""
 
     kind: str | None = None
 
@@ -50,7 +50,7 @@ class Compression(msgspec.Struct, rename={"before": "preTokens", "after": "postT
 
 
 class Decision(msgspec.Struct):
-    """Who let a call run, or did not."""
+    """Who allowed or denied a call."""
 
     source: str | None = None
 
@@ -60,7 +60,7 @@ class Identity(msgspec.Struct):
 
 
 class Attachment(msgspec.Struct):
-    """What Claude Code put into the conversation beside what was said."""
+    """What Claude Code added to the conversation by itself."""
 
     type: str = ""
     content: msgspec.Raw = NOTHING
@@ -100,14 +100,14 @@ class Record(msgspec.Struct):
 
 RECORD = msgspec.json.Decoder(Record)
 
-TOLD: frozenset[str] = frozenset({"user", "assistant", "system", "attachment"})
-"""The types of record that we read."""
+READ_TYPES: frozenset[str] = frozenset({"user", "assistant", "system", "attachment"})
+"""The types of record that are read."""
 
 PASSED_OVER: frozenset[str] = frozenset(
     """queue-operation last-prompt mode permission-mode cost-state tools-used atis-latch api-request
     api-request-shape api-request-blob file-history-snapshot progress summary""".split()
 )
-"""The types that say nothing about the work: what the harness keeps for itself."""
+"""The types that say nothing about the work: the harness's own bookkeeping."""
 
 PASSED_OVER_UNREAD: tuple[bytes, ...] = tuple(f'{{"type":"{name}"'.encode() for name in sorted(PASSED_OVER))
-"""How lines of such a type begin where the type is written first: they need no decoding."""
+"""How lines of such a type begin if the type is written first: they need no decoding."""

@@ -1,7 +1,6 @@
-"""Replies: what a person said to a tool's call in Claude Code: answers, an approved plan, words at a refusal.
+"""Replies: what the user replied to a tool call in Claude Code: answers, plan approval, a refusal's reason.
 
-They stand in the result of the tool, where nobody would look for a person's words. What the tool was to do
-is the subject of `tools`.
+They are in the tool's result. `tools` says what the tool was asked to do.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.replies import answers, reply
 
 _MARKED_SINCE: Final = (2, 1, 300)
-"""2.1.325 says in the record who refused and whether these are a person's words; up to 2.1.39 nothing did."""
+"""Between 2.1.39 and 2.1.325, where records began to say who refused and whether the text is the user's."""
 _REFUSED: Final = re.compile(
     r"\A(?:The user doesn't want to (?:proceed with this tool use|take this action right now)"
     r"|Permission for this tool use was denied)\."
@@ -28,17 +27,17 @@ _APPROVED: Final = "User has approved your plan"
 _HEADING: Final = re.compile(r"^[#\s]*+(\S.*)$", re.MULTILINE)
 
 
-def refusal(said: str, record: Record) -> str | None:
-    """What a person said on refusing a call, empty where that was nothing; None where nobody refused it.
+def refusal(result_text: str, record: Record) -> str | None:
+    """What the user said when refusing a call, empty if nothing; None if the user did not refuse it.
 
-    A tool can print the same text, so that it counts only where the record vouches for it.
+    A tool can print the same text, so it counts only if the record confirms it.
     """
-    wrapped = _REFUSED.match(said)
+    wrapped = _REFUSED.match(result_text)
     if not _by_user(record) and not (wrapped and _version(record.version or "") < _MARKED_SINCE):
         return None
     if not wrapped:
-        return said if record.holds_words else ""
-    words = _WORDS.search(said)
+        return result_text if record.holds_words else ""
+    words = _WORDS.search(result_text)
     return _ADVICE.sub("", words[1]).strip() if words else ""
 
 
@@ -47,15 +46,15 @@ def _by_user(record: Record) -> bool:
     return record.denial == "user-rejected" or decided == "user_reject"
 
 
-def replied(call: str, said: str, outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
-    """The answers that a person gave to a call's questions, and the approval of its plan."""
-    if given := mapping(outcome.get("answers")):
-        asked = (text(mapping(one), "question") for one in items(outcome.get("questions")))
-        yield from answers(call, ((question, given.get(question)) for question in asked), frame)
-    elif said.startswith(_APPROVED) and (plan := text(outcome, "plan")):
+def replied(call: str, result_text: str, outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """The user's answers to a call's questions, and the approval of its plan."""
+    if answer_texts := mapping(outcome.get("answers")):
+        questions = (text(mapping(entry), "question") for entry in items(outcome.get("questions")))
+        yield from answers(call, ((question, answer_texts.get(question)) for question in questions), frame)
+    elif result_text.startswith(_APPROVED) and (plan := text(outcome, "plan")):
         title, path = _HEADING.search(plan), text(outcome, "filePath")
-        named = title[1].strip().removeprefix("Plan: ") if title else ""
-        question = f"Plan: {named}{f' ({path})' if path else ''}"
+        plan_title = title[1].strip().removeprefix("Plan: ") if title else ""
+        question = f"Plan: {plan_title}{f' ({path})' if path else ''}"
         yield from reply(call, "approved", frame, question)
 
 

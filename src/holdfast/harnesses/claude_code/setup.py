@@ -1,4 +1,4 @@
-"""Setup: which hooks Claude Code is asked to call, how it gets our tools, and whether it is there at all.
+"""Setup: the hooks and tools to install for Claude Code, and whether it is installed.
 
 Nothing is written here: the wanted entries are returned, and `files` merges them into the settings.
 """
@@ -10,8 +10,8 @@ from pathlib import Path
 from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.events.install_request import Json, Wanted, WantedCopy, WantedEntry, WantedMember
 
-# Seconds. The hook itself gives up sooner; these only bound a machine that cannot even start it.
-# SessionEnd needs one of its own: without it the harness cancels the hook after 1.5 s.
+# Seconds. The hook itself gives up sooner; these limits only matter if it cannot even start.
+# SessionEnd needs an explicit limit: without it the harness cancels the hook after 1.5 s.
 _TIMEOUTS = (
     ("SessionStart", 5),
     ("UserPromptSubmit", 5),
@@ -31,7 +31,7 @@ def settings_of_user(harness_home: Path, config_dir: str = "") -> Path:
 
 
 def settings_in_project(root: Path) -> Path:
-    """The user's settings for one project, which Claude Code itself keeps out of git."""
+    """The user's settings for one project, which Claude Code itself excludes from git."""
     return root / ".claude" / "settings.local.json"
 
 
@@ -49,39 +49,39 @@ def wanted(hook_command: str, settings: Path) -> tuple[WantedEntry, ...]:
 
 
 def wanted_mid_turn(hook_command: str, settings: Path) -> tuple[WantedEntry, ...]:
-    """One more hook, behind every batch of tools."""
+    """One more hook, after every batch of tools."""
     entry: Json = {"hooks": [{"type": "command", "command": hook_command, "timeout": 5}]}
     return (WantedEntry(settings, ("hooks", "PostToolBatch"), entry, hook_command),)
 
 
 def wanted_status_line(command: str, settings: Path) -> tuple[WantedMember, ...]:
-    """The status line; a command that the user has there already still runs, and its output stands first."""
+    """The status line; a command that the user already has there still runs, and its output comes first."""
     value: dict[str, Json] = {"type": "command", "command": command}
     return (WantedMember(settings, ("statusLine",), value, command, wraps="command"),)
 
 
 def servers_of_user(harness_home: Path, config_dir: str = "") -> Path:
-    """The user's servers of tools, for all projects.
+    """The user's file of tool servers, for all projects.
 
-    They stand in the file that Claude Code keeps its own state in; where its folder is moved, in that folder.
+    It is the file that holds Claude Code's own state; if its folder is moved, it is in that folder.
     """
     return (Path(config_dir) if config_dir else harness_home) / ".claude.json"
 
 
 def servers_in_project(root: Path) -> Path:
-    """The servers of tools of one project; Claude Code asks its user once whether to start one."""
+    """One project's file of tool servers; Claude Code asks its user once whether to start one."""
     return root / ".mcp.json"
 
 
 def wanted_tools(relay: Sequence[str], servers: Path) -> tuple[Wanted, ...]:
-    """The server of our tools."""
+    """The server of Holdfast's tools."""
     program, *words = relay
     value: dict[str, Json] = {"type": "stdio", "command": program, "args": [*words]}
     return (WantedMember(servers, ("mcpServers", "holdfast"), value, identity=relay[3]),)
 
 
 def guidance(harness_home: Path, skills: Sequence[Skill], config_dir: str = "") -> tuple[WantedCopy, ...]:
-    """The skills, which are slash commands too, and a file of instructions for every session."""
+    """The skills, which are also slash commands, and a file of instructions for every session."""
     folder = _folder(harness_home, config_dir)
     return (
         *copies_of(skills, folder / "skills"),
@@ -90,7 +90,7 @@ def guidance(harness_home: Path, skills: Sequence[Skill], config_dir: str = "") 
 
 
 def present(harness_home: Path, search_path: str, config_dir: str = "") -> bool:
-    """Whether Claude Code seems to be installed: it has its folder, or the program is on the search path."""
+    """Whether Claude Code seems to be installed: its folder exists, or the program is on the search path."""
     return _folder(harness_home, config_dir).is_dir() or shutil.which("claude", path=search_path) is not None
 
 

@@ -1,4 +1,4 @@
-"""Status: what Claude Code says of a session each time it draws its status line."""
+"""Status: what Claude Code reports about a session each time it draws its status line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from holdfast.harnesses.fields import count, mapping, read_object, text
 
 
 def parse_status(payload: bytes) -> StatusInput | Skipped:
-    """What it says; the window is the model's whole one, whatever of it the session may use."""
+    """Parse the report; the window is the model's whole one, even if the session may use only a part."""
     fields = read_object(payload, "status line")
     if isinstance(fields, Skipped):
         return fields

@@ -1,7 +1,7 @@
 """Tools: what Claude Code's own tools do, and how they ended.
 
-Its tools' names, their inputs and the shapes of their results are known here only. Whether an outcome
-matters is the core's business.
+Only this module knows the names of its tools, their inputs and the form of their results. The core decides
+whether an outcome matters.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
 _TASKS: Final = frozenset({"TaskCreate", "TaskUpdate", "TaskGet", "TaskList"})
 _AWAITED: Final = _TASKS | {name for name, action in _ACTIONS.items() if action is Action.ASK}
 NOTIFICATION = "<task-notification>"
-"""How a text begins that says how something in the background ended."""
+"""How a text begins that reports the end of something in the background."""
 _EXIT = re.compile(r"\AExit code (\d{1,5})\b")
 _FINISHED = re.compile(r"exit code (\d{1,5})\)?\s*\Z")
 _NOTIFIED = re.compile(
@@ -75,21 +75,21 @@ _NOTIFIED = re.compile(
 def called(block: Block, frame: Frame) -> Iterator[Event]:
     """What the agent asked for."""
     tool, call = block.name or "", block.id or ""
-    given = mapping(value_of(block.input))
+    arguments = mapping(value_of(block.input))
     if tool == "TodoWrite":
-        yield TodosChanged(**frame.told(Origin.ASSISTANT), todos=_todos(given.get("todos")))
+        yield TodosChanged(**frame.common(Origin.ASSISTANT), todos=_todos(arguments.get("todos")))
         return
     if tool in _TASKS:
-        # What became of it is in its result; only that has the id of a new one.
-        if subject := text(given, "subject") if text(given, "taskId") else "":
-            todo = Todo(without_ours(subject), "", text(given, "taskId"))
-            yield TodoChanged(**frame.told(Origin.ASSISTANT), todo=todo)
+        # The result says what became of it, and only the result has the id of a new task.
+        if subject := text(arguments, "subject") if text(arguments, "taskId") else "":
+            todo = Todo(without_ours(subject), "", text(arguments, "taskId"))
+            yield TodoChanged(**frame.common(Origin.ASSISTANT), todo=todo)
         return
     action = _ACTIONS.get(tool, Action.OTHER)
-    subject = text(given, *_SUBJECTS[action])
-    detail = _detail(action, given, block.input)
+    subject = text(arguments, *_SUBJECTS[action])
+    detail = _detail(action, arguments, block.input)
     yield ToolCalled(
-        **frame.told(Origin.ASSISTANT),
+        **frame.common(Origin.ASSISTANT),
         call=call,
         tool=tool,
         action=action,
@@ -97,83 +97,87 @@ def called(block: Block, frame: Frame) -> Iterator[Event]:
         detail=capped(without_ours(detail)),
     )
     if action is Action.DELEGATE:
-        task = without_ours(text(given, "description", "prompt"))
+        task = without_ours(text(arguments, "description", "prompt"))
         yield SubagentStarted(**frame.part(Origin.ASSISTANT, "agent"), subagent=call, task=task)
 
 
 def awaited(message: Message | None) -> tuple[str, ...]:
-    """The calls of a message whose results are more than output: they ask the person, or keep the tasks."""
+    """The calls of a message whose results are more than output: questions to the user, and task changes."""
     content = message.content if message else None
     blocks = content if isinstance(content, list) else ()
     return tuple(block.id for block in blocks if block.id and block.name in _AWAITED)
 
 
 def returned(block: Block, record: Record, frame: Frame, *, awaited: bool) -> Iterator[Event]:
-    """How a call ended and, if its result is `awaited`, what it says of tasks and what a person said.
+    """How a call ended and, if its result is `awaited`, what it says about tasks and what the user answered.
 
-    One that goes on in the background has not ended: a notification will say.
+    A call that runs on in the background has not ended: a notification will say how it does.
     """
     call, ok = block.tool_use_id or "", not block.is_error
     outcome = mapping(value_of(record.result))
-    said = without_ours(content_text(block.content))
+    result_text = without_ours(content_text(block.content))
     if background.goes_on(outcome):
         yield from background.left_running(call, outcome, frame)
         return
-    if block.is_error and (words := replies.refusal(said, record)) is not None:
+    if block.is_error and (words := replies.refusal(result_text, record)) is not None:
         yield from reply(call, words, frame)
-        yield ToolReturned(**frame.told(Origin.TOOL), call=call, ok=False, text=REFUSED, size=len(said))
+        yield ToolReturned(
+            **frame.common(Origin.TOOL), call=call, ok=False, text=REFUSED, size=len(result_text)
+        )
         return
     if awaited:
-        yield from replies.replied(call, said, outcome, frame)
+        yield from replies.replied(call, result_text, outcome, frame)
         yield from _task(outcome, frame)
     output = _output(outcome)
-    kept = capped(said if output is None else without_ours(output))
+    stored_text = capped(result_text if output is None else without_ours(output))
     yield ToolReturned(
-        **frame.told(Origin.TOOL),
+        **frame.common(Origin.TOOL),
         call=call,
         ok=ok and outcome.get("interrupted") is not True,
-        exit_status=_exit_status(block, said, outcome),
-        text=kept,
-        # What the model was sent, which may be more than is kept, or less than was printed.
-        size=len(said) if len(said) != len(kept) else 0,
+        exit_status=_exit_status(block, result_text, outcome),
+        text=stored_text,
+        # The size of what the model was sent: it may be more than is stored, or less than was printed.
+        size=len(result_text) if len(result_text) != len(stored_text) else 0,
     )
     if outcome.get("status") == "completed" and "totalDurationMs" in outcome:
-        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=capped(said))
+        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call, text=capped(result_text))
     yield from _edited_in_shell(call, outcome, frame)
     yield from background.ended(outcome, frame)
 
 
 def notified(notification: str, frame: Frame) -> Iterator[Event]:
-    """How something that went on in the background ended."""
-    # The first of each name is the harness's own; a result may quote anything.
-    told = {match["name"]: match["value"].strip() for match in reversed([*_NOTIFIED.finditer(notification)])}
-    call, summary, status = told.get("tool-use-id", ""), told.get("summary", ""), told.get("status", "")
-    # Older versions, such as 2.1.39, tell it by its id alone.
-    handle = "" if call else told.get("task-id", "")
+    """How something in the background ended."""
+    # The first tag of each name is the harness's own; a result may quote anything.
+    values = {
+        match["name"]: match["value"].strip() for match in reversed([*_NOTIFIED.finditer(notification)])
+    }
+    call, summary, status = values.get("tool-use-id", ""), values.get("summary", ""), values.get("status", "")
+    # Older versions, such as 2.1.39, give only its id.
+    handle = "" if call else values.get("task-id", "")
     if not (call or handle) or status not in ("completed", "failed", "killed"):
         return
-    said = capped(without_ours(told.get("result", "") or summary))
+    result_text = capped(without_ours(values.get("result", "") or summary))
     if summary.startswith("Agent "):
-        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call or handle, text=said)
-    found = _FINISHED.search(summary)
-    exit_status = int(found[1]) if found else None
+        yield SubagentStopped(**frame.part(Origin.TOOL, "agent"), subagent=call or handle, text=result_text)
+    status_match = _FINISHED.search(summary)
+    exit_status = int(status_match[1]) if status_match else None
     yield ToolReturned(
-        **frame.told(Origin.TOOL),
+        **frame.common(Origin.TOOL),
         call=call,
         ok=status == "completed" and not exit_status,
         exit_status=exit_status,
-        text=STOPPED if status == "killed" else said,
+        text=STOPPED if status == "killed" else result_text,
         handle=handle,
     )
 
 
 def content_text(content: msgspec.Raw) -> str:
-    """The text of a content that is a text, or a list of texts or blocks; images are passed over."""
+    """The text of a content that is a text, or a list of texts or blocks, without images."""
     value = value_of(content)
     if isinstance(value, str):
         return value
     texts = (part if isinstance(part, str) else text(mapping(part), "text") for part in items(value))
-    return "\n".join(one for one in texts if one)
+    return "\n".join(part_text for part_text in texts if part_text)
 
 
 def _todos(value: object) -> tuple[Todo, ...]:
@@ -182,33 +186,33 @@ def _todos(value: object) -> tuple[Todo, ...]:
 
 
 def _task(outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
-    """The entry of the task list that a call made, changed or looked at."""
+    """The entry of the task list that a call created, changed or read."""
     task, change = mapping(outcome.get("task")), mapping(outcome.get("statusChange"))
-    own = frame.part(Origin.ASSISTANT, "task")
+    common = frame.part(Origin.ASSISTANT, "task")
     if text(task, "id") and text(task, "subject"):
         entry = Todo(without_ours(text(task, "subject")), text(task, "status"), text(task, "id"))
-        yield TodoChanged(**own, todo=entry)
+        yield TodoChanged(**common, todo=entry)
     elif text(outcome, "taskId") and text(change, "to"):
-        yield TodoChanged(**own, todo=Todo("", text(change, "to"), text(outcome, "taskId")))
+        yield TodoChanged(**common, todo=Todo("", text(change, "to"), text(outcome, "taskId")))
 
 
-def _detail(action: Action, given: Mapping[str, object], raw: msgspec.Raw) -> str:
+def _detail(action: Action, arguments: Mapping[str, object], raw: msgspec.Raw) -> str:
     match action:
         case Action.RUN:
-            return text(given, "description")
+            return text(arguments, "description")
         case Action.SEARCH:
-            return text(given, "path", "prompt")
+            return text(arguments, "path", "prompt")
         case Action.DELEGATE:
-            return text(given, "prompt")
+            return text(arguments, "prompt")
         case Action.WRITE:
-            return text(given, "content")
+            return text(arguments, "content")
         case Action.EDIT:
-            edits = [given, *map(mapping, items(given.get("edits")))]
+            edits = [arguments, *map(mapping, items(arguments.get("edits")))]
             return "\n".join(filter(None, (text(edit, "new_string", "new_source") for edit in edits)))
         case Action.ASK:
-            return questions_in(given) or text(given, "plan")
+            return questions_in(arguments) or text(arguments, "plan")
         case Action.OTHER:
-            return bytes(raw).decode(errors="replace") if given else ""
+            return bytes(raw).decode(errors="replace") if arguments else ""
         case _:
             return ""
 
@@ -220,26 +224,26 @@ def _output(outcome: Mapping[str, object]) -> str | None:
     return "\n".join(part for part in (text(outcome, "stdout"), text(outcome, "stderr")) if part)
 
 
-def _exit_status(block: Block, said: str, outcome: Mapping[str, object]) -> int | None:
-    given = status_of(outcome.get("exitCode"))
-    if given is not None:
-        return given
+def _exit_status(block: Block, result_text: str, outcome: Mapping[str, object]) -> int | None:
+    reported_status = status_of(outcome.get("exitCode"))
+    if reported_status is not None:
+        return reported_status
     if block.is_error:
-        found = _EXIT.match(said)
-        return int(found[1]) if found else None
+        status_match = _EXIT.match(result_text)
+        return int(status_match[1]) if status_match else None
     if outcome.get("interrupted") is True or "returnCodeInterpretation" in outcome:
-        return None  # it ended otherwise than with 0, and nothing says how
+        return None  # its exit status was not 0, but is not recorded
     # A command's result says `is_error: false`; other tools' results leave it out.
     return 0 if block.is_error is False and ("stdout" in outcome or not outcome) else None
 
 
 def _edited_in_shell(call: str, outcome: Mapping[str, object], frame: Frame) -> Iterator[Event]:
-    """The files that a command changed, as if each had been edited by a tool of its own."""
+    """The files that a command changed, as if a separate tool call had edited each."""
     for file in map(mapping, items(mapping(outcome.get("bashEditDiff")).get("files"))):
         if path := text(file, "filePath"):
-            own = f"{call}:{path}"
+            call_id = f"{call}:{path}"
             action = Action.WRITE if file.get("created") is True else Action.EDIT
-            asked = frame.part(Origin.ASSISTANT, f"call/{path}")
+            call_fields = frame.part(Origin.ASSISTANT, f"call/{path}")
             ended = frame.part(Origin.TOOL, f"end/{path}")
-            yield ToolCalled(**asked, call=own, tool="Bash", action=action, subject=path)
-            yield ToolReturned(**ended, call=own, ok=True)
+            yield ToolCalled(**call_fields, call=call_id, tool="Bash", action=action, subject=path)
+            yield ToolReturned(**ended, call=call_id, ok=True)

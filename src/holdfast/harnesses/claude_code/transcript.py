@@ -1,7 +1,7 @@
 """Transcript: the records of a Claude Code session as events.
 
-It reads a file from a cursor and remembers nothing else between two reads. Which records there are is in
-`records`, what the tools do in `tools`, whose words a text holds in `prompts`.
+It reads a file from a cursor and remembers nothing else between two reads. `records` has the record types,
+`tools` says what the tools do, `prompts` finds the user's words.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from holdfast.harnesses.claude_code.prompts import summary_of, typed
 from holdfast.harnesses.claude_code.records import (
     PASSED_OVER,
     PASSED_OVER_UNREAD,
+    READ_TYPES,
     RECORD,
-    TOLD,
     Attachment,
     Kind,
     Message,
@@ -46,15 +46,15 @@ from holdfast.harnesses.lines import Line, files_below, read_lines
 
 _SUBAGENT = "agent-"
 _SUMMARISER = "agent-acompact-"
-"""How the file of the agent that writes a compaction's summary is named: it does no work of its own."""
+"""How the file name of the agent that writes a compaction's summary begins: that agent does no work."""
 _HEAD = 1 << 16
 _AWAITED_KEPT = 16
 
 
 class _Reached(msgspec.Struct, frozen=True):
-    """What a record may take over from those before it: the time, and the turn in which it stands.
+    """What a record may take over from earlier ones: the time, and its turn.
 
-    Also the calls that ask the person or keep the task list: any tool's result may look like theirs.
+    Also the calls that ask the user or change the task list: any tool's result may look like theirs.
     """
 
     at: int = 0
@@ -66,13 +66,13 @@ _FIELDS = _Reached.__struct_fields__
 
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
-    """The records behind the cursor as events of this session, whatever session a record itself names."""
+    """The records after the cursor as events of this session, whatever session a record itself names."""
     file_agent = path.stem.removeprefix(_SUBAGENT) if path.parent.name == "subagents" else MAIN
     return _read(path, session, cursor, limit, lambda record: _agent(record, file_agent))
 
 
 def read_subagent(path: Path, session: str, cursor: str, limit: int) -> Batch:
-    """The same of a subagent's transcript, with that subagent as the main agent."""
+    """The same for a subagent's transcript, with that subagent as the main agent."""
     return _read(path, session, cursor, limit, lambda _: MAIN)
 
 
@@ -92,53 +92,53 @@ def _read(path: Path, session: str, cursor: str, limit: int, agent_of: Callable[
             reached = _after(reached, record)
             # The first says where the session began; later ones follow every `cd` of the agent.
             cwd = cwd or record.cwd or ""
-            events += _told(record, _frame(record, line, session, agent_of(record), reached), reached)
-    written = msgspec.json.encode((stretch.cursor, reached.at, reached.turn, reached.awaited)).decode()
-    return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
+            events += _events_of(record, _frame(record, line, session, agent_of(record), reached), reached)
+    new_cursor = msgspec.json.encode((stretch.cursor, reached.at, reached.turn, reached.awaited)).decode()
+    return Batch(tuple(events), tuple(skipped), new_cursor, stretch.done, cwd)
 
 
 def transcripts(folder: Path) -> Iterator[Path]:
-    """The files that may be a session's. Older versions kept those of subagents beside them."""
+    """The files that may be a session's. Older versions stored those of subagents beside them."""
     return (path for path in files_below(folder) if not path.name.startswith(_SUBAGENT))
 
 
 def session_of(path: Path) -> str:
-    """The session's key: its file is named after it. Empty where nothing at its start is such a record."""
+    """The session's key, which is the file's name; empty if the file does not begin with such records."""
     records = map(_record, read_lines(path, "", _HEAD).lines)
     return path.stem if any(isinstance(record, Record) and record.uuid for record in records) else ""
 
 
 def subagent_transcripts(path: Path) -> tuple[Path, ...]:
-    """The regular files beside a session's transcript in which its subagents' work stands."""
+    """The regular files with the work of a session's subagents."""
     folder = path.parent / path.stem / "subagents"
     try:
-        found = [
+        entries = [
             entry
             for entry in folder.glob(f"{_SUBAGENT}*.jsonl")
             if entry.is_file() and not entry.is_symlink()
         ]
     except OSError:
         return ()
-    return tuple(entry for entry in sorted(found) if not entry.name.startswith(_SUMMARISER))
+    return tuple(entry for entry in sorted(entries) if not entry.name.startswith(_SUMMARISER))
 
 
 def _parsed(cursor: str) -> tuple[str, _Reached]:
     try:
         place, *rest = msgspec.json.decode(cursor)
-        # Cursors of old have no calls in them.
+        # Old cursors hold no calls.
         return msgspec.convert(place, str), msgspec.convert(dict(zip(_FIELDS, rest, strict=False)), _Reached)
     except (ValueError, TypeError):
         return "", _Reached()
 
 
 def _record(line: Line) -> Record | Skipped | None:
-    """The record on this line if it may tell something."""
+    """The record on this line, if it may say something about the work."""
     if line.content.startswith(PASSED_OVER_UNREAD):
         return None
     record = decoded(RECORD, line.content)
     if isinstance(record, Skipped):
         return Skipped(record.reason, line.where)
-    if record.type in TOLD:
+    if record.type in READ_TYPES:
         return record
     if record.type in PASSED_OVER:
         return None
@@ -149,28 +149,28 @@ def _record(line: Line) -> Record | Skipped | None:
 def _after(reached: _Reached, record: Record) -> _Reached:
     at = milliseconds(record.timestamp) if record.timestamp else 0
     awaited = reached.awaited
-    if record.type == "assistant" and (found := tools.awaited(record.message)):
-        awaited = (*awaited, *found)[-_AWAITED_KEPT:]
+    if record.type == "assistant" and (new_calls := tools.awaited(record.message)):
+        awaited = (*awaited, *new_calls)[-_AWAITED_KEPT:]
     return _Reached(at or reached.at, record.turn or reached.turn, awaited)
 
 
 def _agent(record: Record, file_agent: str) -> str:
-    """Which agent a record is of, in a file that is named after that agent or after the session."""
+    """Which agent a record belongs to, in a file named after that agent or after the session."""
     if not record.sidechain and file_agent == MAIN:
         return MAIN
     return record.agent or (file_agent if file_agent != MAIN else "sidechain")
 
 
 def _frame(record: Record, line: Line, session: str, agent: str, reached: _Reached) -> Frame:
-    # Every record has an id; should one ever lack it, the place where it stands is as good.
-    known = record.uuid or f"@{line.at}"
-    return Frame(session, known, reached.at, agent, record.parent or "", reached.turn)
+    # Every record has an id; if one ever lacks it, its position serves as well.
+    record_id = record.uuid or f"@{line.at}"
+    return Frame(session, record_id, reached.at, agent, record.parent or "", reached.turn)
 
 
-def _told(record: Record, frame: Frame, reached: _Reached) -> Iterable[Event]:
+def _events_of(record: Record, frame: Frame, reached: _Reached) -> Iterable[Event]:
     match record:
         case Record(type="assistant", message=Message() as message):
-            # A failed request is told in the assistant's role; nobody said it.
+            # A failed request is reported in the assistant's role, but the model did not say it.
             return () if record.is_api_error or message.model == "<synthetic>" else _assistant(message, frame)
         case Record(type="user", message=Message() as message):
             return _user(record, message, frame, reached)
@@ -199,14 +199,14 @@ def _assistant(message: Message, frame: Frame) -> Iterator[Event]:
 def _said(text: str, frame: Frame) -> Iterator[Event]:
     text = without_ours(text).strip()
     if text:
-        yield AssistantText(**frame.told(Origin.ASSISTANT), text=text)
+        yield AssistantText(**frame.common(Origin.ASSISTANT), text=text)
 
 
 def _usage(tokens: Tokens, message: Message, frame: Frame) -> Usage:
-    """The tokens of one request: each of its records carries them, a later one with more output."""
+    """The tokens of one request: each of its records has them, later ones with more output."""
     output = count(tokens.output_tokens)
     return Usage(
-        **frame.told(Origin.HARNESS, f"usage:{message.id or frame.record}"),
+        **frame.common(Origin.HARNESS, f"usage:{message.id or frame.record}"),
         revision=output,
         input=count(tokens.input_tokens),
         output=output,
@@ -229,7 +229,7 @@ def _user(record: Record, message: Message, frame: Frame, reached: _Reached) -> 
         elif block.type == "text" and block.text:
             texts[number] = block.text
     if texts:
-        # What a person sends may come in several blocks; it is known by the first.
+        # A message of the user may come in several blocks; it has the id of the first.
         yield from _spoken(record, "\n".join(texts.values()), frame.block(min(texts)))
 
 
@@ -245,27 +245,27 @@ def _spoken(record: Record, text: str, frame: Frame) -> Iterator[Event]:
 
 
 def _prompt(text: str, turn: str, frame: Frame) -> Iterator[Event]:
-    # What a subagent is told to do was written by the agent that started it.
+    # A subagent's task was written by the agent that started it.
     text = typed(text)
     if text and frame.is_main:
-        yield Prompt(**frame.told(Origin.HUMAN), text=text, turn=turn)
+        yield Prompt(**frame.common(Origin.HUMAN), text=text, turn=turn)
 
 
 def _attached(attachment: Attachment, frame: Frame) -> Iterator[Event]:
     match attachment.type:
         case "hook_additional_context" | "hook_success":
-            # A hook that answers in JSON has both, and the success then has no content.
+            # A hook that answers in JSON leaves both records, and the success then has no content.
             yield from _brief(tools.content_text(attachment.content), frame)
         case "queued_command":
             yield from _queued(attachment, frame)
         case "model" if frame.is_main and attachment.identity and attachment.identity.model:
-            yield ModelChanged(**frame.told(Origin.HARNESS), model=attachment.identity.model)
+            yield ModelChanged(**frame.common(Origin.HARNESS), model=attachment.identity.model)
         case _:
             return
 
 
 def _queued(attachment: Attachment, frame: Frame) -> Iterator[Event]:
-    """What was sent into a running turn; it does not say into which, so that the last one named is it."""
+    """What was sent into a running turn; it does not name the turn, so the last one named is used."""
     text = tools.content_text(attachment.prompt)
     if text.startswith(tools.NOTIFICATION):
         yield from tools.notified(text, frame)
@@ -275,19 +275,19 @@ def _queued(attachment: Attachment, frame: Frame) -> Iterator[Event]:
 
 def _brief(text: str, frame: Frame) -> Iterator[Event]:
     if frame.is_main and is_ours(text):
-        yield BriefSeen(**frame.told(Origin.OURS), text=text)
+        yield BriefSeen(**frame.common(Origin.OURS), text=text)
 
 
 def _summary(text: str, frame: Frame) -> Iterator[Event]:
-    # A subagent's window may be compacted too; the session's goes on.
+    # A subagent's window may be compacted too; the session's window is not affected.
     if frame.is_main:
-        yield Compacted(**frame.told(Origin.HARNESS), sign=Sign.SUMMARY, summary=summary_of(text))
+        yield Compacted(**frame.common(Origin.HARNESS), sign=Sign.SUMMARY, summary=summary_of(text))
 
 
 def _boundary(record: Record, frame: Frame) -> Compacted:
     tokens = record.compression
     return Compacted(
-        **frame.told(Origin.HARNESS),
+        **frame.common(Origin.HARNESS),
         sign=Sign.BOUNDARY,
         tokens_before=count(tokens.before if tokens else None),
         tokens_after=count(tokens.after if tokens else None),
@@ -296,5 +296,5 @@ def _boundary(record: Record, frame: Frame) -> Compacted:
 
 
 def _by_person(origin: Kind | None) -> bool:
-    """Whether a text came from a person, where the record says from whom; older records do not say."""
+    """Whether a text came from the user, if the record says from whom; older records do not say."""
     return origin is None or origin.kind in (None, "human")

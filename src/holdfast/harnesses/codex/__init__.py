@@ -1,7 +1,7 @@
 """Codex, as the rest of Holdfast sees it.
 
-The work is done by `hooks` (letters and replies), `transcript` (records) and `setup` (what to install);
-here they are only put together.
+`hooks` (hook events and replies), `transcript` (records) and `setup` (what to install) do the work; this
+class puts them together.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from holdfast.harnesses.lines import files_below
 
 
 class Codex:
-    """The contract, kept for Codex.
+    """The harness contract for Codex.
 
-    `folder` is where it was told to keep its files; empty for the usual place. With a `root` its settings are
-    those of the project there.
+    `folder` is the folder for its files; empty for the usual one. With a `root` its settings are those of the
+    project there.
     """
 
     name: str = "codex"
@@ -55,7 +55,7 @@ class Codex:
         return Codex(self._folder, root)
 
     def _settings(self, home: Path) -> Path:
-        """The folder of the settings that are meant: the user's, or those of one project."""
+        """The folder of the settings: the user's, or one project's."""
         return self._root / ".codex" if self._root else self._in(home)
 
     def _in(self, home: Path) -> Path:
@@ -71,15 +71,17 @@ class Codex:
         return hook_payload.rehearsal("UserPromptSubmit", first, second, cwd, prompt)
 
     def command_line(self, way: Way, words: Sequence[str], text: str) -> tuple[str, ...]:
-        # A value that reads as TOML is taken as such, and JSON's strings do.
-        told = ("-c", f"developer_instructions={msgspec.json.encode(text).decode()}") if text else ()
+        # A value that is valid TOML is read as TOML, and JSON strings are.
+        prompt_options = (
+            ("-c", f"developer_instructions={msgspec.json.encode(text).decode()}") if text else ()
+        )
         match way:
             case Way.RUN:
-                return (*told, *words)
+                return (*prompt_options, *words)
             case Way.EXEC:
-                return (*told, "exec", *words)
+                return (*prompt_options, "exec", *words)
             case Way.RESUME:
-                return (*told, "resume", *(words or ("--last",)))
+                return (*prompt_options, "resume", *(words or ("--last",)))
 
     def farewell(self, session: str, transcript: str, cwd: str) -> bytes:
         return hook_payload.farewell(session, transcript, cwd)
@@ -88,7 +90,7 @@ class Codex:
         return hooks.answer_size(answer)
 
     def is_shared(self, command: Sequence[str]) -> bool:
-        # Its terminal and its editors are served by one background process, which goes on when they close.
+        # One background process serves its terminal and its editors, and keeps running when they close.
         return "app-server" in command
 
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
@@ -114,7 +116,7 @@ class Codex:
         return transcript.read_subagent(path, session, cursor, limit)
 
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - it is told by the call alone
-        # A subagent's thread is its own; its session is that of the agent which started it.
+        # A subagent has its own thread; its session is that of the agent which started it.
         return text(meta, "sessionId", "threadId")
 
     def call_id(self, meta: Mapping[str, object]) -> str:

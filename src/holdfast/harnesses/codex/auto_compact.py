@@ -1,7 +1,7 @@
 """Auto-compaction: at how many tokens Codex compacts by itself, as its configuration says.
 
-The window that it tells with every count is 95 % of the model's own; where the user set no limit, it compacts
-at 90 % of the latter.
+The window that it reports with every token count is 95 % of the model's own; if the user set no limit, it
+compacts at 90 % of the latter.
 """
 
 from __future__ import annotations

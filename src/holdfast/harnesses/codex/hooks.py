@@ -1,7 +1,7 @@
-"""Hooks: Codex's letters in, its replies out.
+"""Hooks: parse Codex's hook events and write its replies.
 
-A letter is one hook's JSON. Before a compaction Codex takes no words of ours; it takes the brief with the
-start that follows. Nothing here looks at a file.
+Before a compaction Codex accepts no text; it accepts the brief at the session start that follows. No file is
+read here.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 CARRIED = ("CODEX_HOME",)
 QUIET = ("Stop", "PostCompact", "SessionEnd", "Interrupt")
 ANSWER_LIMIT = 10_000
-"""Bytes: Codex takes 2,500 tokens, counts four bytes as one, and cuts the middle out of what is longer."""
+"""Bytes: Codex accepts 2,500 tokens, counts four bytes as one, and cuts the middle out of longer texts."""
 
 _ROLLOUT = re.compile(r"rollout-[0-9T-]+-(?P<thread>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 
 
 def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
-    """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
+    """Parse a hook event; an unknown one still triggers a read of the transcript."""
     opened = hook_payload.opened(payload, envelope)
     if isinstance(opened, Skipped):
         return opened
     if _is_subagents(opened):
-        # It says which session, but neither its prompt nor its compaction nor its file is the session's.
+        # It names the session, but its prompt, compaction and file are the subagent's.
         return hook_payload.understood(opened, HookContent(), opened.text("cwd"), "")
-    return hook_payload.understood(opened, _said(opened), opened.text("cwd"), opened.transcript)
+    return hook_payload.understood(opened, _content(opened), opened.text("cwd"), opened.transcript)
 
 
 def render_reply(hook_event: HookEvent, brief: str) -> bytes:
-    """The hook's answer; anything else than these fields would make Codex refuse the whole of it."""
+    """The hook's answer; any other field would make Codex reject all of it."""
     return (
         hook_payload.go_on(brief) if hook_event.ask is Ask.STOP else hook_payload.context(hook_event, brief)
     )
@@ -47,12 +47,12 @@ def answer_size(answer: str) -> int:
 
 
 def _is_subagents(payload: SessionPayload) -> bool:
-    """Whether an agent that another one started rang: it gives the session of that one as its own."""
+    """Whether a subagent sent the hook event: it names its parent's session as its own."""
     rollout = _ROLLOUT.fullmatch(PurePath(payload.transcript).name)
     return bool(payload.text("agent_id")) or (rollout is not None and rollout["thread"] != payload.session)
 
 
-def _said(payload: SessionPayload) -> HookContent:
+def _content(payload: SessionPayload) -> HookContent:
     match payload.event:
         case "SessionStart":
             return hook_payload.started(payload)

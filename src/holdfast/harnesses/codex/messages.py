@@ -1,7 +1,7 @@
-"""Messages: what a person and the agent said, and what was put before the agent.
+"""Messages: what the user and the agent said, and what was given to the agent.
 
-Each message stands in a rollout at least twice, as an item and as an event; it is told once. Whose words a
-text holds is for `prompts` to say.
+A rollout holds each message at least twice, as an item and as an event; it is reported once. `prompts` says
+whose words a text holds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import zip_longest
 from holdfast.core.events.event import AssistantText, BriefSeen, Event, Origin, Prompt, SubagentStopped
 from holdfast.core.events.fence import is_ours, without_ours
 from holdfast.harnesses.codex.prompts import typed
-from holdfast.harnesses.codex.reached import RecordContext
+from holdfast.harnesses.codex.record_context import RecordContext
 from holdfast.harnesses.codex.records import Item, object_in
 from holdfast.harnesses.fields import capped, items, mapping, text
 from holdfast.harnesses.frame import Frame
@@ -24,7 +24,7 @@ _NOTIFICATION = re.compile(
 
 
 def message(item: Item, frame: Frame, reached: RecordContext) -> Iterable[Event]:
-    """What an item in somebody's role says."""
+    """The events of an item that has a role."""
     blocks, record = texts(item.content), item.id or ""
     words = "\n".join(blocks)
     match item.role:
@@ -41,10 +41,10 @@ def message(item: Item, frame: Frame, reached: RecordContext) -> Iterable[Event]
 def prompted(
     way: str, record: str, turn: str, blocks: Iterable[tuple[str, str]], frame: Frame, reached: RecordContext
 ) -> Iterable[Event]:
-    """What a person typed; what a subagent is told was written by the agent that started it."""
+    """What the user typed; a subagent's task was written by the agent that started it."""
     words = typed(blocks)
     if words and reached.is_main and reached.is_news(way, "user", words):
-        return (Prompt(**frame.told(Origin.HUMAN, record), text=words, turn=turn),)
+        return (Prompt(**frame.common(Origin.HUMAN, record), text=words, turn=turn),)
     return ()
 
 
@@ -52,22 +52,22 @@ def said(way: str, record: str, words: str, frame: Frame, reached: RecordContext
     """What the agent said."""
     words = without_ours(words).strip()
     if words and reached.is_news(way, "assistant", words):
-        return (AssistantText(**frame.told(Origin.ASSISTANT, record), text=words),)
+        return (AssistantText(**frame.common(Origin.ASSISTANT, record), text=words),)
     return ()
 
 
 def completed(
     fields: Mapping[str, object], turn: str, frame: Frame, reached: RecordContext
 ) -> Iterable[Event]:
-    """What an event says about a message that is now whole."""
+    """What an event says about a message that is now complete."""
     blocks, record = texts(fields.get("content")), text(fields, "id")
     if fields.get("type") == "UserMessage":
-        return prompted("completed", record, turn, [(one, "") for one in blocks], frame, reached)
+        return prompted("completed", record, turn, [(block, "") for block in blocks], frame, reached)
     return said("completed", record, "\n".join(blocks), frame, reached)
 
 
 def texts(content: object) -> list[str]:
-    """The texts of a content that is a text or a list of blocks; a block without any holds its place."""
+    """The texts of a content that is a text or a list of blocks; a block without text gives an empty one."""
     if isinstance(content, str):
         return [content]
     return [block if isinstance(block, str) else text(mapping(block), "text") for block in items(content)]
@@ -82,21 +82,21 @@ def _with_kinds(blocks: list[str], item: Item) -> Iterator[tuple[str, str]]:
 
 def _brief(words: str, record: str, frame: Frame, reached: RecordContext) -> Iterator[Event]:
     if reached.is_main and is_ours(words):
-        yield BriefSeen(**frame.told(Origin.OURS, record), text=words)
+        yield BriefSeen(**frame.common(Origin.OURS, record), text=words)
 
 
 def _notified(words: str, record: str, frame: Frame) -> Iterator[Event]:
     """How a subagent ended."""
-    found = _NOTIFICATION.match(words)
-    if found is None:
+    notification = _NOTIFICATION.match(words)
+    if notification is None:
         return
-    told = object_in(found["told"])
-    agent = text(told, "agent_path", "agent_id")
-    status = told.get("status")
+    fields = object_in(notification["told"])
+    agent = text(fields, "agent_path", "agent_id")
+    status = fields.get("status")
     last_words = text(mapping(status), "completed", "errored") or (status if isinstance(status, str) else "")
     if agent and last_words not in ("running", "pending_init"):
         yield SubagentStopped(
-            **frame.told(Origin.TOOL, record),
+            **frame.common(Origin.TOOL, record),
             subagent=agent,
             text=capped(without_ours(last_words)),
         )

@@ -1,7 +1,6 @@
-"""Outcomes: how a call ended, read from the many shapes in which Codex writes it.
+"""Outcomes: how a call ended, read from the many forms in which Codex writes it.
 
-Only what stands before a command's own output is trusted to be Codex's word. Which call it was is for
-`tools` to say.
+Only the text before a command's own output is trusted to come from Codex. `tools` knows which call it was.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _HEADER = re.compile(
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) *(-?\d{1,10})\b", re.MULTILINE)
 _RUNNING = re.compile(r"^Process running with session ID (\w{1,20})\b", re.MULTILINE)
 _DENIED = re.compile(r"\A[^\n]{0,120}\bexit code:? (\d{1,5}), stdout:")
-# Said in place of an output, in the first line, where a command or a patch did not run at all.
+# In place of an output, in the first line, if a command or a patch did not run at all.
 _REFUSED = re.compile(
     r"\A[^\n]{0,200}?\b(?:failed|failure|invalid|rejected|denied|aborted|error|unsupported|timed out)\b",
     re.IGNORECASE,
@@ -35,7 +34,7 @@ _BROKEN = re.compile(
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How it ended and what it said; `process` is the number of one that has not ended yet."""
+    """How a call ended and its output; `process` is the number of a process that is still running."""
 
     ok: bool
     exit_status: int | None = None
@@ -49,11 +48,11 @@ def of_output(output: object, action: Action) -> Outcome:
         return _of_text(output, action)
     fields = mapping(output)
     content = fields.get("content", fields.get("output")) if fields else output
-    told = _of_text("\n".join(filter(None, texts(content))), action)
+    outcome = _of_text("\n".join(filter(None, texts(content))), action)
     success = fields.get("success")
-    if isinstance(success, bool) and told.exit_status is None:
-        return Outcome(success, None, told.text, told.process)
-    return told
+    if isinstance(success, bool) and outcome.exit_status is None:
+        return Outcome(success, None, outcome.text, outcome.process)
+    return outcome
 
 
 def of_report(fields: Mapping[str, object]) -> Outcome:
@@ -65,37 +64,37 @@ def of_report(fields: Mapping[str, object]) -> Outcome:
     if fields.get("success") is False or answer.get("isError") is True or result.get("Err") is not None:
         ok = False
     streams = "\n".join(filter(None, (text(fields, "stdout"), text(fields, "stderr"))))
-    said = text(fields, "aggregated_output") or streams or "\n".join(texts(answer.get("content")))
-    said = said or text(result, "Err") or text(mapping(fields.get("error")), "message")
-    return Outcome(ok, exit_status, _kept(said))
+    output = text(fields, "aggregated_output") or streams or "\n".join(texts(answer.get("content")))
+    output = output or text(result, "Err") or text(mapping(fields.get("error")), "message")
+    return Outcome(ok, exit_status, _stored_text(output))
 
 
 _FAILED = ("failed", "declined", "error", "canceled", "cancelled", "interrupted")
 
 
-def _of_text(said: str, action: Action) -> Outcome:
-    wrapped = object_in(said)
+def _of_text(whole: str, action: Action) -> Outcome:
+    wrapped = object_in(whole)
     exit_status = status_of(mapping(wrapped.get("metadata")).get("exit_code")) if wrapped else None
     if exit_status is not None:
-        return Outcome(exit_status == 0, exit_status, _kept(text(wrapped, "output")))
-    header = _HEADER.match(said)
+        return Outcome(exit_status == 0, exit_status, _stored_text(text(wrapped, "output")))
+    header = _HEADER.match(whole)
     if header is None:
-        return _without_header(said, action)
-    output = _kept(said[header.end() :])
-    if found := _EXIT.search(header[0]):
-        exit_status = status_of(int(found[1]))
+        return _without_header(whole, action)
+    output = _stored_text(whole[header.end() :])
+    if exit_match := _EXIT.search(header[0]):
+        exit_status = status_of(int(exit_match[1]))
         return Outcome(not exit_status, exit_status, output)
     running = _RUNNING.search(header[0])
     return Outcome(ok=True, text=output, process=running[1] if running else "")
 
 
-def _without_header(said: str, action: Action) -> Outcome:
-    denied = _DENIED.match(said)
+def _without_header(whole: str, action: Action) -> Outcome:
+    denied = _DENIED.match(whole)
     if denied:
-        return Outcome(ok=False, exit_status=int(denied[1]), text=_kept(said))
+        return Outcome(ok=False, exit_status=int(denied[1]), text=_stored_text(whole))
     refusal = _REFUSED if action in (Action.RUN, Action.EDIT) else _BROKEN
-    return Outcome(not refusal.match(said), None, _kept(said))
+    return Outcome(not refusal.match(whole), None, _stored_text(whole))
 
 
-def _kept(said: str) -> str:
-    return capped(without_ours(said))
+def _stored_text(output: str) -> str:
+    return capped(without_ours(output))

@@ -1,7 +1,7 @@
-"""Patches: the patches that an agent hands to Codex, as one text within a limit.
+"""Patches: the patches that an agent passes to Codex, as one text within a limit.
 
-A patch comes as a tool's input, inside a shell command, or as a list of changes. Which files it touches is
-read from its headers by the core; here it is only found, and kept short without losing a header.
+A patch comes as a tool's input, inside a shell command, or as a list of changes. The core reads from its
+headers which files it touches; here it is only extracted, and shortened without losing a header.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from holdfast.harnesses.fields import TEXT_LIMIT, capped, mapping, text
 
 _BEGIN, _END = "*** Begin Patch", "\n*** End Patch"
-# A patch in a shell: nothing but a change of directory before it, nothing but the mark of its end behind.
+# A patch in a shell: only a change of directory before it, only its end marker after it.
 _BEFORE = re.compile(r"\s*(?:cd (?P<folder>[^\s&;|]+) *&& *)?(?:apply_?patch)\b[^\n]*\n?\Z")
 _BEHIND = re.compile(r"\s*+(?:\w++|['\"])?[\s)]*+\Z")
 _FIRST = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: *(\S[^\r\n]*)", re.MULTILINE)
@@ -35,7 +35,7 @@ def patch_in(command: str) -> str:
 
 
 def under(folder: str, patch: str) -> str:
-    """The patch with its relative paths under this folder; as it is where no folder is given."""
+    """The patch with its relative paths under this folder; unchanged for an empty folder."""
     folder = folder.strip("'\"").rstrip("/")
     if folder in ("", "."):
         return patch
@@ -44,8 +44,8 @@ def under(folder: str, patch: str) -> str:
 
 def first_file(patch: str) -> str:
     """The first file that the patch names."""
-    found = _FIRST.search(patch)
-    return found[1].strip() if found else ""
+    header = _FIRST.search(patch)
+    return header[1].strip() if header else ""
 
 
 def shortened_patch(patch: str) -> str:

@@ -1,7 +1,7 @@
-"""Prompts: what of a text in the user's role a person typed, and what Codex put there itself.
+"""Prompts: separate what the user typed from what Codex added to a text in the user's role.
 
-Newer rollouts say for each block who wrote it; for the others the text itself must do. Whether a record may
-hold a prompt at all is for `messages` to say.
+Newer rollouts say for each block who wrote it; in older ones the text itself must show it. `messages` knows
+which records may hold a prompt.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOT_TYPED = re.compile(
     r")",
     re.IGNORECASE,
 )
-# What editors put before the words themselves, and the tags that stand around a picture.
+# What editors put before the user's words, and the tags around an image.
 _EDITOR = re.compile(r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user)\b")
 _REQUEST = re.compile(r"^## My request for Codex:[ \t]*", re.MULTILINE)
 _PICTURE = re.compile(r"</?image\b[^<>]*>")
@@ -33,13 +33,13 @@ _HANDED_OVER, _INTRODUCED = "Another language model started to solve this proble
 
 
 def typed(blocks: Iterable[tuple[str, str]]) -> str:
-    """What a person typed of these blocks of text, each with its kind; empty where nobody did."""
+    """What the user typed in these blocks of text, each with its kind; empty if nothing."""
     texts = [_request(text) for text, kind in blocks if _is_typed(text, kind)]
     return "\n".join(text for text in texts if text)
 
 
 def summary_of(message: str) -> str:
-    """A compaction's summary without the words that introduce it, and without our own."""
+    """A compaction's summary without its introduction and without Holdfast's own text."""
     _, _, introduced = message.partition(_HANDED_OVER)
     _, _, summary = introduced.partition(_INTRODUCED)
     return without_ours(summary or message).strip()
@@ -54,6 +54,6 @@ def _is_typed(text: str, kind: str) -> bool:
 def _request(text: str) -> str:
     text = without_ours(text)
     if _EDITOR.match(text):
-        found = _REQUEST.search(text)
-        text = text[found.end() :] if found else ""
+        request_match = _REQUEST.search(text)
+        text = text[request_match.end() :] if request_match else ""
     return _PICTURE.sub("", text).strip()

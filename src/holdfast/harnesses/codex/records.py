@@ -1,8 +1,8 @@
-"""Records: the lines of a Codex rollout as it writes them, with only the fields that we read.
+"""Records: the lines of a Codex rollout, with only the fields that Holdfast reads.
 
-Three generations are known: bare items, items in a typed envelope, and envelopes with an ordinal whose forks
-point into their parent. What a record means is for `transcript`, `messages` and `tools` to say. An item is
-decoded whole with its record, because all of it is asked for; what other records hold waits until it is.
+There are three generations: bare items, items in a typed envelope, and envelopes with an ordinal whose forks
+point into their parent. `transcript`, `messages` and `tools` interpret the records. An item is decoded
+together with its record, because all of it is used; other payloads are decoded on use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Metadata(msgspec.Struct):
 
 
 class Envelope(msgspec.Struct):
-    """What stands around every payload."""
+    """The fields around every payload."""
 
     timestamp: str | None = None
     ordinal: int | None = None
@@ -74,7 +74,7 @@ class Passthrough(msgspec.Struct):
 
 
 class Item(msgspec.Struct):
-    """What the model was sent or answered: a message, a tool's call, a tool's output."""
+    """What the model was sent or answered: a message, a tool call, a tool's output."""
 
     type: str = ""
     id: str | None = None
@@ -93,7 +93,7 @@ class Item(msgspec.Struct):
 
     @property
     def call(self) -> str:
-        """The id under which the call and its output are known."""
+        """The id that the call and its output share."""
         return self.call_id or self.id or ""
 
 
@@ -119,7 +119,7 @@ class TokenInfo(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """An event of those that come most often: how many tokens there were, or what somebody said."""
+    """One of the most frequent events: a token count, or a message."""
 
     type: str = ""
     info: TokenInfo | None = None
@@ -139,7 +139,7 @@ class TokenCount(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """A compaction: what takes the place of the history, readable only if Codex wrote it itself."""
+    """A compaction: what replaces the history, readable only if Codex wrote it itself."""
 
     message: str | None = None
 
@@ -158,28 +158,30 @@ TOKEN_COUNT = msgspec.json.Decoder(TokenCount)
 SUMMARY = msgspec.json.Decoder(Summary)
 KIND = msgspec.json.Decoder(Kind)
 
-TOLD: frozenset[str] = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
-"""The types of envelope that we read."""
+READ_TYPES: frozenset[str] = frozenset(
+    {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
+)
+"""The types of envelope that are read."""
 
 PASSED_OVER: frozenset[str] = frozenset(
     """world_state token_usage_record inter_agent_communication inter_agent_communication_metadata
     session_state ghost_snapshot""".split()
 )
-"""The types that say nothing about the work, or nothing that another record does not say."""
+"""The types that say nothing about the work, or only what another record says too."""
 
 ITEMS: frozenset[str] = frozenset(
     """message function_call function_call_output local_shell_call local_shell_call_output
     custom_tool_call custom_tool_call_output web_search_call""".split()
 )
-"""The types of item that we read."""
+"""The types of item that are read."""
 
 SILENT_ITEMS: frozenset[str] = frozenset(
     """reasoning tool_search_call tool_search_output image_generation_call compaction context_compaction
     compaction_summary ghost_snapshot other""".split()
 )
-"""The types of item that tell nothing."""
+"""The types of item that say nothing about the work."""
 
-# Looked for where an envelope begins; inside a text every quote would have a backslash before it.
+# These match only an envelope's beginning: inside a text every quote is escaped.
 _SILENT = re.compile(
     rb'"type": ?"(?:world_state|token_usage_record)"|"payload": ?{"type": ?"(?:agent_)?reasoning"'
 )
@@ -195,13 +197,13 @@ ENDS: frozenset[str] = frozenset(
 EVENTS: frozenset[str] = ENDS | frozenset(
     "task_started turn_started user_message agent_message item_completed context_compacted".split()
 )
-"""The types of event that we read, beside the count of tokens."""
+"""The types of event that are read, besides token counts."""
 
 
 def is_silent(line: bytes) -> bool:
-    """Whether a line can be seen to tell nothing before it is decoded: those are the longest."""
+    """Whether a line can be ignored without decoding it: such lines are the longest."""
     head = line[:_ENVELOPE]
-    # To look for a name is several times as fast as to look for the pattern, and most lines have none.
+    # Searching for a name is several times as fast as for the pattern, and most lines have none.
     if head.find(b'reasoning"') < 0 and head.find(b'world_state"') < 0 and head.find(b"token_usage_") < 0:
         return False
     return _SILENT.search(head) is not None
@@ -214,23 +216,23 @@ def record_in(line: bytes) -> ItemRecord | ReportRecord | Record | Skipped:
             return _ITEM_RECORD.decode(line)
         return (_REPORT_RECORD if _REPORT.search(line, 0, _ENVELOPE) else RECORD).decode(line)
     except (ValueError, RecursionError):
-        # The envelope alone may still be as expected: then it is what it holds that cannot be read.
+        # If the envelope alone can be decoded, its payload is what cannot be read.
         return decoded(RECORD, line)
 
 
 def fields_of(raw: msgspec.Raw | bytes) -> Mapping[str, object]:
-    """The object that stands here, also where it is written as a text; otherwise an empty one."""
+    """The JSON object in these bytes, also if it is inside a JSON text; otherwise an empty one."""
     return fields_in(value_of(raw))
 
 
 def fields_in(value: object) -> Mapping[str, object]:
-    """The object that a value is, also where it is written as a text; otherwise an empty one."""
+    """The value if it is an object, also if it is JSON in a text; otherwise an empty one."""
     return object_in(value) if isinstance(value, str) else mapping(value)
 
 
 def object_in(text: str) -> Mapping[str, object]:
-    """The JSON object that a text is; an empty one where it is none."""
+    """The JSON object in a text; an empty one if there is none."""
     if not text.lstrip().startswith("{"):
         return {}
-    found = read_object(text.encode(errors="replace"))
-    return {} if isinstance(found, Skipped) else found
+    value = read_object(text.encode(errors="replace"))
+    return {} if isinstance(value, Skipped) else value

@@ -1,4 +1,4 @@
-"""Setup: which hooks Codex is asked to call, how it gets our tools, and whether it is there at all.
+"""Setup: the hooks and tools to install for Codex, and whether it is installed.
 
 Nothing is written here: the wanted entries are returned, and `files` merges them into its own files.
 """
@@ -12,8 +12,8 @@ from pathlib import Path
 from holdfast.core.events.guidance import INSTRUCTIONS, Skill, copies_of
 from holdfast.core.events.install_request import Json, WantedBlock, WantedCopy, WantedEntry, WantedMember
 
-# Seconds. The hook itself gives up sooner; these only bound a machine that cannot even start it. To the last
-# two Codex gives three at most, and complains about more.
+# Seconds. The hook itself gives up sooner; these limits only matter if it cannot even start. For the last
+# two Codex allows three at most, and warns about more.
 TIMEOUTS = (
     ("SessionStart", 5),
     ("UserPromptSubmit", 5),
@@ -39,22 +39,22 @@ def wanted(hook_command: str, folder: Path) -> tuple[WantedEntry, ...]:
 
 
 def wanted_server(relay: Sequence[str], folder: Path) -> WantedMember:
-    """The server of our tools."""
+    """The server of Holdfast's tools."""
     program, *words = relay
     value: dict[str, Json] = {"command": program, "args": [*words]}
     return WantedMember(folder / "config.toml", ("mcp_servers", "holdfast"), value, identity=relay[3])
 
 
 def wanted_word(folder: Path) -> WantedBlock:
-    """A word about the tools in the instructions that every session gets."""
+    """A paragraph about the tools in the instructions for every session."""
     return WantedBlock(folder / "AGENTS.md", INSTRUCTIONS)
 
 
 def guidance(folder: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-    """The skills; its user calls one by `$name`."""
+    """The skills; its user calls one with `$name`."""
     return copies_of(skills, folder / "skills")
 
 
 def present(folder: Path, search_path: str) -> bool:
-    """Whether Codex seems to be installed: it has its folder, or the program is on the search path."""
+    """Whether Codex seems to be installed: its folder exists, or the program is on the search path."""
     return folder.is_dir() or shutil.which("codex", path=search_path) is not None

@@ -1,7 +1,7 @@
 """Threads: which other rollouts belong to a session.
 
-A fork keeps its parent's history in the parent's file, and a subagent writes a file of its own beside the
-session's. Only regular files are looked at, and no link is followed.
+A fork's earlier history is in its parent's file, and a subagent writes its own file beside the session's.
+Only regular files are read, and no link is followed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.harnesses.packed import read_lines
 from holdfast.lazy_dataclass import dataclass
 
 ENDINGS = (".jsonl", ".jsonl.zst")
-"""Rollouts that nobody has opened for long may be packed."""
+"""Rollouts that were not opened for long may be packed."""
 _HEAD = 1 << 16
 _GENERATIONS = 8
 """How many forks of forks are followed."""
@@ -28,7 +28,7 @@ _ID = re.compile(r"[0-9A-Za-z_-]{1,100}")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A file that a fork continues, up to where it left it."""
+    """A file that a fork continues, up to the point of the fork."""
 
     path: Path
     end_ordinal: int | None
@@ -37,36 +37,36 @@ class Base:
 
 def bases(path: Path) -> tuple[Base, ...]:
     """The files whose beginnings are part of this session, the oldest first."""
-    found: list[Base] = []
-    seen = {path}
-    while len(found) < _GENERATIONS:
+    base_files: list[Base] = []
+    visited = {path}
+    while len(base_files) < _GENERATIONS:
         base = _base(path)
-        if base is None or base.path in seen:
+        if base is None or base.path in visited:
             break
-        found.append(base)
-        seen.add(base.path)
+        base_files.append(base)
+        visited.add(base.path)
         path = base.path
-    return tuple(reversed(found))
+    return tuple(reversed(base_files))
 
 
 def subagent_transcripts(path: Path) -> tuple[Path, ...]:
     """The rollouts of subagents that this session started, on its day or the next."""
-    own = head(path)
-    if own is None or not own.id:
+    own_meta = head(path)
+    if own_meta is None or not own_meta.id:
         return ()
-    found: list[Path] = []
+    rollouts: list[Path] = []
     for folder in (path.parent, *_next_day(path.parent)):
         for beside in _rollouts(folder):
-            # Names begin with the time at which a file was begun: a subagent's comes later.
+            # Names begin with the time of a file's creation: a subagent's comes later.
             is_later = beside.name >= path.name or not path.name.startswith("rollout-")
             meta = head(beside) if beside != path and is_later else None
-            if meta is not None and is_subagent(meta) and own.id in (parent_of(meta), meta.session):
-                found.append(beside)
-    return tuple(found)
+            if meta is not None and is_subagent(meta) and own_meta.id in (parent_of(meta), meta.session):
+                rollouts.append(beside)
+    return tuple(rollouts)
 
 
 def session_of(path: Path) -> str:
-    """The thread that a rollout is of; empty where another agent started it, or it is no rollout."""
+    """A rollout's thread; empty if another agent started it, or it is not a rollout."""
     meta = _described(path, ("session_meta", ""))
     return (meta.id or "") if meta is not None and not is_subagent(meta) else ""
 
@@ -77,7 +77,7 @@ def head(path: Path) -> Meta | None:
 
 
 def _described(path: Path, kinds: tuple[str, ...]) -> Meta | None:
-    """What a first line of such a kind says; in the first generation it has no envelope, and no kind."""
+    """The metadata in a first line of such a kind; in the first generation it has no envelope and no kind."""
     lines = read_lines(path, "", _HEAD).lines
     if not lines:
         return None
@@ -101,7 +101,7 @@ def parent_of(meta: Meta) -> str:
 
 def _base(path: Path) -> Base | None:
     meta = head(path)
-    # A subagent may begin with its parent's history; that is told by the parent's own file.
+    # A subagent may begin with its parent's history; the parent's own file is read for that.
     if meta is None or is_subagent(meta):
         return None
     base = meta.history_base
@@ -152,7 +152,7 @@ def _stem(rollout: Path) -> str:
 
 
 def _day(folder: Path) -> date | None:
-    """The day that a folder stands for: `sessions/2026/03/01`."""
+    """The day in a folder's path: `sessions/2026/03/01`."""
     try:
         return date.fromisoformat("-".join(folder.parts[-3:]))
     except ValueError:

@@ -1,8 +1,8 @@
 """Transcript: the records of a Codex session as events.
 
 It reads a rollout from a cursor, first those that the session was forked from, and remembers nothing else
-between two reads. Which records there are is in `records`, what was said in `messages`, what the tools do in
-`tools`, which other files belong to the session in `threads`.
+between two reads. `records` has the record types, `messages` the conversation, `tools` what the tools do, and
+`threads` says which other files belong to the session.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.core.text.strings import one_line, shortened
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.codex import messages, tools
 from holdfast.harnesses.codex.prompts import summary_of
-from holdfast.harnesses.codex.reached import OWN, RecordContext, parsed, written
+from holdfast.harnesses.codex.record_context import OWN, RecordContext, parsed, written
 from holdfast.harnesses.codex.records import (
     ENDS,
     EVENTS,
@@ -26,11 +26,11 @@ from holdfast.harnesses.codex.records import (
     KIND,
     META,
     PASSED_OVER,
+    READ_TYPES,
     RECORD,
     SILENT_ITEMS,
     SUMMARY,
     TOKEN_COUNT,
-    TOLD,
     TURN_CONTEXT,
     Item,
     ItemRecord,
@@ -52,12 +52,12 @@ from holdfast.harnesses.packed import read_lines
 
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
-    """The records behind the cursor as events of this session, whatever session a record itself names."""
+    """The records after the cursor as events of this session, whatever session a record itself names."""
     return _read(path, session, parsed(cursor), limit)
 
 
 def read_subagent(path: Path, session: str, cursor: str, limit: int) -> Batch:
-    """The same of a subagent's rollout, with that subagent as the main agent."""
+    """The same for a subagent's rollout, with that subagent as the main agent."""
     reached = parsed(cursor)
     reached.alone = True
     return _read(path, session, reached, limit)
@@ -69,7 +69,7 @@ def _read(path: Path, session: str, reached: RecordContext, limit: int) -> Batch
         return _read_base(before[reached.stage], session, reached, limit)
     stretch = read_lines(path, reached.place, limit)
     if stretch.restarted and reached.stage == OWN:
-        # The file was replaced: whatever it was forked from, if anything, is to be read again.
+        # The file was replaced: the files it was forked from, if any, are read again.
         return _read(path, session, RecordContext(alone=reached.alone), limit)
     if stretch.lines or stretch.skipped:
         reached.stage = OWN
@@ -77,7 +77,7 @@ def _read(path: Path, session: str, reached: RecordContext, limit: int) -> Batch
 
 
 def _read_base(base: Base, session: str, reached: RecordContext, limit: int) -> Batch:
-    """Some of what the session was forked from; its end is never the end of the session."""
+    """A part of a file that the session was forked from; its end is never the session's end."""
     stretch = read_lines(base.path, reached.place, limit)
     lines = [line for line in stretch.lines if not _is_behind(line, base)]
     batch = _batch(stretch, lines, session, reached)
@@ -88,7 +88,7 @@ def _read_base(base: Base, session: str, reached: RecordContext, limit: int) -> 
 
 
 def _is_behind(line: Line, base: Base) -> bool:
-    """Whether the fork had left before this line was written."""
+    """Whether this line was written after the fork."""
     record = decoded(RECORD, line.content)
     ordinal = None if isinstance(record, Skipped) else record.ordinal
     if ordinal is not None and base.end_ordinal is not None:
@@ -103,17 +103,17 @@ def _batch(stretch: Stretch, lines: Iterable[Line], session: str, reached: Recor
         if is_silent(line.content):
             continue
         record = record_in(line.content)
-        told = (record,) if isinstance(record, Skipped) else _told(record, line, session, reached)
-        for one in told:
-            if isinstance(one, Skipped):
-                skipped.append(Skipped(one.reason, line.where))
+        results = (record,) if isinstance(record, Skipped) else _events_of(record, line, session, reached)
+        for result in results:
+            if isinstance(result, Skipped):
+                skipped.append(Skipped(result.reason, line.where))
             else:
-                events.append(one)
+                events.append(result)
     reached.place = stretch.cursor
     return Batch(tuple(events), tuple(skipped), written(reached), stretch.done, reached.cwd)
 
 
-def _told(
+def _events_of(
     record: ItemRecord | ReportRecord | Record, line: Line, session: str, reached: RecordContext
 ) -> Iterable[Event | Skipped]:
     reached.at = (milliseconds(record.timestamp) if record.timestamp else 0) or reached.at
@@ -122,13 +122,13 @@ def _told(
         return _item(record.payload, record.metadata, frame, reached)
     if isinstance(record, ReportRecord):
         return _report(record.payload, frame, reached)
-    return _told_apart(record, line, frame, reached)
+    return _events_of_undecoded(record, line, frame, reached)
 
 
-def _told_apart(
+def _events_of_undecoded(
     record: Record, line: Line, frame: Frame, reached: RecordContext
 ) -> Iterable[Event | Skipped]:
-    """What a record tells whose payload was not decoded with it."""
+    """The events of a record whose payload is not decoded yet."""
     match record.type:
         case "response_item":
             return _decoded_item(record, record.payload, frame, reached)
@@ -144,21 +144,21 @@ def _told_apart(
             return _decoded_item(record, line.content, frame, reached)
         case "":
             return _unnamed(line, reached)
-        case kind if kind not in PASSED_OVER and kind not in SILENT_ITEMS and kind not in TOLD:
+        case kind if kind not in PASSED_OVER and kind not in SILENT_ITEMS and kind not in READ_TYPES:
             return (Skipped(f"unknown record {shortened(one_line(kind), 40)}"),)
         case _:
             return ()
 
 
 def _place(line: Line, reached: RecordContext) -> str:
-    """Where a record stands, so that no two files of one session have a place in common."""
+    """A record's position, unique among all files of a session."""
     if reached.stage != OWN:
         return f"{reached.stage}@{line.at}"
     return f"@{line.at}" if reached.agent == MAIN else f"{reached.agent}@{line.at}"
 
 
 def _unnamed(line: Line, reached: RecordContext) -> Iterator[Skipped]:
-    """The first line of the first generation, or a mark of its state; anything else is not known."""
+    """The first line of the first generation, or a state marker; anything else is unknown."""
     fields = decoded(META, line.content)
     if isinstance(fields, Skipped):
         yield fields
@@ -175,7 +175,7 @@ def _met(payload: msgspec.Raw, reached: RecordContext) -> Iterator[Skipped]:
         yield meta
         return
     reached.cwd = meta.cwd or reached.cwd
-    # An older fork copies its parent's history with the parent's own first line: that one is not ours.
+    # An older fork copies its parent's history with the parent's first line, which is not this session's.
     if reached.stage == OWN and not reached.thread and meta.id:
         reached.thread = meta.id
         if is_subagent(meta) and not reached.alone:
@@ -192,7 +192,7 @@ def _turn(payload: msgspec.Raw, frame: Frame, reached: RecordContext) -> Iterato
     if turn.model and turn.model != reached.model:
         reached.model = turn.model
         if reached.is_main:
-            yield ModelChanged(**frame.told(Origin.HARNESS), model=turn.model)
+            yield ModelChanged(**frame.common(Origin.HARNESS), model=turn.model)
 
 
 def _decoded_item(
@@ -204,7 +204,7 @@ def _decoded_item(
 
 def _item(item: Item, metadata: Metadata | None, frame: Frame, reached: RecordContext) -> Iterable[Event]:
     if item.type == "message":
-        # A summary is said in the assistant's role; the compaction that follows carries it.
+        # A summary has the assistant's role; the compaction that follows repeats it.
         is_summary = metadata is not None and metadata.is_compaction_output
         return () if is_summary else messages.message(item, frame, reached)
     if item.type in ITEMS:
@@ -243,7 +243,7 @@ def _reported(
         case "agent_message":
             return messages.said("event", "", text(fields, "message"), frame, reached)
         case "item_completed":
-            # What is completed reads like an event of its own, one level down.
+            # A completed item looks like an event, one level down.
             item = mapping(fields.get("item"))
             return _reported(text(item, "type"), {**item, "turn_id": turn}, frame, reached)
         case "UserMessage" | "AgentMessage":
@@ -265,16 +265,16 @@ def _compacted(payload: msgspec.Raw, frame: Frame, reached: RecordContext) -> It
 
 
 def _boundary(way: str, summary: str, frame: Frame, reached: RecordContext) -> Iterator[Event]:
-    # A subagent's window may be compacted too; the session's goes on.
+    # A subagent's window may be compacted too; the session's window is not affected.
     if reached.is_new_boundary(way) and reached.is_main:
-        yield Compacted(**frame.told(Origin.HARNESS), sign=Sign.BOUNDARY, summary=summary)
+        yield Compacted(**frame.common(Origin.HARNESS), sign=Sign.BOUNDARY, summary=summary)
 
 
 def _token_count(info: TokenInfo | None, frame: Frame, reached: RecordContext) -> Iterable[Event]:
     if info is None or info.last is None:
         return ()
     seen = (count(info.total.total_tokens if info.total else None), count(info.last.total_tokens))
-    # The same count is written again whenever a limit is reported.
+    # The same count is repeated whenever a limit is reported.
     if seen == reached.tokens:
         return ()
     reached.tokens = seen
@@ -285,10 +285,10 @@ def _usage(tokens: Tokens, window: int, model: str, frame: Frame) -> Usage:
     """The tokens of one request: Codex counts what came from the cache as input."""
     cached, stored = count(tokens.cached_input_tokens), count(tokens.cache_write_input_tokens)
     output = count(tokens.output_tokens)
-    # After a compaction only the estimate of the whole is given.
+    # After a compaction there is only an estimate of the total.
     whole = count(tokens.input_tokens) or max(0, count(tokens.total_tokens) - output)
     return Usage(
-        **frame.told(Origin.HARNESS),
+        **frame.common(Origin.HARNESS),
         input=max(0, whole - cached - stored),
         output=output,
         cache_read=cached,

@@ -1,7 +1,7 @@
 """Gemini CLI, as the rest of Holdfast sees it.
 
-The work is done by `hooks` (letters and replies), `transcript` (records) and `setup` (what to install);
-here they are only put together.
+`hooks` (hook events and replies), `transcript` (records) and `setup` (what to install) do the work; this
+class puts them together.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from holdfast.harnesses.gemini import auto_compact, hooks, setup, transcript
 
 
 class Gemini:
-    """The contract, kept for Gemini CLI.
+    """The harness contract for Gemini CLI.
 
-    `home` is what it was told to take for the user's; empty for the user's own. With a `root` its settings
+    `home` is the folder that it uses as the user's home; empty for the user's own. With a `root` its settings
     are those of the project there.
     """
 
@@ -51,7 +51,7 @@ class Gemini:
         return Gemini(self._home, root)
 
     def _settings(self, home: Path) -> Path:
-        """The folder of the settings that are meant: the user's, or those of one project."""
+        """The folder of the settings: the user's, or one project's."""
         return _folder(self._root) if self._root else self._in(home)
 
     def _in(self, home: Path) -> Path:
@@ -97,7 +97,7 @@ class Gemini:
         return transcript.subagent_transcripts(path)
 
     def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
-        """None: a session goes on in its own file."""
+        """None: a session continues in its own file."""
         return ()
 
     def read_transcript(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
@@ -121,7 +121,7 @@ class Gemini:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, "--prompt-interactive", prompt), (self.program, "--prompt", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it asks nobody
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:

@@ -10,7 +10,7 @@ from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses.fields import mapping, read_object
 
 SHARE: Final = 0.5
-"""Of the window, where the user set nothing else."""
+"""The share of the window, if the user set nothing else."""
 
 
 def auto_compact(folder: Path) -> AutoCompact:

@@ -1,8 +1,8 @@
-"""Hooks: Gemini CLI's letters in, its replies out.
+"""Hooks: parse Gemini CLI's hook events and write its replies.
 
-It says nothing when it has compacted, and asks before every model call whether it may: such a question is no
-compaction. So the chat tells of one, and the brief goes with the next tool's output or the next prompt.
-Nothing here looks at a file.
+It sends no event after a compaction, and before every model call one that asks whether it may compact, which
+does not mean that it does. So compactions are read from the chat, and the brief goes with the next tool's
+output or the next prompt. No file is read here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.harnesses.hook_payload import HookContent, SessionPayload
 CARRIED = ("GEMINI_SESSION_ID", "GEMINI_CLI_HOME")
 QUIET = ("AfterAgent", "SessionEnd")
 ANSWER_LIMIT = 10_000
-"""Characters. No limit was found; a brief that is longer would be read by nobody."""
+"""Characters. No limit was found; a longer brief would not be read."""
 _MOMENTS: Final[Mapping[Ask, str]] = {
     Ask.START: "SessionStart",
     Ask.PROMPT: "BeforeAgent",
@@ -29,8 +29,8 @@ _MOMENTS: Final[Mapping[Ask, str]] = {
 
 
 def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
-    """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return hook_payload.hook_event(payload, envelope, _said)
+    """Parse a hook event; an unknown one still triggers a read of the transcript."""
+    return hook_payload.hook_event(payload, envelope, _content)
 
 
 def render_reply(hook_event: HookEvent, brief: str) -> bytes:
@@ -39,15 +39,15 @@ def render_reply(hook_event: HookEvent, brief: str) -> bytes:
 
 
 def rehearsal(first: str, second: str, cwd: str, prompt: str) -> tuple[bytes, ...]:
-    """A session with this prompt that is cleared, and the one that follows up to its first prompt."""
+    """The hook events of a session with this prompt that is cleared, and of the next, to its first prompt."""
     next_prompt = hook_payload.prompted("BeforeAgent", second, cwd, "Go on.")
     return (*hook_payload.rehearsal("BeforeAgent", first, second, cwd, prompt), next_prompt)
 
 
-def _said(payload: SessionPayload) -> HookContent:
+def _content(payload: SessionPayload) -> HookContent:
     match payload.event:
         case "SessionStart" if payload.text("source") == Source.CLEAR:
-            # What is said now it drops: the brief goes with the first prompt.
+            # It drops text sent now: the brief goes with the first prompt.
             return replace(hook_payload.started(payload), ask=Ask.NOTHING)
         case "SessionStart":
             return hook_payload.started(payload)

@@ -1,7 +1,7 @@
-"""Prompts: what of a text in the user's role a person typed, and what Gemini CLI or a hook put there.
+"""Prompts: separate what the user typed from what Gemini CLI or a hook added to a text in the user's role.
 
-What a hook says stands between two marks, with its own brackets escaped. Whether a record may hold a prompt
-at all is for `transcript` to say.
+A hook's text stands between two tags, with its own brackets escaped. `transcript` knows which records may
+hold a prompt.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _WORKSPACE = re.compile(r"^- \*\*Workspace Directories:\*\*\n +- (?P<folder>[^\n
 
 
 def typed(blocks: Iterable[str]) -> str:
-    """What a person typed of these blocks of text; empty where nobody did."""
+    """What the user typed in these blocks of text; empty if nothing."""
     words = (without_hooks(block).partition(_REFERENCED)[0] for block in blocks)
-    return "\n".join(one.strip() for one in words if one.strip() and not _NOT_TYPED.match(one))
+    return "\n".join(part.strip() for part in words if part.strip() and not _NOT_TYPED.match(part))
 
 
-def without_hooks(said: str) -> str:
-    """The text without what hooks put into it, and without our own words."""
-    return without_ours(_HOOK.sub("", said) if "<hook_context>" in said else said)
+def without_hooks(text: str) -> str:
+    """The text without what hooks added, and without Holdfast's own text."""
+    return without_ours(_HOOK.sub("", text) if "<hook_context>" in text else text)
 
 
-def brief_in(said: str) -> str:
-    """What we had put into a text by a hook; empty where nothing of ours is in it."""
-    hooks = (html.unescape(found["said"]) for found in _HOOK.finditer(said))
-    return "\n".join(one for one in hooks if is_ours(one))
+def brief_in(text: str) -> str:
+    """What Holdfast's hook added to a text; empty if it added nothing."""
+    hooks = (html.unescape(block["said"]) for block in _HOOK.finditer(text))
+    return "\n".join(content for content in hooks if is_ours(content))
 
 
-def workspace_in(said: str) -> str:
-    """The directory that the session works in, as its first message says; empty in any other."""
-    found = _WORKSPACE.search(said) if said.startswith("<session_context>") else None
-    return found["folder"].strip() if found else ""
+def workspace_in(text: str) -> str:
+    """The directory that the session works in, if this is its first message; empty for any other."""
+    workspace = _WORKSPACE.search(text) if text.startswith("<session_context>") else None
+    return workspace["folder"].strip() if workspace else ""

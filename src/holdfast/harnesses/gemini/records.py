@@ -1,7 +1,7 @@
-"""Records: the lines of a Gemini CLI chat as it writes them, with only the fields that we read.
+"""Records: the lines of a Gemini CLI chat, with only the fields that Holdfast reads.
 
-A line is a header, a message, or a patch of what was said before. A message is written again whenever there
-is more of it, under the same id. What a record means is for `transcript` and `tools` to say.
+A line is a header, a message, or a patch of earlier messages. A message is written again, under the same id,
+whenever it grows. `transcript` and `tools` interpret the records.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Message(msgspec.Struct):
     type: str | None = None
     content: msgspec.Raw = NOTHING
     shown: msgspec.Raw = msgspec.field(default=NOTHING, name="displayContent")
-    """What the person typed, where more was sent."""
+    """What the user typed, if more was sent."""
     calls: list[ToolCall] | None = msgspec.field(default=None, name="toolCalls")
     tokens: Tokens | None = None
     model: str | None = None

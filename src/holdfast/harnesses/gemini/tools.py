@@ -1,7 +1,7 @@
 """Tools: what the tools of Gemini CLI do, and how they ended.
 
-Their names, their arguments and the shapes of their results are known here only. Whether an outcome matters
-is the core's business.
+Only this module knows their names, their arguments and the form of their results. The core decides whether an
+outcome matters.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _REFUSED: Final = re.compile(r"\[Operation Cancelled\][^\n]*\bUser denied execut
 _ENDED: Final = frozenset({"success", "error", "cancelled"})
 _LEFT: Final = re.compile(r"Command moved to background \(PID: (\d{1,10})\)")
 _INSIDE: Final = re.compile(r"\A\s*<untrusted_context>\s*|\s*</untrusted_context>\s*\Z")
-# What stands behind the output of a command, line by line; only there is it Gemini CLI's own word.
+# The lines after a command's output; only there do they come from Gemini CLI itself.
 _TAIL: Final = re.compile(
     r"^(?:Error: \(none\)\n?)?(?:Exit Code: (?P<exit>-?\d{1,10})\n?)?(?:Signal: [^\n]*\n?)?"
     r"(?:Background PIDs: [^\n]*\n?)?(?:Process Group PGID: [^\n]*\n?)?\Z",
@@ -72,105 +72,112 @@ _TAIL: Final = re.compile(
 
 
 def called(call: ToolCall, frame: Frame) -> Iterator[Event]:
-    """What the agent asked for and, where it is known already, how that ended."""
-    given, tool, id = mapping(value_of(call.args)), call.name or "", call.id or ""
+    """What the agent asked for and, if known already, how that ended."""
+    arguments, tool, id = mapping(value_of(call.args)), call.name or "", call.id or ""
     if not tool or not id:
         return
-    own = Frame(frame.session, id, frame.at, frame.agent, frame.parent)
+    call_frame = Frame(frame.session, id, frame.at, frame.agent, frame.parent)
     if tool == _TODOS:
-        yield TodosChanged(**own.told(Origin.ASSISTANT), todos=_todos(given.get("todos")))
+        yield TodosChanged(**call_frame.common(Origin.ASSISTANT), todos=_todos(arguments.get("todos")))
         return
     action = _ACTIONS.get(tool, Action.OTHER)
-    subject = without_ours(_subject(action, given))
-    detail = capped(without_ours(_detail(action, given)))
+    subject = without_ours(_subject(action, arguments))
+    detail = capped(without_ours(_detail(action, arguments)))
     yield ToolCalled(
-        **own.told(Origin.ASSISTANT), call=id, tool=tool, action=action, subject=subject, detail=detail
+        **call_frame.common(Origin.ASSISTANT),
+        call=id,
+        tool=tool,
+        action=action,
+        subject=subject,
+        detail=detail,
     )
     if action is Action.DELEGATE:
-        yield SubagentStarted(**own.part(Origin.ASSISTANT, "agent"), subagent=id, task=subject)
+        yield SubagentStarted(**call_frame.part(Origin.ASSISTANT, "agent"), subagent=id, task=subject)
     if call.status in _ENDED:
         at = (milliseconds(call.timestamp) if call.timestamp else 0) or frame.at
         ended = Frame(frame.session, id, at, frame.agent, frame.parent)
         if action is Action.ASK:
-            yield from answers(id, _answered(call, given), ended)
+            yield from answers(id, _answered(call, arguments), ended)
         yield from _returned(call, action, ended)
 
 
-def _subject(action: Action, given: Mapping[str, object]) -> str:
-    subject = text(given, *_SUBJECTS[action])
-    return entering(text(given, "dir_path", "directory"), subject) if action is Action.RUN else subject
+def _subject(action: Action, arguments: Mapping[str, object]) -> str:
+    subject = text(arguments, *_SUBJECTS[action])
+    return entering(text(arguments, "dir_path", "directory"), subject) if action is Action.RUN else subject
 
 
-def _answered(call: ToolCall, given: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Each question with its answer, which goes by the question's number."""
-    found = mapping(mapping(value_of(_output(call).encode())).get("answers"))
-    for number, asked in enumerate(map(mapping, items(given.get("questions")))):
-        yield text(asked, "question"), found.get(str(number))
+def _answered(call: ToolCall, arguments: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Each question with its answer, found by the question's number."""
+    answers_by_number = mapping(mapping(value_of(_output(call).encode())).get("answers"))
+    for number, question in enumerate(map(mapping, items(arguments.get("questions")))):
+        yield text(question, "question"), answers_by_number.get(str(number))
 
 
 def _returned(call: ToolCall, action: Action, frame: Frame) -> Iterator[Event]:
     whole = _output(call)
     brief = brief_in(whole)
-    # What our own tools gave back is in a fence too, but nobody was briefed by it.
+    # Results of Holdfast's own tools are fenced too, but they are not briefs.
     if brief and not is_own_tool(call.name or ""):
         yield BriefSeen(**frame.part(Origin.OURS, "brief"), text=brief)
-    said, exit_status = without_hooks(whole).strip(), None
-    if action is Action.RUN and (left := _LEFT.match(_INSIDE.sub("", said))):
-        own = frame.part(Origin.TOOL, "running")
-        yield LeftRunning(**own, call=frame.record, handle=f"PID {left[1]}")
+    output, exit_status = without_hooks(whole).strip(), None
+    if action is Action.RUN and (background := _LEFT.match(_INSIDE.sub("", output))):
+        common = frame.part(Origin.TOOL, "running")
+        yield LeftRunning(**common, call=frame.record, handle=f"PID {background[1]}")
         return
     if action is Action.RUN:
-        said, exit_status = _ran(said)
+        output, exit_status = _ran(output)
     ok = call.status == "success" and not exit_status
     if action is Action.RUN and ok:
-        # It says with what a command failed, so that one of which it says nothing ended with 0.
+        # It reports every failing exit status, so a command without one exited with 0.
         exit_status = 0
-    kept = REFUSED if call.status == "cancelled" and _REFUSED.fullmatch(said) else capped(said)
+    stored_text = REFUSED if call.status == "cancelled" and _REFUSED.fullmatch(output) else capped(output)
     yield ToolReturned(
         **frame.part(Origin.TOOL, "end"),
         call=frame.record,
         ok=ok,
         exit_status=exit_status,
-        text=kept,
-        size=len(said) if len(said) != len(kept) else 0,
+        text=stored_text,
+        size=len(output) if len(output) != len(stored_text) else 0,
     )
 
 
 def _output(call: ToolCall) -> str:
     answers = (mapping(mapping(part).get("functionResponse")) for part in items(value_of(call.result)))
-    given = (mapping(answer.get("response")) for answer in answers)
-    return "\n".join(filter(None, (text(one, "output", "error") for one in given)))
+    responses = (mapping(answer.get("response")) for answer in answers)
+    return "\n".join(filter(None, (text(response, "output", "error") for response in responses)))
 
 
-def _ran(said: str) -> tuple[str, int | None]:
-    """What a command printed, and with what it ended where that is said."""
-    said = _INSIDE.sub("", said)
-    tail = _TAIL.search(said)
+def _ran(output: str) -> tuple[str, int | None]:
+    """What a command printed, and its exit status if reported."""
+    output = _INSIDE.sub("", output)
+    tail = _TAIL.search(output)
     exit_status = int(tail["exit"]) if tail and tail["exit"] else None
-    printed = (said[: tail.start()] if tail else said).strip().removeprefix("Output:").strip()
+    printed = (output[: tail.start()] if tail else output).strip().removeprefix("Output:").strip()
     return "" if printed == "(empty)" else printed, exit_status
 
 
-def _detail(action: Action, given: Mapping[str, object]) -> str:
+def _detail(action: Action, arguments: Mapping[str, object]) -> str:
     match action:
         case Action.WRITE:
-            return text(given, "content")
+            return text(arguments, "content")
         case Action.EDIT:
-            return text(given, "new_string")
+            return text(arguments, "new_string")
         case Action.SEARCH:
-            return text(given, "dir_path", "path") if text(given, "pattern", "query", "prompt") else ""
+            return (
+                text(arguments, "dir_path", "path") if text(arguments, "pattern", "query", "prompt") else ""
+            )
         case Action.DELEGATE:
-            return text(given, "prompt")
+            return text(arguments, "prompt")
         case Action.ASK:
-            return questions_in(given)
+            return questions_in(arguments)
         case Action.OTHER:
-            return msgspec.json.encode(given).decode() if given else ""
+            return msgspec.json.encode(arguments).decode() if arguments else ""
         case _:
             return ""
 
 
 def _todos(rows: object) -> tuple[Todo, ...]:
-    found = map(mapping, items(rows))
+    entries = map(mapping, items(rows))
     return tuple(
-        Todo(text(row, "description"), text(row, "status")) for row in found if text(row, "description")
+        Todo(text(row, "description"), text(row, "status")) for row in entries if text(row, "description")
     )

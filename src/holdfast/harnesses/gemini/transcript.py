@@ -1,7 +1,7 @@
 """Transcript: the records of a Gemini CLI session as events.
 
-It reads a chat from a cursor and remembers nothing else between two reads. Which records there are is in
-`records`, what the tools do in `tools`, whose words a text holds in `prompts`.
+It reads a chat from a cursor and remembers nothing else between two reads. `records` has the record types,
+`tools` says what the tools do, `prompts` finds the user's words.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from holdfast.harnesses.lines import files_below, read_lines
 
 CHATS: Final = "chats"
 _THANKS: Final = "Got it. Thanks for the additional context!"
-"""What stands, in the model's role, behind the summary with which a compaction replaces what was said."""
+"""The text in the model's role that follows a compaction's summary."""
 _HEAD: Final = 1 << 16
 
 
 class _Reached(msgspec.Struct):
-    """How far a reading came, and what a later record needs to know of those before it."""
+    """How far a chat was read, and what later records need to know of earlier ones."""
 
     place: str = ""
     at: int = 0
@@ -52,13 +52,13 @@ _CURSOR = msgspec.json.Decoder(_Reached)
 
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
-    """The records behind the cursor as events of this session, whatever session a record itself names."""
+    """The records after the cursor as events of this session, whatever session a record itself names."""
     agent = MAIN if path.parent.name == CHATS or not _is_below_chats(path) else path.stem
     return _read(path, session, cursor, limit, agent)
 
 
 def read_subagent(path: Path, session: str, cursor: str, limit: int) -> Batch:
-    """The same of a subagent's chat, with that subagent as the main agent."""
+    """The same for a subagent's chat, with that subagent as the main agent."""
     return _read(path, session, cursor, limit, MAIN)
 
 
@@ -74,19 +74,19 @@ def _read(path: Path, session: str, cursor: str, limit: int, agent: str) -> Batc
         if isinstance(record, Skipped):
             skipped.append(record)
         else:
-            events += _told(record, session, agent, reached)
+            events += _events_of(record, session, agent, reached)
     reached.place = stretch.cursor
-    written = msgspec.json.encode(reached).decode()
-    return Batch(tuple(events), tuple(skipped), written, stretch.done, reached.cwd)
+    new_cursor = msgspec.json.encode(reached).decode()
+    return Batch(tuple(events), tuple(skipped), new_cursor, stretch.done, reached.cwd)
 
 
 def transcripts(folder: Path) -> Iterator[Path]:
-    """The files that may be a session's; those of its subagents lie in a folder named after it."""
+    """The files that may be a session's; those of its subagents are in a folder named after it."""
     return (path for path in files_below(folder) if path.parent.name == CHATS or not _is_below_chats(path))
 
 
 def session_of(path: Path) -> str:
-    """The session that a chat is of; empty where another agent started it, or it is no chat."""
+    """A chat's session; empty if another agent started it, or it is not a chat."""
     lines = read_lines(path, "", _HEAD).lines
     if not lines:
         return ""
@@ -115,7 +115,7 @@ def _parsed(cursor: str) -> _Reached:
         return _Reached()
 
 
-def _told(record: Record, session: str, agent: str, reached: _Reached) -> Iterator[Event]:
+def _events_of(record: Record, session: str, agent: str, reached: _Reached) -> Iterator[Event]:
     reached.at = (milliseconds(record.timestamp) if record.timestamp else 0) or reached.at
     if record.patch is not None:
         yield from _patched(record.patch.messages or [], session, agent, reached)
@@ -124,16 +124,16 @@ def _told(record: Record, session: str, agent: str, reached: _Reached) -> Iterat
 
 
 def _patched(messages: list[Message], session: str, agent: str, reached: _Reached) -> Iterator[Event]:
-    """What a list says that takes the place of all messages: a session begins, goes on, or was compacted."""
+    """The events of a list that replaces all messages: a session begins, continues, or was compacted."""
     for before, message in zip([None, *messages], messages, strict=False):
-        said = "\n".join(texts(message.content))
-        reached.cwd = reached.cwd or workspace_in(said)
-        if said == _THANKS and before is not None and before.id and agent == MAIN:
+        text = "\n".join(texts(message.content))
+        reached.cwd = reached.cwd or workspace_in(text)
+        if text == _THANKS and before is not None and before.id and agent == MAIN:
             reached.at = (milliseconds(before.timestamp) if before.timestamp else 0) or reached.at
-            # It is listed again whenever the session is resumed: the id of the summary makes it one.
-            told = Frame(session, before.id, reached.at).told(Origin.HARNESS)
+            # It is listed again whenever the session is resumed: the summary's id makes these the same event.
+            common = Frame(session, before.id, reached.at).common(Origin.HARNESS)
             summary = without_hooks("\n".join(texts(before.content))).strip()
-            yield Compacted(**told, sign=Sign.BOUNDARY, summary=summary)
+            yield Compacted(**common, sign=Sign.BOUNDARY, summary=summary)
 
 
 def _said(message: Message, frame: Frame, reached: _Reached) -> Iterator[Event]:
@@ -148,10 +148,10 @@ def _said(message: Message, frame: Frame, reached: _Reached) -> Iterator[Event]:
 
 def _prompted(message: Message, frame: Frame) -> Iterator[Event]:
     whole = texts(message.content)
-    # What a subagent is told was written by the agent that started it.
+    # A subagent's task was written by the agent that started it.
     words = typed(texts(message.shown) or whole) if frame.is_main else ""
     if words:
-        yield Prompt(**frame.told(Origin.HUMAN), text=words)
+        yield Prompt(**frame.common(Origin.HUMAN), text=words)
     brief = brief_in("\n".join(whole))
     if brief and frame.is_main:
         yield BriefSeen(**frame.part(Origin.OURS, "brief"), text=brief)
@@ -163,7 +163,7 @@ def _answered(message: Message, frame: Frame, reached: _Reached) -> Iterator[Eve
         yield ModelChanged(**frame.part(Origin.HARNESS, "model"), model=message.model)
     words = without_hooks("\n".join(texts(message.content))).strip()
     if words:
-        yield AssistantText(**frame.told(Origin.ASSISTANT), text=words)
+        yield AssistantText(**frame.common(Origin.ASSISTANT), text=words)
     for call in message.calls or ():
         yield from tools.called(call, frame)
     if message.tokens is not None:
@@ -171,7 +171,7 @@ def _answered(message: Message, frame: Frame, reached: _Reached) -> Iterator[Eve
 
 
 def _usage(tokens: Tokens, model: str, frame: Frame) -> Usage:
-    """The tokens of one request: what came from the cache is counted as input."""
+    """The tokens of one request: tokens from the cache count as input."""
     whole, cached = count(tokens.input), count(tokens.cached)
     return Usage(
         **frame.part(Origin.HARNESS, "usage"),

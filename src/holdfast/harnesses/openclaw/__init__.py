@@ -1,8 +1,8 @@
 """OpenClaw, and pi on which it is built, as the rest of Holdfast sees them.
 
-Both keep a session as a file of JSON lines, newer versions of OpenClaw in a database; `transcript` reads what
-they tell, `logs` the records themselves. `hooks` knows the letters of our plugin (`plugin/`), which runs in
-OpenClaw's gateway, and `setup` what has it loaded.
+Both store a session as a file of JSON lines, newer versions of OpenClaw in a database; `transcript` reads
+them as events, `logs` as records. `hooks` parses the hook events of Holdfast's plugin (`plugin/`), which runs
+in OpenClaw's gateway, and `setup` knows how to install it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from holdfast.harnesses.openclaw import hooks, logs, settings, setup, transcript
 
 
 class OpenClaw:
-    """The contract, kept for OpenClaw; and that of a reader of logs, for pi too.
+    """The harness contract for OpenClaw; and that of a log reader, for pi too.
 
-    `folder` is where it was told to keep its files; empty for the usual place.
+    `folder` is the folder for its files; empty for the usual one.
     """
 
     name: str = "openclaw"
@@ -72,7 +72,7 @@ class OpenClaw:
         return len(answer)
 
     def is_shared(self, command: Sequence[str]) -> bool:  # noqa: ARG002 - whatever it was started as
-        """Always: the gateway is at home to all sessions of all agents."""
+        """Always: the gateway serves all sessions of all agents."""
         return True
 
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
@@ -90,7 +90,7 @@ class OpenClaw:
         return transcript.session_of(path)
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
-        """None: a subagent is a session of its own here, with its own key, and is read as one."""
+        """None: a subagent is a separate session here, with its own key, and is read as one."""
         return ()
 
     def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:
@@ -101,7 +101,7 @@ class OpenClaw:
         return transcript.read_transcript(path, session, cursor, limit)
 
     def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
-        """As any other: a subagent is a session of its own here, whose agent is the main one."""
+        """Read like any other session: a subagent is one here, with itself as the main agent."""
         return transcript.read_transcript(path, session, cursor, limit)
 
     def log_sources(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
@@ -111,21 +111,21 @@ class OpenClaw:
     def find_logs(self, source: Path, log_format: str) -> tuple[FoundLog, ...]:
         return logs.find_logs(source, log_format)
 
-    def read_log(self, found: FoundLog) -> Log:
-        return logs.read_log(found)
+    def read_log(self, log: FoundLog) -> Log:
+        return logs.read_log(log)
 
     def events_of(self, session: str, record: Record) -> tuple[Event, ...]:
         return transcript.events_of(session, record)
 
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - nothing tells
-        """Nobody: neither the environment nor a call says whose it is; the plugin rings just before."""
+        """Unknown here: the plugin sends a hook event with the session just before the call."""
         return ""
 
     def call_id(self, meta: Mapping[str, object]) -> str:  # noqa: ARG002 - the same for every call
         return ""
 
     def auto_compact(self, home: Path, environment: Mapping[str, str]) -> AutoCompact:  # noqa: ARG002 - nobody sets it
-        """As both do where nobody set anything else: so many tokens are left to the answer."""
+        """The default of both: a fixed number of tokens is reserved for the answer."""
         return AutoCompact(margin=16_384)
 
     def present(self, home: Path, search_path: str) -> bool:

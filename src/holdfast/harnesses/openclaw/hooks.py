@@ -1,9 +1,9 @@
-"""Hooks: the letters of our plugin in, its replies out.
+"""Hooks: parse the hook events of Holdfast's plugin and write its replies.
 
-OpenClaw calls no program. A plugin in its gateway writes a letter for what happens in a session, and carries
-the answer into the request: so letters are in our own words, and what they name is in the agent's database.
-OpenClaw keeps nothing of what is put into a request, so that one comes before each. Nothing here looks at a
-file.
+OpenClaw calls no program. A plugin in its gateway sends a hook event for what happens in a session, and adds
+the answer to the request: so hook events have Holdfast's own format, and what they name is in the agent's
+database. OpenClaw does not store what is added to a request, so a hook event comes before each. No file is
+read here.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from holdfast.harnesses.openclaw import prompts
 
 CARRIED = ("OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH")
 ANSWER_LIMIT = 10_000
-"""Characters. There is no limit; a brief that is longer would be read by nobody."""
+"""Characters. There is no limit; a longer brief would not be read."""
 
 
 def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
-    """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return hook_payload.hook_event(payload, envelope, _said)
+    """Parse a hook event; an unknown one still triggers a read of the database."""
+    return hook_payload.hook_event(payload, envelope, _content)
 
 
 def render_reply(hook_event: HookEvent, brief: str) -> bytes:
-    """What the plugin gets, and puts where the moment allows."""
+    """The plugin's answer, which it inserts where this moment allows."""
     return hook_payload.context(hook_event, brief, hook_payload.OUR_MOMENTS)
 
 
-def _said(payload: SessionPayload) -> HookContent:
+def _content(payload: SessionPayload) -> HookContent:
     match payload.event:
         case "SessionStart":
             return hook_payload.started(payload)
@@ -55,7 +55,7 @@ def _said(payload: SessionPayload) -> HookContent:
         case "PreToolUse":
             return HookContent(events=_calling(payload))
         case "Stop":
-            model = hook_payload.model_at_work(payload, tokens(payload.fields.get("window")))
+            model = hook_payload.model_in_use(payload, tokens(payload.fields.get("window")))
             return HookContent(events=(TurnEnded(**payload.common("stop")), *model))
         case "SessionEnd":
             return hook_payload.session_ended(payload)
@@ -64,7 +64,7 @@ def _said(payload: SessionPayload) -> HookContent:
 
 
 def _imminent(payload: SessionPayload) -> CompactionImminent:
-    """A compaction is announced twice where OpenClaw compacts by itself; its size makes it one."""
+    """OpenClaw announces its own compactions twice; the size in the id makes them one event."""
     size = payload.text("prompt_id")
     announced = hook_payload.imminent(payload)
     return replace(announced, record=f"imminent:{size}") if size else announced
@@ -76,7 +76,7 @@ def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
 
 
 def _calling(payload: SessionPayload) -> tuple[Event, ...]:
-    """The call of one of our own tools, before it reaches us; the database will show how it ended."""
+    """A call of one of Holdfast's tools, before it arrives; the database will show how it ended."""
     tool, call = payload.text("tool_name"), payload.text("tool_use_id")
     if not call or not is_own_tool(tool):
         return ()

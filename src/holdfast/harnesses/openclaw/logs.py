@@ -1,7 +1,7 @@
-"""Logs: the sessions of OpenClaw and pi record by record, for whoever takes one over.
+"""Logs: the sessions of OpenClaw and pi record by record, for taking one over.
 
 In a folder they are files of JSON lines, with an index that says which session a key stands for; in the newer
-database, rows. Neither is ever written to. What the records tell is `transcript`'s work.
+database, rows. Neither is ever written to. `transcript` interprets the records.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ _T = TypeVar("_T")
 
 
 def find_logs(source: Path, log_format: str) -> tuple[FoundLog, ...]:
-    """The logs at a place: a database or the folder of one, a folder of files, or one file."""
-    found: list[FoundLog] = []
+    """The logs at a path: a database or the folder of one, a folder of files, or one file."""
+    logs: list[FoundLog] = []
     if log_format in ("", "sqlite"):
         database = source / DATABASE if source.is_dir() else source
-        found += _in_database(database) if database.suffix == ".sqlite" and database.is_file() else ()
+        logs += _in_database(database) if database.suffix == ".sqlite" and database.is_file() else ()
     if log_format in ("", "jsonl"):
-        found += _in_folder(source) if source.is_dir() else _in_file(source)
-    return tuple(sorted(found, key=lambda log: -log.updated_at))
+        logs += _in_folder(source) if source.is_dir() else _in_file(source)
+    return tuple(sorted(logs, key=lambda log: -log.updated_at))
 
 
-def read_log(found: FoundLog) -> Log:
+def read_log(log: FoundLog) -> Log:
     """The records of a log, as a tree."""
-    if found.path.suffix != ".sqlite":
-        return tree_of(map(_text, _lines_of(found.path)))
+    if log.path.suffix != ".sqlite":
+        return tree_of(map(_text, _lines_of(log.path)))
     try:
-        return tree_of(map(_text, lines_in(found.path, found.session)))
+        return tree_of(map(_text, lines_in(log.path, log.session)))
     except Unreadable as error:
-        return Log((), (Skipped(f"cannot be read: {error}", str(found.path)),))
+        return Log((), (Skipped(f"cannot be read: {error}", str(log.path)),))
 
 
 class _Entry(msgspec.Struct):
-    """What the index notes of a session."""
+    """What the index says about a session."""
 
     session: str = msgspec.field(default="", name="sessionId")
     file: str | None = msgspec.field(default=None, name="sessionFile")
@@ -73,7 +73,7 @@ def _in_database(database: Path) -> Iterator[FoundLog]:
 
 
 def _in_folder(folder: Path) -> Iterator[FoundLog]:
-    """Every file in a folder, under the key that the index gives it, or else under its session's own id."""
+    """Every file in a folder, under its key in the index, or else under its session's own id."""
     keys = {_file_of(folder, entry): (key, entry) for key, entry in _index(folder).items()}
     for path in files_below(folder):
         key, entry = keys.get(path, ("", None))
@@ -100,7 +100,7 @@ def _index(folder: Path) -> dict[str, _Entry]:
 
 
 def _file_of(folder: Path, entry: _Entry) -> Path:
-    """The file of a session: by the name that the index gives it, but always in this folder."""
+    """The file of a session: by its name in the index, but always in this folder."""
     name = Path(entry.file).name if entry.file else f"{entry.session}.jsonl"
     return folder / name
 
@@ -116,7 +116,7 @@ def _lines_of(path: Path) -> Iterable[bytes]:
 
 
 def _text(line: bytes) -> str:
-    """A line as text; one that no reader would take is put right first."""
+    """A line as text, repaired if it is not valid."""
     try:
         msgspec.json.decode(line, type=msgspec.Raw)
         return line.decode()

@@ -1,8 +1,8 @@
-"""Prompts: what of a text in the user's role a person wrote, and what OpenClaw or pi put there.
+"""Prompts: separate what the user wrote from what OpenClaw or pi added to a text in the user's role.
 
 OpenClaw carries messages from many channels, each in an envelope, and wakes its agent by itself: heartbeats,
-schedules, finished commands, the flush before a compaction. Whether a record may hold a prompt at all is for
-`transcript` to say.
+schedules, finished commands, the flush before a compaction. `transcript` knows which records may hold a
+prompt.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CURRENT = "[Current message - respond to this]"
 
 _DATE = r"\d{4}-\d{2}-\d{2}"
 # `[Telegram Ann id:7 +2m 2026-03-01T10:00Z] `, `[Sun 2026-03-01 10:00 UTC] `. A bracket without a time is an
-# envelope only if it begins with a channel's name and holds an address: people write brackets too.
+# envelope only if it begins with a channel's name and holds an address: users write brackets too.
 _ENVELOPE = re.compile(
     rf"""\A\[(?:
       (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ ]{_DATE}[ ]\d\d:\d\d[^\]\n]*
@@ -28,8 +28,8 @@ _ENVELOPE = re.compile(
     )\][ ]*""",
     re.VERBOSE,
 )
-# Nothing here looks past the next beginning of its own kind: a text of any size is read in one pass. All but
-# the first stand at the start of a line. That is asked once for all of them, as most places in a text do not.
+# No pattern looks past the next beginning of its own kind, so a text of any size is read in one pass. All but
+# the first stand at the start of a line, which is checked once for all of them.
 _ADDED = re.compile(
     rf"""<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?(?:<<<END_OPENCLAW_INTERNAL_CONTEXT>>>|\Z)
     | ^(?:
@@ -50,7 +50,7 @@ _ADDED = re.compile(
     )""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-# What pi puts before the words of a person: a named file's content, or a skill's in place of its name.
+# What pi puts before the user's words: a named file's content, or a skill's in place of its name.
 _FILE = re.compile(r'\A(?:<file name="[^"\n]*">.*?</file>\s*)+', re.DOTALL)
 _SKILL = re.compile(r'\A<skill name="(?P<name>[^"\n]*)"[^>\n]*>.*?</skill>\s*', re.DOTALL)
 
@@ -88,16 +88,16 @@ _SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
 
 
 def typed(text: str) -> str:
-    """What a person wrote, a command as `/name arguments`; empty where nobody did."""
+    """What the user wrote, a command as `/name arguments`; empty if nothing."""
     text = without_ours(text).replace("\r\n", "\n").strip()
     if text.startswith(_QUEUED):
-        # Several messages that waited; what stands before the first is a count of those that were dropped.
+        # Several queued messages; before the first stands a count of those that were dropped.
         return "\n\n".join(filter(None, map(_single, _QUEUED_ITEM.split(text)[1:])))
     return _single(text)
 
 
 def said(text: str) -> str:
-    """What the agent said, without marks for the delivery; empty where it chose to say nothing."""
+    """What the agent said, without delivery markers; empty if it chose to say nothing."""
     text = _DIRECTIVE.sub("", without_ours(text)).strip()
     return "" if text in _SILENT else text
 

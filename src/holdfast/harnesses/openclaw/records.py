@@ -1,7 +1,7 @@
-"""Records: the lines of a pi or OpenClaw session file, with only the fields that we read.
+"""Records: the lines of a pi or OpenClaw session file, with only the fields that Holdfast reads.
 
-What a record means is for `transcript` and `tools` to say. Large parts, and those whose shape each version
-and each plugin chooses for itself, stay undecoded until somebody asks.
+`transcript` and `tools` interpret them. Large parts, and those whose form differs by version or plugin, stay
+undecoded until they are used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Moment: TypeAlias = str | int | float | None
 
 
 class Block(msgspec.Struct):
-    """One block of a message: text, a tool's call, or something that we pass over (thinking, images)."""
+    """One block of a message: text, a tool call, or something that is ignored (thinking, images)."""
 
     type: str = ""
     text: str | None = None
@@ -34,13 +34,13 @@ class Tokens(msgspec.Struct, rename={"cache_read": "cacheRead", "cache_written":
 
 
 class Provenance(msgspec.Struct):
-    """From where a text in the user's role came, where the message says so."""
+    """Where a text in the user's role came from, if the message says so."""
 
     kind: str | None = None
 
 
 class Message(msgspec.Struct):
-    """What was said or done: by a person, the agent, a tool, the harness, or a command a person ran."""
+    """What was said or done: by the user, the agent, a tool, the harness, or a command that the user ran."""
 
     role: str = ""
     content: str | list[Block] | None = None
@@ -62,16 +62,16 @@ class Message(msgspec.Struct):
 
 
 class Details(msgspec.Struct):
-    """What a tool's result says beside its text; most of it, such as whole diffs, is not for us."""
+    """What a tool's result says besides its text; most of it, such as whole diffs, is not read."""
 
     status: str | None = None
     exit_code: int | float | None = msgspec.field(default=None, name="exitCode")
     process: str | None = msgspec.field(default=None, name="sessionId")
-    """By what it knows a command that goes on in the background."""
+    """The id of a command that is still running in the background."""
 
 
 class Checkpoint(msgspec.Struct):
-    """A summary that was written while the session went on."""
+    """A summary that was written during the session."""
 
     summary: str | None = None
     topics: list[str] | None = None
@@ -101,16 +101,16 @@ class Record(msgspec.Struct):
 RECORD = msgspec.json.Decoder(Record)
 DETAILS = msgspec.json.Decoder(Details)
 
-TOLD: frozenset[str] = frozenset(
+READ_TYPES: frozenset[str] = frozenset(
     "session message compaction checkpoint model_change custom_message reset".split()
 )
-"""The types of record that we read."""
+"""The types of record that are read."""
 
 PASSED_OVER: frozenset[str] = frozenset(
     """branch_summary thinking_level_change custom label session_info context_transform ephemeral
     leaf""".split()
 )
-"""The types that say nothing new: a branch's summary, for one, retells what was read record by record."""
+"""The types that say nothing new: a branch's summary, for example, repeats records that were read."""
 
 PASSED_OVER_UNREAD: tuple[bytes, ...] = tuple(f'{{"type":"{name}"'.encode() for name in sorted(PASSED_OVER))
-"""How lines of such a type begin where the type is written first: they need no decoding."""
+"""How lines of such a type begin if the type is written first: they need no decoding."""

@@ -1,6 +1,6 @@
-"""Settings: what a person's OpenClaw was told that concerns us, read from its own file of JSON5.
+"""Settings: the OpenClaw settings that Holdfast needs, read from its own JSON5 file.
 
-Nothing is written here. A file that is gone or cannot be read says nothing.
+Nothing is written here. A file that is missing or cannot be read counts as empty.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ def workspaces(state: Path) -> tuple[Path, ...]:
     """The directories in which its agents work."""
     agents = mapping(_read(state).get("agents"))
     every = (mapping(agents.get("defaults")), *_agents(agents))
-    named = [_path(state, where) for agent in every if (where := text(agent, "workspace"))]
-    return tuple(dict.fromkeys(named)) or (state / "workspace",)
+    directories = [_path(state, where) for agent in every if (where := text(agent, "workspace"))]
+    return tuple(dict.fromkeys(directories)) or (state / "workspace",)
 
 
 def searched(state: Path) -> tuple[Path, ...]:
-    """The files and directories that its own memory search makes findable; none if it is off."""
-    told = _read(state)
-    agents = mapping(told.get("agents"))
-    # Newer versions have moved it, and read the old place no more; both say the same of what is wanted.
+    """The files and directories that its own memory search covers; none if it is off."""
+    settings = _read(state)
+    agents = mapping(settings.get("agents"))
+    # Newer versions moved this setting and no longer read the old place; its content is the same.
     search = {
-        **mapping(told.get("memorySearch")),
+        **mapping(settings.get("memorySearch")),
         **mapping(mapping(agents.get("defaults")).get("memorySearch")),
-        **mapping(mapping(told.get("memory")).get("search")),
+        **mapping(mapping(settings.get("memory")).get("search")),
     }
     if (
         search.get("enabled") is False
-        or mapping(mapping(told.get("plugins")).get("slots")).get("memory") == "none"
+        or mapping(mapping(settings.get("plugins")).get("slots")).get("memory") == "none"
     ):
         return ()
     more = (
-        each if isinstance(each, str) else text(mapping(each), "path")
-        for each in items(search.get("extraPaths"))
+        entry if isinstance(entry, str) else text(mapping(entry), "path")
+        for entry in items(search.get("extraPaths"))
     )
-    own = (where / name for where in workspaces(state) for name in (_LEAD, _NOTES))
-    return (*own, *(_path(state, where) for where in more if where))
+    memory_paths = (where / name for where in workspaces(state) for name in (_LEAD, _NOTES))
+    return (*memory_paths, *(_path(state, where) for where in more if where))
 
 
 def hurdle(state: Path) -> SetupBlocker | None:
-    """What keeps it from loading our plugin though it is in its settings; None if nothing."""
+    """Why it does not load Holdfast's plugin although it is in its settings; None if it does."""
     plugins = mapping(_read(state).get("plugins"))
     remedy = f"change that in {state / SETTINGS}"
     if plugins.get("enabled") is False:
@@ -65,7 +65,7 @@ def hurdle(state: Path) -> SetupBlocker | None:
 
 
 def _agents(agents: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    """What is told of single agents; older versions have them in a list."""
+    """The settings of single agents; older versions have them in a list."""
     yield from map(mapping, mapping(agents.get("entries")).values())
     yield from map(mapping, items(agents.get("list")))
 

@@ -1,4 +1,4 @@
-"""Setup: how OpenClaw gets our plugin and our tools, and whether it is there at all.
+"""Setup: the plugin and tools to install for OpenClaw, and whether it is installed.
 
 Nothing is written here: the wanted entries are returned, and `files` merges them into its own files.
 """
@@ -26,7 +26,7 @@ _SOURCE: Final = Path(__file__).parent / "plugin"
 
 
 def wanted(hook_command: str, folder: Path) -> tuple[WantedMember | WantedEntry, ...]:
-    """That the plugin may see prompts, and how it reaches us where the daemon is away; and where it is."""
+    """The plugin's path, its permission to see prompts, and its command if the daemon does not answer."""
     place = str(_plugin(folder))
     value: dict[str, Json] = {
         "enabled": True,
@@ -45,9 +45,9 @@ def wanted_plugin(holdfast: Path, folder: Path) -> tuple[WantedCopy, ...]:
 
 
 def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:
-    """The server of our tools, and a word about them in the instructions of each agent.
+    """The server of Holdfast's tools, and a paragraph about them in the instructions of each agent.
 
-    Where an agent has no instructions yet they are OpenClaw's to write first: it fills an empty workspace.
+    If an agent has no instructions yet, OpenClaw must write them first: it fills an empty workspace.
     """
     program, *words = relay
     value: dict[str, Json] = {"command": program, "args": [*words]}
@@ -59,12 +59,12 @@ def wanted_tools(relay: Sequence[str], folder: Path) -> tuple[Wanted, ...]:
 
 
 def guidance(folder: Path, skills: Sequence[Skill]) -> tuple[WantedCopy, ...]:
-    """The skills, which are slash commands too."""
+    """The skills, which are also slash commands."""
     return copies_of(skills, folder / "skills")
 
 
 def present(folder: Path, search_path: str) -> bool:
-    """Whether OpenClaw seems to be installed: it has its settings, or the program is on the search path."""
+    """Whether OpenClaw seems to be installed: its settings exist, or the program is on the search path."""
     return (folder / SETTINGS).is_file() or shutil.which("openclaw", path=search_path) is not None
 
 

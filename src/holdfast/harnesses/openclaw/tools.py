@@ -1,7 +1,7 @@
 """Tools: what the tools of pi and OpenClaw do, and how they ended.
 
-Their names, their arguments and the shapes of their results are known here only. Whether an outcome matters
-is the core's business.
+Only this module knows their names, their arguments and the form of their results. The core decides whether an
+outcome matters.
 """
 
 from __future__ import annotations
@@ -79,15 +79,15 @@ _SUBJECTS: Final[Mapping[Action, tuple[str, ...]]] = {
     Action.OTHER: ("path", "file_path", "command", "query", "url"),
 }
 NESTED = "openclaw.nested-tool.v1"
-"""The kind of message that tells of a call which another tool made."""
+"""The kind of message that reports a call made by another tool."""
 _PLAN = "update_plan"
 _PATCH = "apply_patch"
 _ALWAYS_SAYS = "bash"
-"""pi's own shell: it says with what a command failed, so that one of which it says nothing ended with 0."""
+"""pi's own shell: it reports every failing exit status, so a command without one exited with 0."""
 _GOES_ON = frozenset({"running", "accepted"})
 _FAILED = frozenset({"failed", "error", "killed"})
 _BACKGROUND = "process"
-"""The tool that looks after commands in the background."""
+"""The tool that manages commands in the background."""
 _STOPPED = re.compile(r"(?:Termination requested for|Removed) session ([\w-]{1,80})")
 _EXITED = "Command exited with code"
 _EXIT = re.compile(rf"\(?{_EXITED} (-?\d{{1,10}})\.?\)?\s*\Z")
@@ -95,50 +95,50 @@ _EXIT = re.compile(rf"\(?{_EXITED} (-?\d{{1,10}})\.?\)?\s*\Z")
 
 def called(block: Block, frame: Frame) -> Iterator[Event]:
     """What the agent asked for."""
-    given = mapping(value_of(block.arguments))
+    arguments = mapping(value_of(block.arguments))
     tool, call = block.name or "", block.id or ""
     if tool == _PLAN:
-        yield TodosChanged(**frame.told(Origin.ASSISTANT), todos=_todos(given.get("plan")))
+        yield TodosChanged(**frame.common(Origin.ASSISTANT), todos=_todos(arguments.get("plan")))
         return
-    asked = _asked(tool, call, given, frame)
-    yield asked
-    if asked.action is Action.DELEGATE:
-        task = without_ours(text(given, "label", "task"))
+    tool_called = _tool_called(tool, call, arguments, frame)
+    yield tool_called
+    if tool_called.action is Action.DELEGATE:
+        task = without_ours(text(arguments, "label", "task"))
         yield SubagentStarted(**frame.part(Origin.ASSISTANT, "agent"), subagent=call, task=task)
 
 
 def returned(message: Message, frame: Frame) -> Iterator[Event]:
-    """How a call ended. One that goes on in the background has not ended."""
+    """How a call ended. A call that runs on in the background has not ended."""
     details = _details(message.details)
     if details.status in _GOES_ON:
         if details.process:
-            own = frame.part(Origin.TOOL, "running")
-            yield LeftRunning(**own, call=message.call or "", handle=_handle(details.process))
+            common = frame.part(Origin.TOOL, "running")
+            yield LeftRunning(**common, call=message.call or "", handle=_handle(details.process))
         return
     output = without_ours(content_text(message.content))
     exit_status = _exit_status(message.tool or "", output, details, is_error=message.is_error is True)
     failed = message.is_error is True or details.status in _FAILED
-    kept = capped(_without_status(output) if exit_status else output)
+    stored_text = capped(_without_status(output) if exit_status else output)
     ended = ToolReturned(
-        **frame.told(Origin.TOOL),
+        **frame.common(Origin.TOOL),
         call=message.call or "",
         ok=not failed and not exit_status,
         exit_status=exit_status,
-        text=kept,
-        size=len(output) if len(output) != len(kept) else 0,
+        text=stored_text,
+        size=len(output) if len(output) != len(stored_text) else 0,
     )
     yield ended
     if message.tool == _BACKGROUND:
-        yield from _looked_at(ended, output, details, frame)
+        yield from _background_end(ended, output, details, frame)
 
 
-def _looked_at(ended: ToolReturned, output: str, details: Details, frame: Frame) -> Iterator[Event]:
-    """The end of a command in the background that a call has found there, or has brought about."""
-    found = replace(ended, **frame.part(Origin.TOOL, "background"), call="", size=0)
+def _background_end(ended: ToolReturned, output: str, details: Details, frame: Frame) -> Iterator[Event]:
+    """The end of a background command that a call has observed or caused."""
+    background_end = replace(ended, **frame.part(Origin.TOOL, "background"), call="", size=0)
     if details.process:
-        yield replace(found, handle=_handle(details.process))
+        yield replace(background_end, handle=_handle(details.process))
     elif stopped := _STOPPED.match(output):
-        yield replace(found, handle=_handle(stopped[1]), ok=False, text=STOPPED)
+        yield replace(background_end, handle=_handle(stopped[1]), ok=False, text=STOPPED)
 
 
 def _handle(process: str) -> str:
@@ -146,13 +146,13 @@ def _handle(process: str) -> str:
 
 
 def ran(message: Message, frame: Frame) -> Iterator[Event]:
-    """A command that a person ran beside the conversation, and how it ended."""
+    """A command that the user ran beside the conversation, and how it ended."""
     command = without_ours(message.command or "")
     if not command.strip():
         return
     exit_status = status_of(message.exit_code)
     yield ToolCalled(
-        **frame.told(Origin.HUMAN), call=frame.record, tool="bash", action=Action.RUN, subject=command
+        **frame.common(Origin.HUMAN), call=frame.record, tool="bash", action=Action.RUN, subject=command
     )
     yield ToolReturned(
         **frame.part(Origin.TOOL, "end"),
@@ -164,7 +164,7 @@ def ran(message: Message, frame: Frame) -> Iterator[Event]:
 
 
 def nested(message: Message, frame: Frame) -> Iterator[Event]:
-    """A call that another tool made, and how it ended: one record tells both."""
+    """A call that another tool made, and how it ended, from one record."""
     details = mapping(value_of(message.details))
     tool, call = text(details, "toolName"), text(details, "toolCallId") or frame.record
     if not tool:
@@ -174,7 +174,7 @@ def nested(message: Message, frame: Frame) -> Iterator[Event]:
     is_error = details.get("isError") is True
     ended = Details(exit_code=status_of(mapping(result.get("details")).get("exitCode")))
     exit_status = _exit_status(tool, output, ended, is_error=is_error)
-    yield _asked(tool, call, mapping(details.get("input")), frame)
+    yield _tool_called(tool, call, mapping(details.get("input")), frame)
     yield ToolReturned(
         **frame.part(Origin.TOOL, "end"),
         call=call,
@@ -185,21 +185,21 @@ def nested(message: Message, frame: Frame) -> Iterator[Event]:
 
 
 def content_text(content: str | list[Block] | None) -> str:
-    """The text of a message, or of its blocks; thinking and images are passed over."""
+    """The text of a message, or of its blocks, without thinking and images."""
     if isinstance(content, str):
         return content
     return "\n".join([block.text for block in content or () if block.type == "text" and block.text])
 
 
-def _action(tool: str, given: Mapping[str, object]) -> Action:
-    """What a tool does, by its name; of one that nobody knows, by the words of its name and its arguments.
+def _action(tool: str, arguments: Mapping[str, object]) -> Action:
+    """What a tool does, by its name; for an unknown tool, by the words in its name and its arguments.
 
-    Agents that keep their log in this format bring tools of their own.
+    Agents that write their log in this format have their own tools.
     """
-    known = _ACTIONS.get(tool.lower())
-    if known is not None or not text(given, *_FILE_ARGUMENTS):
-        return known or Action.OTHER
-    if text(given, "command") == "view":
+    action = _ACTIONS.get(tool.lower())
+    if action is not None or not text(arguments, *_FILE_ARGUMENTS):
+        return action or Action.OTHER
+    if text(arguments, "command") == "view":
         return Action.READ
     words = frozenset(word.lower() for word in _WORD.findall(tool))
     if not words.isdisjoint(_WRITING):
@@ -207,37 +207,37 @@ def _action(tool: str, given: Mapping[str, object]) -> Action:
     return Action.OTHER if words.isdisjoint(_EDITING) else Action.EDIT
 
 
-def _asked(tool: str, call: str, given: Mapping[str, object], frame: Frame) -> ToolCalled:
-    action = _action(tool, given)
+def _tool_called(tool: str, call: str, arguments: Mapping[str, object], frame: Frame) -> ToolCalled:
+    action = _action(tool, arguments)
     return ToolCalled(
-        **frame.told(Origin.ASSISTANT),
+        **frame.common(Origin.ASSISTANT),
         call=call,
         tool=tool,
         action=action,
-        subject=without_ours(_subject(action, given)),
-        detail=capped(without_ours(_detail(action, given))),
+        subject=without_ours(_subject(action, arguments)),
+        detail=capped(without_ours(_detail(action, arguments))),
     )
 
 
-def _subject(action: Action, given: Mapping[str, object]) -> str:
-    subject = text(given, *_SUBJECTS[action])
-    return entering(text(given, "workdir"), subject) if action is Action.RUN else subject
+def _subject(action: Action, arguments: Mapping[str, object]) -> str:
+    subject = text(arguments, *_SUBJECTS[action])
+    return entering(text(arguments, "workdir"), subject) if action is Action.RUN else subject
 
 
-def _detail(action: Action, given: Mapping[str, object]) -> str:
+def _detail(action: Action, arguments: Mapping[str, object]) -> str:
     match action:
         case Action.SEARCH:
-            return text(given, "path") if text(given, "pattern", "query", "url") else ""
+            return text(arguments, "path") if text(arguments, "pattern", "query", "url") else ""
         case Action.DELEGATE:
-            return text(given, "task")
+            return text(arguments, "task")
         case Action.WRITE:
-            return text(given, "content", "file_text", "text")
+            return text(arguments, "content", "file_text", "text")
         case Action.EDIT:
-            edits = [given, *map(mapping, items(given.get("edits")))]
+            edits = [arguments, *map(mapping, items(arguments.get("edits")))]
             news = (text(edit, *_NEW_TEXT) for edit in edits)
             return "\n".join(filter(None, news))
         case Action.OTHER:
-            return msgspec.json.encode(given).decode() if given else ""
+            return msgspec.json.encode(arguments).decode() if arguments else ""
         case _:
             return ""
 
@@ -248,13 +248,13 @@ def _todos(plan: object) -> tuple[Todo, ...]:
 
 
 def _exit_status(tool: str, output: str, details: Details, *, is_error: bool) -> int | None:
-    given = status_of(details.exit_code)
-    if given is not None or _ACTIONS.get(tool) is not Action.RUN:
-        return given
+    reported_status = status_of(details.exit_code)
+    if reported_status is not None or _ACTIONS.get(tool) is not Action.RUN:
+        return reported_status
     end = output[-200:]
-    found = _EXIT.search(end) if _EXITED in end else None
-    if found:
-        return int(found[1])
+    status_match = _EXIT.search(end) if _EXITED in end else None
+    if status_match:
+        return int(status_match[1])
     return 0 if tool == _ALWAYS_SAYS and not is_error else None
 
 
@@ -272,5 +272,5 @@ def _joined(content: object) -> str:
 def _details(raw: msgspec.Raw) -> Details:
     if raw is NOTHING:
         return Details()
-    found = decoded(DETAILS, raw)
-    return Details() if isinstance(found, Skipped) else found
+    details = decoded(DETAILS, raw)
+    return Details() if isinstance(details, Skipped) else details

@@ -3,12 +3,12 @@
 It reads from a cursor and remembers the time of the last record, nothing else, between two reads. A database
 is read while its owner writes, and never changed.
 
-The records form a tree: a person may go back to an earlier one and go on from there. The file only grows and
-is told as it grows, so that nothing is taken back: what was told of a side that was later left stays told,
-as do the files it changed. Each event carries its record's parent, by which the path to the last record, the
+The records form a tree: the user may go back to an earlier one and continue from there. The file only grows,
+and its records become events as it grows, so nothing is taken back: the events of an abandoned branch stay,
+as do the files it changed. Each event has its record's parent, from which the path to the last record, the
 one that the model sees, can be followed.
 
-Which records there are is in `records`, what one of them tells in `telling`.
+`records` has the record types, `record_events` turns a record into events.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from holdfast.harnesses.databases import looking_into
 from holdfast.harnesses.fields import decoded, milliseconds
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.lines import Line, Stretch, files_below, read_lines
+from holdfast.harnesses.openclaw.record_events import events_in
 from holdfast.harnesses.openclaw.records import (
     PASSED_OVER,
     PASSED_OVER_UNREAD,
+    READ_TYPES,
     RECORD,
-    TOLD,
     Moment,
     Record,
 )
-from holdfast.harnesses.openclaw.telling import told
 from holdfast.harnesses.packed import unpacked
 
 _ROLES = frozenset(
@@ -47,11 +47,11 @@ _ROLES = frozenset(
 )
 _HEAD = 1 << 16
 _LATEST = 1 << 48
-"""Milliseconds: a larger number is no time."""
+"""Milliseconds: a larger number is not a time."""
 
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
-    """The records behind the cursor as events of this session, whatever session the file itself names."""
+    """The records after the cursor as events of this session, whatever session the file itself names."""
     place, at = _parsed(cursor)
     stretch = _rows(path, place, limit) if is_row(path) else read_lines(path, place, limit)
     at = 0 if stretch.restarted else at
@@ -65,14 +65,16 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
         elif record is not None:
             at = _at(record) or at
             cwd = (record.cwd if record.type == "session" else None) or cwd
-            # The oldest files have no ids: the place where a record stands is as good.
-            events += told(record, Frame(session, record.id or f"@{line.at}", at, parent=record.parent or ""))
-    written = msgspec.json.encode((stretch.cursor, at)).decode()
-    return Batch(tuple(events), tuple(skipped), written, stretch.done, cwd)
+            # The oldest files have no ids: a record's position serves as well.
+            events += events_in(
+                record, Frame(session, record.id or f"@{line.at}", at, parent=record.parent or "")
+            )
+    new_cursor = msgspec.json.encode((stretch.cursor, at)).decode()
+    return Batch(tuple(events), tuple(skipped), new_cursor, stretch.done, cwd)
 
 
 def session_of(path: Path) -> str:
-    """The session's id, as its first record gives it; the path's own name where that gives none."""
+    """The session's id from its first record, or else the path's name."""
     if is_row(path):
         return path.name
     lines = read_lines(path, "", _HEAD).lines
@@ -83,27 +85,27 @@ def session_of(path: Path) -> str:
 
 
 def forked_from(path: Path) -> Path | None:
-    """The session in the same database that the one at this path was forked from; None if it is no fork."""
+    """The session in the same database that this one was forked from; None if it is not a fork."""
     if not is_row(path):
         return None
     lines = _rows(path, "", _HEAD).lines[:1]
     first = _record(lines[0]) if lines else None
-    found = _ORIGIN.match(first.origin or "") if isinstance(first, Record) else None
-    return path.parent / found["session"] if found else None
+    origin = _ORIGIN.match(first.origin or "") if isinstance(first, Record) else None
+    return path.parent / origin["session"] if origin else None
 
 
 def events_of(session: str, record: KeptRecord) -> tuple[Event, ...]:
-    """What one record tells, wherever it is kept."""
-    telling = _record(Line(0, record.line.encode()))
-    if not isinstance(telling, Record):
+    """The events of one log record, wherever it is stored."""
+    log_record = _record(Line(0, record.line.encode()))
+    if not isinstance(log_record, Record):
         return ()
-    return tuple(told(telling, Frame(session, record.id, record.at, parent=record.parent)))
+    return tuple(events_in(log_record, Frame(session, record.id, record.at, parent=record.parent)))
 
 
 Unreadable: TypeAlias = sqlite3.Error
-"""What is raised where a database cannot be read, or is none."""
+"""What is raised if a file cannot be read as a database."""
 DATABASE: Final = "openclaw-agent.sqlite"
-"""A session in it goes by a path of its own: that of the database, and behind it the session's id."""
+"""A session in it has a path: that of the database followed by the session's id."""
 
 
 def transcripts(folder: Path) -> Iterator[Path]:
@@ -137,16 +139,16 @@ def is_row(path: Path) -> bool:
 
 
 def sessions_in(database: Path) -> Iterator[tuple[str, str, str]]:
-    """The sessions in a database of OpenClaw's: the key, the id, and what is noted of it, as JSON."""
+    """The sessions in an OpenClaw database: the key, the id, and its entry as JSON."""
     with looking_into(database) as connection:
         yield from connection.execute(_SESSIONS)
 
 
 def lines_in(database: Path, session: str) -> Iterator[bytes]:
-    """The records of a session in a database of OpenClaw's, in their order."""
+    """The records of a session in an OpenClaw database, in order."""
     with looking_into(database) as connection:
-        for found in connection.execute(_ROWS, (session, _BEFORE_ALL)):
-            yield _row(*found).content
+        for row in connection.execute(_ROWS, (session, _BEFORE_ALL)):
+            yield _row(*row).content
 
 
 class _Row(Line, frozen=True):
@@ -158,44 +160,44 @@ class _Row(Line, frozen=True):
 
 
 def _row(number: int, line: bytes | None, packed: bytes | None) -> _Row:
-    """A row as the record that it holds; an empty one if that cannot be unpacked."""
+    """A row's record; an empty one if it cannot be unpacked."""
     return _Row(number, line if line is not None else unpacked(packed or b"", _LARGEST_RECORD))
 
 
 def _rows(path: Path, cursor: str, limit: int) -> Stretch:
-    """About `limit` bytes of a session's rows behind the cursor, which is the last one's number."""
+    """About `limit` bytes of a session's rows after the cursor, which is the last row's number."""
     reached = int(cursor) if cursor.removeprefix("-").isdecimal() and len(cursor) < 19 else _BEFORE_ALL
     try:
         with looking_into(path.parent) as connection:
             last = connection.execute(_LAST, (path.name,)).fetchone()
-            # With fewer rows than were read it is another database.
+            # If it has fewer rows than were read, it is another database.
             start = reached if last and reached <= last[0] else _BEFORE_ALL
-            found = _so_many(connection.execute(_ROWS, (path.name, start)), limit)
+            rows = _so_many(connection.execute(_ROWS, (path.name, start)), limit)
     except Unreadable as error:
         return Stretch(
             (), (Skipped(f"cannot be read: {error}", str(path)),), cursor, restarted=False, done=True
         )
-    end = found[-1].at if found else start
+    end = rows[-1].at if rows else start
     done = not last or end >= last[0]
-    return Stretch(tuple(found), (), str(end), restarted=start == _BEFORE_ALL, done=done)
+    return Stretch(tuple(rows), (), str(end), restarted=start == _BEFORE_ALL, done=done)
 
 
 def _so_many(rows: Iterable[tuple[int, bytes | None, bytes | None]], limit: int) -> list[_Row]:
-    found, size = list[_Row](), 0
-    for each in rows:
-        found.append(_row(*each))
-        size += len(found[-1].content)
+    read_rows, size = list[_Row](), 0
+    for row in rows:
+        read_rows.append(_row(*row))
+        size += len(read_rows[-1].content)
         if size >= limit:
             break
-    return found
+    return read_rows
 
 
 _LARGEST_RECORD = 64 << 20
 _BEFORE_ALL: Final = -1
 _NAME: Final = re.compile(r"[\w:@-][\w.:@-]*")
-"""An id that can stand in a path."""
+"""An id that can be part of a path."""
 _ORIGIN: Final = re.compile(r"sqlite:[^:]*:(?P<session>[\w@-][\w.@-]*):")
-"""How a fork names the session that it left: with its agent before it, and the database behind."""
+"""How a fork names its parent session: after the agent, before the database."""
 
 _SESSIONS = """
 select session_key, current_session_id, entry_json
@@ -239,7 +241,7 @@ def _parsed(cursor: str) -> tuple[str, int]:
 
 
 def _record(line: Line) -> Record | Skipped | None:
-    """The record on this line if it may tell something."""
+    """The record on this line, if it may say something about the work."""
     if line.content.startswith(PASSED_OVER_UNREAD):
         return None
     record = decoded(RECORD, line.content)
@@ -247,21 +249,21 @@ def _record(line: Line) -> Record | Skipped | None:
         return Skipped(record.reason, line.where)
     if record.type in PASSED_OVER:
         return None
-    if record.type not in TOLD:
+    if record.type not in READ_TYPES:
         return _unknown("record", record.type, line.where)
     if record.message is not None and record.message.role not in _ROLES:
         return _unknown("role", record.message.role, line.where)
     return record
 
 
-def _unknown(what: str, name: str, where: str) -> Skipped:
+def _unknown(kind: str, name: str, where: str) -> Skipped:
     name = shortened(one_line(name), 40)
-    return Skipped(f"unknown {what} {name}" if name else f"{what} without a name", where)
+    return Skipped(f"unknown {kind} {name}" if name else f"{kind} without a name", where)
 
 
 def _at(record: Record) -> int:
-    own = _milliseconds(record.timestamp)
-    return own or (_milliseconds(record.message.timestamp) if record.message else 0)
+    record_time = _milliseconds(record.timestamp)
+    return record_time or (_milliseconds(record.message.timestamp) if record.message else 0)
 
 
 def _milliseconds(moment: Moment) -> int:

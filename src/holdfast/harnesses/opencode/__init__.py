@@ -1,7 +1,7 @@
 """OpenCode, as the rest of Holdfast sees it.
 
-The work is done by `hooks` (letters and replies), `transcript` (its database) and `setup` (what to install);
-here they are only put together. `plugin/` is what runs in OpenCode itself.
+`hooks` (hook events and replies), `transcript` (its database) and `setup` (what to install) do the work; this
+class puts them together. `plugin/` runs in OpenCode itself.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _SERVERS: Final = frozenset({"serve", "web", "acp"})
 
 
 class OpenCode:
-    """The contract, kept for OpenCode.
+    """The harness contract for OpenCode.
 
-    `config` is the folder in which it was told that programs keep their settings; empty for the usual one.
+    `config` is the folder in which programs keep their settings; empty for the usual one.
     """
 
     name: str = "opencode"
@@ -64,7 +64,7 @@ class OpenCode:
         return len(answer)
 
     def is_shared(self, command: Sequence[str]) -> bool:
-        """As a server it is at home to many; its terminal has one session at a time."""
+        """A server has many sessions; its terminal has one at a time."""
         return next((word for word in command[1:] if word in _COMMANDS), "") in _SERVERS
 
     def transcript_roots(self, home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
@@ -82,7 +82,7 @@ class OpenCode:
         return transcript.session_of(path)
 
     def subagent_transcripts(self, path: Path) -> tuple[Path, ...]:  # noqa: ARG002 - the same for every path
-        """None: subagents are in the same database, and are read with their session."""
+        """None: subagents are in the same database and are read with their session."""
         return ()
 
     def earlier_transcripts(self, path: Path) -> tuple[Path, ...]:
@@ -93,11 +93,11 @@ class OpenCode:
         return transcript.read_transcript(path, session, cursor, limit)
 
     def read_subagent(self, path: Path, session: str, cursor: str, limit: int) -> Batch:
-        """As any other: a subagent is a session of its own in the database, whose agent is the main one."""
+        """Read like any other session: a subagent is one in the database, with itself as the main agent."""
         return transcript.read_transcript(path, session, cursor, limit)
 
     def caller(self, environment: Mapping[str, str], meta: Mapping[str, object]) -> str:  # noqa: ARG002 - nothing tells
-        """Nobody: neither the environment nor a call says whose it is; the plugin rings just before."""
+        """Unknown here: the plugin sends a hook event with the session just before the call."""
         return ""
 
     def call_id(self, meta: Mapping[str, object]) -> str:  # noqa: ARG002 - the same for every call
@@ -113,7 +113,7 @@ class OpenCode:
     def opening(self, prompt: str) -> Opening:
         return Opening((self.program, "--prompt", prompt), (self.program, "run", prompt))
 
-    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it asks nobody
+    def hurdle(self, home: Path, hook_command: str) -> SetupBlocker | None:  # noqa: ARG002 - it needs no approval
         return None
 
     def wanted(self, hook_command: str, home: Path) -> tuple[WantedEntry, ...]:

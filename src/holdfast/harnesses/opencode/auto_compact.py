@@ -1,7 +1,7 @@
 """Auto-compaction: how much of a window OpenCode leaves free, as its settings say.
 
-It compacts once less than the longest answer of the model would fit. That length is each model's own; here
-is the most that it ever leaves.
+It compacts when the model's longest answer would no longer fit. That length depends on the model; this uses
+the most that it ever leaves free.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from holdfast.core.session.pressure import AutoCompact
 from holdfast.harnesses.fields import mapping, read_object, tokens
 
 RESERVED: Final = 20_000
-"""Tokens, where the user set nothing else."""
+"""Tokens, if the user set nothing else."""
 LONGEST_ANSWER: Final = 32_000
-"""Tokens: more it leaves to no model's answer."""
+"""Tokens: the most that it reserves for any model's answer."""
 
 
 def auto_compact(settings: Path) -> AutoCompact:
     """When it compacts by itself; settings that cannot be read count as empty."""
     try:
-        found = read_object(settings.read_bytes())
+        content = read_object(settings.read_bytes())
     except OSError:
         return AutoCompact(margin=RESERVED)
-    compaction = mapping({} if isinstance(found, Skipped) else found.get("compaction"))
+    compaction = mapping({} if isinstance(content, Skipped) else content.get("compaction"))
     if compaction.get("auto") is False:
         return AutoCompact()
     reserved = compaction.get("reserved")
@@ -33,13 +33,13 @@ def auto_compact(settings: Path) -> AutoCompact:
 
 
 def window(limit: object) -> int:
-    """How large a model's window is, less what is reserved of it where it compacts; 0 if nobody said.
+    """The size of a model's window at which `auto_compact` applies; 0 if unknown.
 
-    Of what may be sent it leaves free what is reserved; where only the whole is limited, room for the longest
-    answer and nothing else.
+    If the input is limited, OpenCode leaves the reserve free; if only the total is, it leaves room for the
+    longest answer and nothing else.
     """
-    told = mapping(limit)
-    whole, sent, answer = (tokens(told.get(name)) for name in ("context", "input", "output"))
+    limits = mapping(limit)
+    whole, most_input, answer = (tokens(limits.get(name)) for name in ("context", "input", "output"))
     if not whole:
         return 0
-    return sent or max(whole - min(answer or LONGEST_ANSWER, LONGEST_ANSWER), 0) + RESERVED
+    return most_input or max(whole - min(answer or LONGEST_ANSWER, LONGEST_ANSWER), 0) + RESERVED

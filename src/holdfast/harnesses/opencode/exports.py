@@ -1,7 +1,7 @@
 """Exports: a session in the file that `opencode export` writes, as events.
 
-It is one JSON object with all messages, and is never added to: it is read whole, once. What the messages tell
-is in `messages`.
+It is one JSON object with all messages and never grows: it is read whole, once. `messages` interprets the
+messages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.core.events.event import Event, Skipped
 from holdfast.harnesses.base import Batch
 from holdfast.harnesses.fields import NOTHING, decoded
 from holdfast.harnesses.frame import Frame
-from holdfast.harnesses.opencode.messages import MessageContext, Row, told
+from holdfast.harnesses.opencode.messages import MessageContext, Row, read_message
 from holdfast.harnesses.opencode.records import Span
 
 LARGEST: Final = 256 << 20
@@ -51,10 +51,10 @@ _NAMED = msgspec.json.Decoder(_Named)
 
 
 def is_export(path: Path) -> bool:
-    """Whether this is a file of JSON that begins as an export does."""
+    """Whether this is a JSON file that begins like an export."""
     try:
-        found = os.lstat(path)
-        if not stat.S_ISREG(found.st_mode) or path.suffix not in (".json", ".jsonl"):
+        state = os.lstat(path)
+        if not stat.S_ISREG(state.st_mode) or path.suffix not in (".json", ".jsonl"):
             return False
         with path.open("rb") as file:
             head = file.read(_HEAD).lstrip()
@@ -64,7 +64,7 @@ def is_export(path: Path) -> bool:
 
 
 def read(path: Path, session: str, cursor: str) -> Batch:
-    """All of it, unless the cursor says that this very file was read."""
+    """All of it, unless the cursor says that this same file was read."""
     export, mark = _opened(path)
     if cursor == mark:
         return Batch((), (), cursor, done=True)
@@ -74,28 +74,28 @@ def read(path: Path, session: str, cursor: str) -> Batch:
     skipped: list[Skipped] = []
     reached = MessageContext()
     for message in export.messages:
-        named = _named(message.info)
-        at = (named.time.created if named.time else None) or 0
+        header = _named(message.info)
+        at = (header.time.created if header.time else None) or 0
         parts = [Row(_named(raw).id or "", bytes(raw)) for raw in message.parts]
-        frame = Frame(session, named.id or f"@{at}", at)
-        whole = told(Row(frame.record, bytes(message.info)), parts, frame, reached)
+        frame = Frame(session, header.id or f"@{at}", at)
+        whole = read_message(Row(frame.record, bytes(message.info)), parts, frame, reached)
         events += whole.events
         skipped += whole.skipped
     return Batch(tuple(events), tuple(skipped), mark, done=True, cwd=export.info.directory or reached.cwd)
 
 
 def session_of(path: Path) -> str:
-    """The session of an export; empty where it cannot be read."""
+    """The session of an export; empty if it cannot be read."""
     export, _ = _opened(path)
     return "" if isinstance(export, Skipped) else export.info.id
 
 
 def _opened(path: Path) -> tuple[_Export | Skipped, str]:
-    """The export, and the mark by which the file is known again as long as it is the same."""
+    """The export, and a mark that stays the same as long as the file does."""
     try:
-        found = os.lstat(path)
-        mark = f"export {found.st_size} {found.st_mtime_ns}"
-        if found.st_size > LARGEST:
+        state = os.lstat(path)
+        mark = f"export {state.st_size} {state.st_mtime_ns}"
+        if state.st_size > LARGEST:
             return Skipped("too large", str(path)), mark
         return decoded(_EXPORT, path.read_bytes(), str(path)), mark
     except OSError as error:
@@ -103,5 +103,5 @@ def _opened(path: Path) -> tuple[_Export | Skipped, str]:
 
 
 def _named(raw: msgspec.Raw) -> _Named:
-    found = decoded(_NAMED, raw)
-    return _Named() if isinstance(found, Skipped) else found
+    header = decoded(_NAMED, raw)
+    return _Named() if isinstance(header, Skipped) else header

@@ -1,9 +1,9 @@
-"""Hooks: the letters of our plugin in, its replies out.
+"""Hooks: parse the hook events of Holdfast's plugin and write its replies.
 
-OpenCode calls no program. A plugin in its own process writes a letter for what happens in a session, and
-carries the answer into the request: so letters are in our own words, and what they name is in the database.
-OpenCode keeps nothing of what is put into a request, so that one comes before each. Nothing here looks at a
-file.
+OpenCode calls no program. A plugin in its own process sends a hook event for what happens in a session, and
+adds the answer to the request: so hook events have Holdfast's own format, and what they name is in the
+database. OpenCode does not store what is added to a request, so a hook event comes before each. No file is
+read here.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from holdfast.harnesses.opencode.auto_compact import window
 
 CARRIED = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "OPENCODE_DB")
 ANSWER_LIMIT = 10_000
-"""Characters. There is no limit; a brief that is longer would be read by nobody."""
+"""Characters. There is no limit; a longer brief would not be read."""
 
 
 def parse_hook(payload: bytes, envelope: Envelope) -> HookEvent | Skipped:
-    """What a letter says; an event that we do not know is heard too, as a bell that says to look."""
-    return hook_payload.hook_event(payload, envelope, _said)
+    """Parse a hook event; an unknown one still triggers a read of the database."""
+    return hook_payload.hook_event(payload, envelope, _content)
 
 
 def render_reply(hook_event: HookEvent, brief: str) -> bytes:
-    """What the plugin gets, and puts where the moment allows."""
+    """The plugin's answer, which it inserts where this moment allows."""
     return hook_payload.context(hook_event, brief, hook_payload.OUR_MOMENTS)
 
 
-def _said(payload: SessionPayload) -> HookContent:
+def _content(payload: SessionPayload) -> HookContent:
     match payload.event:
         case "SessionStart":
             return hook_payload.started(payload)
@@ -40,7 +40,7 @@ def _said(payload: SessionPayload) -> HookContent:
             return HookContent(Ask.PROMPT, stand_ins=_prompt(payload))
         case "Request":
             return HookContent(
-                Ask.REQUEST, events=hook_payload.model_at_work(payload, window(payload.fields.get("limit")))
+                Ask.REQUEST, events=hook_payload.model_in_use(payload, window(payload.fields.get("limit")))
             )
         case "PreCompact":
             return HookContent(Ask.COMPACTION, events=(hook_payload.imminent(payload),))
@@ -60,7 +60,7 @@ def _prompt(payload: SessionPayload) -> tuple[Event, ...]:
 
 
 def _calling(payload: SessionPayload) -> tuple[Event, ...]:
-    """The call of one of our own tools, before it reaches us; the database shows it under the same id."""
+    """A call of one of Holdfast's tools, before it arrives; the database shows it under the same id."""
     tool, call = payload.text("tool_name"), payload.text("tool_use_id")
     if not call or not is_own_tool(tool):
         return ()

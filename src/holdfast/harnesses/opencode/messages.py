@@ -1,7 +1,7 @@
-"""Messages: what a message of OpenCode tells, in our own words.
+"""Messages: an OpenCode message as events.
 
-A message is read again whenever there is more of it, and each of its parts is known by its own id, so that it
-is told once. What the tools do is in `tools`; where messages are kept is for `transcript` to say.
+A message is read again whenever it grows, and each of its parts has its own id, so that it is reported once.
+`tools` says what the tools do; `transcript` knows where messages are stored.
 """
 
 from __future__ import annotations
@@ -31,46 +31,46 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A message or a part as it is kept: its id, and its JSON."""
+    """A message or a part as it is stored: its id, and its JSON."""
 
     id: str
     content: bytes
 
 
 class MessageContext(msgspec.Struct):
-    """What a later message needs to know of those before it."""
+    """What later messages need to know of earlier ones."""
 
     model: str = ""
     newest: int = 0
-    """When the latest message was written: an earlier one that is read again changes no model."""
+    """When the latest message was written: an earlier one that is read again does not change the model."""
     trigger: str = ""
-    """How the compaction began whose summary comes next; empty if none did."""
+    """How the compaction was triggered whose summary comes next; empty if none was."""
     cwd: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMessage:
-    """What a message says, and what of it could not be read."""
+    """The events of a message, and what could not be read."""
 
     events: tuple[Event, ...]
     skipped: tuple[Skipped, ...]
 
 
-def told(message: Row, parts: Sequence[Row], frame: Frame, reached: MessageContext) -> ReadMessage:
-    """What a message says. The frame's time is when it was written."""
+def read_message(message: Row, parts: Sequence[Row], frame: Frame, reached: MessageContext) -> ReadMessage:
+    """Read a message. The frame's time is when it was written."""
     info = decoded(INFO, message.content, f"message {message.id}")
     if isinstance(info, Skipped):
         return ReadMessage((), (info,))
     reached.cwd = reached.cwd or info.cwd
     skipped: list[Skipped] = []
-    known: list[tuple[str, Part]] = []
+    readable_parts: list[tuple[str, Part]] = []
     for row in parts:
         part = decoded(PART, row.content, f"part {row.id}")
         if isinstance(part, Skipped):
             skipped.append(part)
         else:
-            known.append((row.id, part))
-    return ReadMessage(tuple(_events(info, known, frame, reached)), tuple(skipped))
+            readable_parts.append((row.id, part))
+    return ReadMessage(tuple(_events(info, readable_parts, frame, reached)), tuple(skipped))
 
 
 def _events(
@@ -92,13 +92,13 @@ def _prompted(parts: Sequence[tuple[str, Part]], frame: Frame, reached: MessageC
     if begun and frame.is_main:
         reached.trigger = "auto" if begun[0].auto else "manual"
     words = typed(part for _, part in parts)
-    # What a subagent is told was written by the agent that started it.
+    # A subagent's task was written by the agent that started it.
     if words and frame.is_main:
-        yield Prompt(**frame.told(Origin.HUMAN), text=words)
+        yield Prompt(**frame.common(Origin.HUMAN), text=words)
 
 
 def typed(parts: Iterable[Part]) -> str:
-    """What a person typed of a message; what is synthetic was put there by a program."""
+    """What the user typed in a message; a program wrote the synthetic parts."""
     texts = (part.text or "" for part in parts if part.type == "text" and not part.synthetic)
     return "\n".join(filter(None, (without_ours(text).strip() for text in texts)))
 
@@ -113,7 +113,7 @@ def _compacted(
     at = (info.time.completed if info.time else None) or frame.at
     ended = Frame(frame.session, frame.record, at, frame.agent)
     yield Compacted(
-        **ended.told(Origin.HARNESS),
+        **ended.common(Origin.HARNESS),
         sign=Sign.BOUNDARY,
         summary=without_ours(summary).strip(),
         trigger=reached.trigger,
@@ -135,8 +135,8 @@ def _answered(
                 words = without_ours(part.text or "").strip()
                 if words and not part.synthetic:
                     at = (part.time.start if part.time else None) or frame.at
-                    said = Frame(frame.session, id, at, frame.agent)
-                    yield AssistantText(**said.told(Origin.ASSISTANT), text=words)
+                    text_frame = Frame(frame.session, id, at, frame.agent)
+                    yield AssistantText(**text_frame.common(Origin.ASSISTANT), text=words)
             case "tool":
                 yield from tools.called(id, part, frame)
             case "step-finish" if part.tokens is not None:
@@ -149,7 +149,7 @@ def _usage(tokens: Tokens, info: Info, frame: Frame) -> Usage:
     """The tokens of one request."""
     cache = tokens.cache
     return Usage(
-        **frame.told(Origin.HARNESS),
+        **frame.common(Origin.HARNESS),
         input=count(tokens.input),
         output=count(tokens.output) + count(tokens.reasoning),
         cache_read=count(cache.read) if cache else 0,

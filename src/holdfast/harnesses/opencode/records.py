@@ -1,7 +1,7 @@
-"""Records: a message of OpenCode and its parts as it keeps them, with only the fields that we read.
+"""Records: an OpenCode message and its parts as it stores them, with only the fields that Holdfast reads.
 
-The same shapes stand in its database, row by row, and in the file that `opencode export` writes. What they
-mean is for `messages` and `tools` to say.
+Its database has them row by row, and the file that `opencode export` writes has the same form. `messages` and
+`tools` interpret them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Tokens(msgspec.Struct):
 
 
 class Span(msgspec.Struct):
-    """From when to when; the end of a message is when it was completed."""
+    """A start and an end; a message ends when it is completed."""
 
     created: int | None = None
     completed: int | None = None
@@ -38,7 +38,7 @@ class Folder(msgspec.Struct):
 
 
 class Info(msgspec.Struct):
-    """What is said of a message, but for its words."""
+    """A message's metadata."""
 
     role: str | None = None
     time: Span | None = None
@@ -51,7 +51,7 @@ class Info(msgspec.Struct):
 
     @property
     def is_summary(self) -> bool:
-        """Whether this is the agent's answer with which a compaction replaces what was said."""
+        """Whether this is a compaction's summary."""
         return self.role == "assistant" and (self.mode == "compaction" or bytes(self.summary) == b"true")
 
     @property
@@ -60,7 +60,7 @@ class Info(msgspec.Struct):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is added to it; a person's is whole when it is written."""
+        """Whether it is complete; a user's message is complete when it is written."""
         return self.role != "assistant" or self.failed or bool(self.time and self.time.completed)
 
     @property
@@ -70,7 +70,7 @@ class Info(msgspec.Struct):
 
 
 class State(msgspec.Struct):
-    """How far a tool's call is, and what came of it."""
+    """The status of a tool call, and its result."""
 
     status: str | None = None
     input: msgspec.Raw = NOTHING

@@ -1,7 +1,7 @@
 """Tools: what the tools of OpenCode do, and how they ended.
 
-Their names, their arguments and the shapes of their results are known here only. Whether an outcome matters
-is the core's business.
+Only this module knows their names, their arguments and the form of their results. The core decides whether an
+outcome matters.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _REFUSED: Final = re.compile(
     re.DOTALL,
 )
 _ASKED: Final = frozenset({"running", "completed", "error"})
-"""Before these a call's arguments are still being written."""
+"""The states in which a call's arguments are complete."""
 _ENDED: Final = frozenset({"completed", "error"})
 _TASK_LIMIT: Final = 200
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: *(\S[^\r\n]*)", re.MULTILINE)
@@ -72,112 +72,112 @@ _RESULT: Final = re.compile(r"<task_result>\s*(.*?)\s*</task_result>", re.DOTALL
 
 
 def called(id: str, part: Part, frame: Frame) -> Iterator[Event]:
-    """What the agent asked for and, where it is known already, how that ended."""
+    """What the agent asked for and, if known already, how that ended."""
     state, tool = part.state, part.tool or ""
     if state is None or not tool or state.status not in _ASKED:
         return
-    # Not every model gives its calls ids of their own; only of our tools' calls another letter tells, too.
+    # Not every model gives its calls unique ids; only calls of Holdfast's tools are in a hook event, too.
     id = part.call if part.call and is_own_tool(tool) else id
-    given = mapping(value_of(state.input))
+    arguments = mapping(value_of(state.input))
     at = (state.time.start if state.time else None) or frame.at
-    own = Frame(frame.session, id, at, frame.agent, frame.parent)
+    call_frame = Frame(frame.session, id, at, frame.agent, frame.parent)
     if tool == _TODOS:
-        yield TodosChanged(**own.told(Origin.ASSISTANT), todos=todos_in(given.get("todos")))
+        yield TodosChanged(**call_frame.common(Origin.ASSISTANT), todos=todos_in(arguments.get("todos")))
         return
     action = _ACTIONS.get(tool, Action.OTHER)
-    yield asked(tool, given, own)
+    yield asked(tool, arguments, call_frame)
     if action is Action.DELEGATE:
-        yield from _delegated(state, given, own)
+        yield from _delegated(state, arguments, call_frame)
     if state.status in _ENDED:
         end = (state.time.end if state.time else None) or at
         ended = Frame(frame.session, id, end, frame.agent, frame.parent)
-        yield from _replied(state, tool, given, ended)
+        yield from _replied(state, tool, arguments, ended)
         yield from _returned(state, action, ended)
 
 
-def asked(tool: str, given: Mapping[str, object], own: Frame) -> ToolCalled:
-    """The call of a tool, under its own id."""
+def asked(tool: str, arguments: Mapping[str, object], call_frame: Frame) -> ToolCalled:
+    """A tool call, under its own id."""
     action = _ACTIONS.get(tool, Action.OTHER)
     return ToolCalled(
-        **own.told(Origin.ASSISTANT),
-        call=own.record,
+        **call_frame.common(Origin.ASSISTANT),
+        call=call_frame.record,
         tool=tool,
         action=action,
-        subject=without_ours(_subject(action, given)),
-        detail=capped(without_ours(_detail(action, given))),
+        subject=without_ours(_subject(action, arguments)),
+        detail=capped(without_ours(_detail(action, arguments))),
     )
 
 
 def todos_in(rows: object) -> tuple[Todo, ...]:
-    """The list of what is to be done, as a call gives it."""
-    found = map(mapping, items(rows))
-    return tuple(Todo(text(row, "content"), text(row, "status")) for row in found if text(row, "content"))
+    """The to-do list in a call's arguments."""
+    entries = map(mapping, items(rows))
+    return tuple(Todo(text(row, "content"), text(row, "status")) for row in entries if text(row, "content"))
 
 
-def _subject(action: Action, given: Mapping[str, object]) -> str:
-    patch = text(given, "patchText")
+def _subject(action: Action, arguments: Mapping[str, object]) -> str:
+    patch = text(arguments, "patchText")
     if patch:
-        found = _PATCHED.search(patch)
-        return found[1].strip() if found else ""
-    subject = text(given, *_SUBJECTS[action])
-    return entering(text(given, "workdir"), subject) if action is Action.RUN else subject
+        header = _PATCHED.search(patch)
+        return header[1].strip() if header else ""
+    subject = text(arguments, *_SUBJECTS[action])
+    return entering(text(arguments, "workdir"), subject) if action is Action.RUN else subject
 
 
-def _detail(action: Action, given: Mapping[str, object]) -> str:
+def _detail(action: Action, arguments: Mapping[str, object]) -> str:
     match action:
         case Action.WRITE:
-            return text(given, "content")
+            return text(arguments, "content")
         case Action.EDIT:
-            return text(given, "patchText", "newString")
+            return text(arguments, "patchText", "newString")
         case Action.SEARCH:
-            return text(given, "path") if text(given, "pattern", "query", "url") else ""
+            return text(arguments, "path") if text(arguments, "pattern", "query", "url") else ""
         case Action.DELEGATE:
-            return text(given, "prompt")
+            return text(arguments, "prompt")
         case Action.ASK:
-            return replies.questions_in(given)
+            return replies.questions_in(arguments)
         case Action.OTHER:
-            return msgspec.json.encode(given).decode() if given else ""
+            return msgspec.json.encode(arguments).decode() if arguments else ""
         case _:
             return ""
 
 
-def _delegated(state: State, given: Mapping[str, object], own: Frame) -> Iterator[Event]:
-    """A subagent is a session of its own, which the call names as soon as it is there."""
+def _delegated(state: State, arguments: Mapping[str, object], call_frame: Frame) -> Iterator[Event]:
+    """A subagent's start and end. It is a session of its own, which the call names once it exists."""
     subagent = text(mapping(value_of(state.metadata)), "sessionId")
     if not subagent:
         return
-    task = capped(without_ours(text(given, "description", "prompt")), _TASK_LIMIT)
-    yield SubagentStarted(**own.part(Origin.ASSISTANT, "agent"), subagent=subagent, task=task)
+    task = capped(without_ours(text(arguments, "description", "prompt")), _TASK_LIMIT)
+    yield SubagentStarted(**call_frame.part(Origin.ASSISTANT, "agent"), subagent=subagent, task=task)
     if state.status in _ENDED:
-        said = _RESULT.search(_output(state))
-        words = capped(without_ours(said[1])) if said else ""
-        yield SubagentStopped(**own.part(Origin.TOOL, "agent-end"), subagent=subagent, text=words)
+        result = _RESULT.search(_output(state))
+        words = capped(without_ours(result[1])) if result else ""
+        yield SubagentStopped(**call_frame.part(Origin.TOOL, "agent-end"), subagent=subagent, text=words)
 
 
-def _replied(state: State, tool: str, given: Mapping[str, object], frame: Frame) -> Iterator[Event]:
-    """What a person answered, or said on refusing one of OpenCode's own tools; others may claim that."""
+def _replied(state: State, tool: str, arguments: Mapping[str, object], frame: Frame) -> Iterator[Event]:
+    """The user's answer, or the reason for refusing one of OpenCode's own tools; others could fake it."""
     if _ACTIONS.get(tool) is Action.ASK:
-        asked = (text(mapping(one), "question") for one in items(given.get("questions")))
+        questions = (text(mapping(entry), "question") for entry in items(arguments.get("questions")))
         chosen = items(mapping(value_of(state.metadata)).get("answers"))
-        yield from replies.answers(frame.record, zip(asked, chosen, strict=False), frame)
+        yield from replies.answers(frame.record, zip(questions, chosen, strict=False), frame)
     elif tool in _ACTIONS and (refused := _REFUSED.match(state.error or "")):
         yield from replies.reply(frame.record, refused["words"] or "", frame)
 
 
 def _returned(state: State, action: Action, frame: Frame) -> Iterator[Event]:
-    told = without_ours(_output(state)).strip()
-    said = "" if told == "(no output)" else REFUSED if _REFUSED.match(state.error or "") else told
+    output = without_ours(_output(state)).strip()
+    result_text = "" if output == "(no output)" else REFUSED if _REFUSED.match(state.error or "") else output
     exit_status = mapping(value_of(state.metadata)).get("exit")
-    # A command that fails is an ordinary end to OpenCode; only its exit status tells.
+    # OpenCode reports a failed command as completed; only its exit status shows the failure.
     exit_code = exit_status if action is Action.RUN and type(exit_status) is int else None
-    kept = capped(said)
+    stored_text = capped(result_text)
     yield ToolReturned(
         **frame.part(Origin.TOOL, "end"),
         call=frame.record,
         ok=state.status == "completed" and not exit_code,
         exit_status=exit_code,
-        text=kept,
-        size=len(said) if len(said) != len(kept) else 0,
+        text=stored_text,
+        size=len(result_text) if len(result_text) != len(stored_text) else 0,
     )
 
 

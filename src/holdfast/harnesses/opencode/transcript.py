@@ -1,10 +1,9 @@
 """Transcript: the sessions in OpenCode's database, and in the files that it exports, as events.
 
-All sessions share one database, which is never written to; each goes by a path of its own, that of the
-database and behind it the session's id. A message and its parts change in place while they
-are written, so the cursor is a time: what was changed since then is read again, message by message in the
-order in which they were written. A subagent is a session with a parent and is read with it. What the messages
-tell is in `messages`.
+All sessions share one database, which is never written to; a session's path is that of the database followed
+by the session's id. A message and its parts change in place while they are written, so the cursor is a time:
+what changed since then is read again, message by message in the order in which they were written. A subagent
+is a session with a parent and is read with it. `messages` interprets the messages.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from holdfast.harnesses.base import Batch, Extent, file_extent
 from holdfast.harnesses.databases import looking_into
 from holdfast.harnesses.frame import Frame
 from holdfast.harnesses.opencode import exports
-from holdfast.harnesses.opencode.messages import MessageContext, Row, told
+from holdfast.harnesses.opencode.messages import MessageContext, Row, read_message
 from holdfast.lazy_dataclass import dataclass
 
 _MAGIC: Final = b"SQLite format 3\0"
@@ -32,16 +31,16 @@ _NAME: Final = re.compile(r"\w[\w.-]*")
 
 
 class _Place(msgspec.Struct):
-    """How far a reading came. `until` is 0 between two readings, else up to when the present one looks."""
+    """How far a session was read. `until` is 0 between two reads, else the time up to which this one goes."""
 
     since: int = 0
     seen: list[str] = msgspec.field(default_factory=list[str])
-    """What was read of that very millisecond."""
+    """What was read of that same millisecond."""
     until: int = 0
     after: tuple[int, str] = (-1, "")
-    """The message up to which the present reading came."""
+    """The last message of this read so far."""
     noted: str = ""
-    """Which list of what is to be done was told last."""
+    """The id of the to-do list that was reported last."""
     reached: MessageContext = msgspec.field(default_factory=MessageContext)
 
 
@@ -49,7 +48,7 @@ _CURSOR = msgspec.json.Decoder(_Place)
 
 
 def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
-    """What was changed behind the cursor of this session and its subagents; of an export, all of it."""
+    """What changed in this session and its subagents since the cursor; of an export, all of it."""
     if exports.is_export(path):
         return exports.read(path, session, cursor)
     database, id = (path.parent, path.name) if is_row(path) else (path, session)
@@ -60,12 +59,12 @@ def read_transcript(path: Path, session: str, cursor: str, limit: int) -> Batch:
         with looking_into(database) as connection:
             return _read(connection, id, session, _parsed(cursor), limit)
     except sqlite3.Error as error:
-        # Another version keeps its sessions otherwise, or a program is at work in the file: as it was before.
+        # Another version stores sessions differently, or a program has locked the file: the cursor stays.
         return Batch((), (Skipped(f"database: {error}", str(database)),), cursor, done=True)
 
 
 def transcripts(folder: Path) -> Iterator[Path]:
-    """The sessions in the databases of a folder, and what was exported into it."""
+    """The sessions in the databases of a folder, and the exports in it."""
     for path in sorted(folder.glob("*")) if folder.is_dir() else ():
         if exports.is_export(path):
             yield path
@@ -74,21 +73,21 @@ def transcripts(folder: Path) -> Iterator[Path]:
 
 
 def extent(path: Path) -> Extent | None:
-    """How large a session is and when it last changed; None if there is none, or a database with many."""
+    """How large a session is and when it last changed; None if there is none, or for a whole database."""
     if exports.is_export(path):
         return file_extent(path)
     if not is_row(path) or _unreadable(path.parent) is not None:
         return None
     try:
         with looking_into(path.parent) as connection:
-            found = connection.execute(_EXTENT, {"session": path.name}).fetchone()
+            row = connection.execute(_EXTENT, {"session": path.name}).fetchone()
     except sqlite3.Error:
         return None
-    return Extent(*found) if found else None
+    return Extent(*row) if row else None
 
 
 def session_of(path: Path) -> str:
-    """The session at this path; of a database, the one that changed last."""
+    """The session at this path; for a whole database, the one that changed last."""
     if exports.is_export(path):
         return exports.session_of(path)
     if is_row(path):
@@ -97,19 +96,19 @@ def session_of(path: Path) -> str:
 
 
 def forked_from(path: Path) -> Path | None:
-    """The session that the one at this path was forked from; None if it is no fork.
+    """The session that the one at this path was forked from; None if it is not a fork.
 
-    A fork begins with a copy of messages under new ids: all that they keep is when they were written, and
-    that is before the fork itself was made.
+    A fork begins with a copy of messages under new ids: they keep only the time at which they were written,
+    which is before the fork was made.
     """
     if not is_row(path) or _unreadable(path.parent) is not None:
         return None
     try:
         with looking_into(path.parent) as connection:
-            found = connection.execute(_ORIGIN, {"session": path.name}).fetchone()
+            origin = connection.execute(_ORIGIN, {"session": path.name}).fetchone()
     except sqlite3.Error:
         return None
-    return path.parent / found[0] if found and _NAME.fullmatch(found[0]) else None
+    return path.parent / origin[0] if origin and _NAME.fullmatch(origin[0]) else None
 
 
 def is_row(path: Path) -> bool:
@@ -118,7 +117,7 @@ def is_row(path: Path) -> bool:
 
 
 def _ids(database: Path) -> list[str]:
-    """The sessions of people in a database, the latest first; none where it cannot be read."""
+    """The sessions in a database without subagents, the latest first; none if it cannot be read."""
     if _unreadable(database) is not None:
         return []
     try:
@@ -129,8 +128,8 @@ def _ids(database: Path) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
-    """A session that is being read: the database, its id there, those of all that are part of it, its key."""
+class _Session:
+    """A session that is being read: the database, its id there, the ids of it and its subagents, its key."""
 
     database: sqlite3.Connection
     id: str
@@ -139,69 +138,69 @@ class _Looked:
 
 
 def _read(database: sqlite3.Connection, id: str, session: str, place: _Place, limit: int) -> Batch:
-    # Everything is read in one transaction: what is written meanwhile belongs to the next reading.
+    # Everything is read in one transaction: what is written meanwhile belongs to the next read.
     database.execute("begin")
-    family = [each for (each,) in database.execute(_FAMILY, {"session": id})]
-    looked = _Looked(database, id, msgspec.json.encode(family).decode(), session)
+    family = [member for (member,) in database.execute(_FAMILY, {"session": id})]
+    read_session = _Session(database, id, msgspec.json.encode(family).decode(), session)
     if not place.until:
-        (newest,) = database.execute(_NEWEST, {"family": looked.family}).fetchone()
+        (newest,) = database.execute(_NEWEST, {"family": read_session.family}).fetchone()
         place.until = max(newest or 0, place.since)
     events: list[Event] = []
     skipped: list[Skipped] = []
     done = True
-    for message, parts, frame in _changed(looked, place):
+    for message, parts, frame in _changed(read_session, place):
         if limit <= 0:
             done = False
             break
-        whole = told(message, parts, frame, place.reached)
+        whole = read_message(message, parts, frame, place.reached)
         events += whole.events
         skipped += whole.skipped
         place.after = (frame.at, message.id)
         limit -= len(message.content) + sum(len(part.content) for part in parts)
     if done:
-        events += _todos(looked, place)
-        _finish(looked, place)
+        events += _todos(read_session, place)
+        _finish(read_session, place)
     row = database.execute(_FOLDER, {"session": id}).fetchone()
     cwd = row[0] if row and row[0] else place.reached.cwd
     return Batch(tuple(events), tuple(skipped), msgspec.json.encode(place).decode(), done, cwd)
 
 
-def _changed(looked: _Looked, place: _Place) -> Iterator[tuple[Row, list[Row], Frame]]:
-    """The messages of which something is new, each with its parts, and by whom and when it was written."""
+def _changed(read_session: _Session, place: _Place) -> Iterator[tuple[Row, list[Row], Frame]]:
+    """The messages that changed, each with its parts and a frame of who wrote it and when."""
     at, id = place.after
-    seen = msgspec.json.encode(place.seen).decode()
-    wanted = {"family": looked.family, "since": place.since, "seen": seen, "at": at, "id": id}
-    for id, data, at, owner in looked.database.execute(_CHANGED, wanted):
-        parts = [Row(*row) for row in looked.database.execute(_PARTS, {"message": id})]
-        agent = MAIN if owner == looked.id else owner
-        yield Row(id, data), parts, Frame(looked.session, id, at, agent)
+    seen_ids = msgspec.json.encode(place.seen).decode()
+    parameters = {"family": read_session.family, "since": place.since, "seen": seen_ids, "at": at, "id": id}
+    for id, data, at, owner in read_session.database.execute(_CHANGED, parameters):
+        parts = [Row(*row) for row in read_session.database.execute(_PARTS, {"message": id})]
+        agent = MAIN if owner == read_session.id else owner
+        yield Row(id, data), parts, Frame(read_session.session, id, at, agent)
 
 
-def _todos(looked: _Looked, place: _Place) -> list[Event]:
-    """What is to be done, as it was last noted; a version without that table keeps it in the calls alone."""
+def _todos(read_session: _Session, place: _Place) -> list[Event]:
+    """The latest to-do list; a version without that table has it only in the calls."""
     try:
-        rows = looked.database.execute(_TODOS, {"session": looked.id}).fetchall()
+        rows = read_session.database.execute(_TODOS, {"session": read_session.id}).fetchall()
     except sqlite3.OperationalError:
         return []
-    at = max((changed for _, _, changed in rows), default=0)
-    frame = Frame(looked.session, f"todo/{looked.id}/{at}", at)
+    at = max((changed_at for _, _, changed_at in rows), default=0)
+    frame = Frame(read_session.session, f"todo/{read_session.id}/{at}", at)
     if at < place.since or frame.record in place.seen or not rows:
         return []
     place.until = max(place.until, at)
     place.noted = frame.record
     todos = tuple(Todo(str(content), str(status)) for content, status, _ in rows)
-    return [TodosChanged(**frame.told(Origin.ASSISTANT), todos=todos)]
+    return [TodosChanged(**frame.common(Origin.ASSISTANT), todos=todos)]
 
 
-def _finish(looked: _Looked, place: _Place) -> None:
-    """Begin the next reading where this one ended."""
-    known = looked.database.execute(_SEEN, {"family": looked.family, "until": place.until})
-    place.seen = [place.noted, *(id for (id,) in known)]
+def _finish(read_session: _Session, place: _Place) -> None:
+    """Make the next read begin where this one ended."""
+    newest_ids = read_session.database.execute(_SEEN, {"family": read_session.family, "until": place.until})
+    place.seen = [place.noted, *(id for (id,) in newest_ids)]
     place.since, place.until, place.after = place.until, 0, (-1, "")
 
 
 def _unreadable(path: Path) -> Skipped | None:
-    """Why a file is not read; without a reason where it is not there, or is not written yet."""
+    """Why a file is not read; the reason is empty if it is missing or not written yet. None if it is read."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
@@ -234,7 +233,7 @@ select id
  where parent_id is null
  order by time_updated desc, id
 """
-# Of several that hold the same messages it is the first: the others are forks like this one.
+# If several sessions hold the same messages, the first is the origin: the others are forks like this one.
 _ORIGIN: Final = """
 select origin.id
   from session as fork
@@ -253,7 +252,7 @@ select coalesce((select sum(length(data)) from part where session_id = session.i
   from session
  where id = :session
 """
-# A session with all that its agents started, however deep.
+# A session with all subagents below it, at any depth.
 _FAMILY: Final = """
 with recursive family (id) as (
   select :session

@@ -1,4 +1,4 @@
-"""The embedded store: one SQLite file, no server. The only room that knows this dialect."""
+"""The embedded store: one SQLite file, no server. The only package with SQLite's dialect."""
 
 from holdfast.stores.sqlite.recovery.set_aside import (
     back_up_daily,

@@ -1,4 +1,4 @@
-"""Database: one connection, its transactions and the one place where our statements run.
+"""Database: one connection, its transactions and the one place where statements run.
 
 Nothing is cached, so that several processes may write: what a transaction depends on is read inside it.
 """
@@ -30,7 +30,7 @@ _Execute: TypeAlias = Callable[[str, Bindings | None], Iterable[Row]]
 
 
 class Database:
-    """A connection to a store's file. Used by one thread at a time; every error that leaves it is ours."""
+    """A connection to a store's file. Used by one thread at a time; it raises only StoreError."""
 
     def __init__(self, path: Path, flags: int = _TO_WRITE) -> None:
         self.path = path
@@ -40,11 +40,11 @@ class Database:
 
     @classmethod
     def to_look_at(cls, path: Path) -> Database:
-        """A connection that changes nothing and makes no file beside the one that is there."""
+        """A read-only connection that creates no file beside the database."""
         return cls(path, apsw.SQLITE_OPEN_READONLY)
 
     def configure(self) -> None:
-        """Make the connection one that we write with."""
+        """Prepare the connection for writing."""
         with translated(self.path):
             enter_wal(self.connection, time.sleep)
             run(self.connection, _SETTINGS)
@@ -98,7 +98,7 @@ class Database:
 
     @property
     def is_writing(self) -> bool:
-        """Whether a transaction is open that may still be undone."""
+        """Whether a transaction is open that may still be rolled back."""
         return self.connection.in_transaction
 
     @property

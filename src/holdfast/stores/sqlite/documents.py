@@ -1,7 +1,7 @@
-"""Documents in SQLite: texts found again by their words or by the nearness of their vectors.
+"""Documents in SQLite: texts found by their words or by the similarity of their vectors.
 
-What to look for and how to weigh the two is decided elsewhere. Which words of many are worth the time is
-`words.py`'s knowledge, comparing vectors `vectors.py`'s work.
+What to search for and how to weigh the two is decided elsewhere. `words.py` knows which of many words are
+worth the time; `vectors.py` compares vectors.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class Documents:
         return self._documents(_DOCUMENTS_BEGINNING, {**where(within), **beginning})
 
     def around(self, ids: Sequence[str], reach: int, within: Within) -> list[Document]:
-        wanted: Bindings = {"ids": encode_texts(tuple(ids)), "reach": reach}
+        bindings: Bindings = {"ids": encode_texts(tuple(ids)), "reach": reach}
         return [
             _document(row[:9], Merits(*row[9:]) if row[9] is not None else None)
-            for row in self._database.rows(_AROUND, {**where(within), **wanted})
+            for row in self._database.rows(_AROUND, {**where(within), **bindings})
         ]
 
     def search(self, words: Sequence[str], within: Within, limit: int) -> list[Hit]:
@@ -72,23 +72,25 @@ class Documents:
             return []
         if limit > SCORED_MOST or self._words.are_few():
             return self._hits(_SEARCH, words, within, _ALL, limit)
-        held = self._words.rarest(words)
-        if any(len(one.rows) > NEWEST_MOST for one in held):
-            return self._hits(_SEARCH_NEWEST, [one.word for one in held], within, NEWEST_MOST, limit)
-        scores = self._words.scores(held)
+        postings = self._words.rarest(words)
+        if any(len(posting.rows) > NEWEST_MOST for posting in postings):
+            return self._hits(
+                _SEARCH_NEWEST, [posting.word for posting in postings], within, NEWEST_MOST, limit
+            )
+        scores = self._words.scores(postings)
         # Equals stay in the order of their numbers.
         best = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
-        found = self._database.rows(_BEST, {**where(within), "numbers": json.dumps(best), "limit": limit})
-        return [Hit(id, scores[number]) for number, id in found]
+        rows = self._database.rows(_BEST, {**where(within), "numbers": json.dumps(best), "limit": limit})
+        return [Hit(id, scores[number]) for number, id in rows]
 
     def nearest(self, vector: Sequence[float], within: Within, limit: int) -> list[Hit]:
-        wanted = unit(vector)
-        if not wanted:
+        query_vector = unit(vector)
+        if not query_vector:
             return []
-        found = self._held(len(wanted)).nearest(wanted, within, limit)
-        numbers: Bindings = {"numbers": json.dumps([number for number, _ in found])}
-        there: dict[int, str] = dict(self._database.rows(_OF_VECTORS, numbers))
-        return [Hit(there[number], cosine) for number, cosine in found if number in there][:limit]
+        neighbours = self._held(len(query_vector)).nearest(query_vector, within, limit)
+        numbers: Bindings = {"numbers": json.dumps([number for number, _ in neighbours])}
+        ids: dict[int, str] = dict(self._database.rows(_OF_VECTORS, numbers))
+        return [Hit(ids[number], cosine) for number, cosine in neighbours if number in ids][:limit]
 
     def without_vector(self, limit: int) -> list[Document]:
         return self._documents(_WITHOUT_VECTOR, {"limit": limit})
@@ -103,18 +105,20 @@ class Documents:
         self._database.write("update documents set vectored = 0", {})
 
     def _held(self, size: int) -> Vectors:
-        """The vectors of that length. Of a transaction that may be undone nothing is held."""
+        """The vectors of that length. Nothing is cached from a transaction that may be rolled back."""
         if self._vectors is not None and self._vectors.size == size and not self._database.is_writing:
             return self._vectors
-        # Only now: numpy takes longer to load than a hook may take.
-        made: Vectors = import_module("holdfast.stores.sqlite.search.vectors").Vectors(self._database, size)
+        # Imported here: numpy takes longer to load than a hook may take.
+        vectors: Vectors = import_module("holdfast.stores.sqlite.search.vectors").Vectors(
+            self._database, size
+        )
         if not self._database.is_writing:
-            self._vectors = made
-        return made
+            self._vectors = vectors
+        return vectors
 
     def _hits(self, sql: str, words: Sequence[str], within: Within, scored: int, limit: int) -> list[Hit]:
-        wanted: Bindings = {"query": any_of(words), "scored": scored, "limit": limit}
-        return [Hit(id, score) for id, score in self._database.rows(sql, {**where(within), **wanted})]
+        bindings: Bindings = {"query": any_of(words), "scored": scored, "limit": limit}
+        return [Hit(id, score) for id, score in self._database.rows(sql, {**where(within), **bindings})]
 
     def _documents(self, sql: str, bindings: Bindings) -> list[Document]:
         return [_document(row, None) for row in self._database.rows(sql, bindings)]
@@ -127,7 +131,7 @@ def _document(row: Row, merits: Merits | None) -> Document:
 
 
 def where(within: Within) -> Bindings:
-    """What the conditions on places, kinds and time are bound to."""
+    """The bindings of the conditions on places, kinds and time."""
     return {
         "everywhere": within.projects is None,
         "projects": encode_texts(within.projects or ()),

@@ -58,16 +58,16 @@ class Erasing:
         return [ForgottenWording(_fingerprint(*row[:3]), int(row[3]), int(row[4])) for row in rows]
 
     def put_forgotten_wordings(self, wordings: Iterable[ForgottenWording]) -> None:
-        for each in wordings:
-            times = {"at": each.at, "lifted_at": each.lifted_at}
-            self._database.write(_PUT_WORDING, {**_columns(each.fingerprint), **times})
+        for wording in wordings:
+            times = {"at": wording.at, "lifted_at": wording.lifted_at}
+            self._database.write(_PUT_WORDING, {**_columns(wording.fingerprint), **times})
 
     def memory_wordings(self, id: str) -> list[Fingerprint]:
         return [_fingerprint(*row) for row in self._database.rows(_MEMORY_WORDINGS, {"id": id})]
 
     def add_memory_wordings(self, id: str, wordings: Iterable[Fingerprint]) -> None:
-        for each in wordings:
-            self._database.write(_ADD_MEMORY_WORDING, {**_columns(each), "id": id})
+        for wording in wordings:
+            self._database.write(_ADD_MEMORY_WORDING, {**_columns(wording), "id": id})
 
     def memory_ids(self) -> list[str]:
         return [str(id) for (id,) in self._database.rows("select id from memories order by id")]
@@ -76,17 +76,17 @@ class Erasing:
         return [str(id) for (id,) in self._database.rows(_PROJECT_IDS)]
 
     def _erased(self, table: _Table, wordings: Wordings) -> int:
-        changed = 0
+        changes = 0
         for row, *texts in self._each(table.read):
             after = table.erased(texts, wordings)
             if list(after) != list(texts[-len(after) :]):
                 bindings: dict[str, str | bytes | int] = {f"text{n}": text for n, text in enumerate(after)}
                 self._database.write(table.write, {**bindings, **table.derived(*after), "row": row})
-                changed += 1
-        return changed
+                changes += 1
+        return changes
 
     def _erased_passages(self, wordings: Wordings) -> int:
-        changed = 0
+        changes = 0
         for (session,) in self._database.rows(_INDEXED_SESSIONS):
             rows = self._database.rows(_PASSAGES, {"session": session})
             after = erased_passages([str(text) for _, text, _ in rows], wordings)
@@ -94,18 +94,18 @@ class Erasing:
                 if text != before:
                     bindings = {"text0": text, "text1": source, "row": row}
                     self._database.write(_DOCUMENTS.write, bindings)
-                    changed += 1
-        return changed
+                    changes += 1
+        return changes
 
     def _erased_reasons(self, wordings: Wordings) -> int:
-        changed = 0
+        changes = 0
         for reason, times in self._database.rows("select reason, times from skipped"):
             after = wordings.removed(str(reason))
             if after != reason:
                 self._database.write("delete from skipped where reason = :reason", {"reason": reason})
                 self._database.write(_COUNT_SKIPPED, {"reason": after, "times": times})
-                changed += 1
-        return changed
+                changes += 1
+        return changes
 
     def _each(self, sql: str) -> Iterator[list[str]]:
         """The rows of a query in order, some at a time: what is read may be changed meanwhile."""

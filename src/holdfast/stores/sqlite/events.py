@@ -17,11 +17,11 @@ class Events:
         self._database = database
 
     def add_event(self, event: Event, redactor: str = NOBODY) -> Novelty:
-        known = self._database.row(_REVISION, {"session": event.session, "record": event.record})
-        if known is None:
+        stored_revision = self._database.row(_REVISION, {"session": event.session, "record": event.record})
+        if stored_revision is None:
             self._database.write(_ADD_EVENT, _columns(event, redactor))
             return Novelty.NEW
-        if known[0] >= event.revision:
+        if stored_revision[0] >= event.revision:
             return Novelty.KNOWN
         self._database.write(_REVISE_EVENT, _columns(event, redactor))
         return Novelty.REVISED
@@ -62,7 +62,7 @@ def _columns(event: Event, redactor: str) -> Bindings:
 
 
 def message_id(session: str, record: str) -> str:
-    """`session#record`, with a `#` in the session's key written otherwise: no two records share an id."""
+    """`session#record`, with any `#` in the session's key escaped: no two records share an id."""
     return f"{session.replace('%', '%25').replace('#', '%23')}#{record}"
 
 

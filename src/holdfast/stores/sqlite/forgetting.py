@@ -1,7 +1,7 @@
-"""Forgetting in SQLite: all that is kept of some sessions goes, and no byte of it stays in the files.
+"""Forgetting in SQLite: delete all that is stored of some sessions, and leave no byte of it in the files.
 
-Whom to forget is decided elsewhere. What stays behind are hashes of names, so that a source which is read
-once more is not taken for news.
+What to forget is decided elsewhere. Hashes of names stay, so that a source which is read again does not count
+as new.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.stores.sqlite.database import Bindings, Database
 
 
 class Forgetting:
-    """The table `forgotten`, and the way out of all the others."""
+    """The table `forgotten`, and deletion from all the others."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -33,10 +33,10 @@ class Forgetting:
 
     def forget(self, keys: Sequence[str], at: int) -> Dropped:
         chosen: Bindings = {"keys": encode_texts(tuple(keys))}
-        own = {str(transcript) for (transcript,) in self._database.rows(_TRANSCRIPTS, chosen)}
-        wanted = set(keys)
-        self._forget_sources(lambda source: source in own or names_one_of(source, wanted), at)
-        for key in wanted:
+        transcripts = {str(transcript) for (transcript,) in self._database.rows(_TRANSCRIPTS, chosen)}
+        session_keys = set(keys)
+        self._forget_sources(lambda source: source in transcripts or names_one_of(source, session_keys), at)
+        for key in session_keys:
             self._note(key, at, "")
         self._database.write(_FORGET_BRIEFS, chosen)
         self._database.write(_FORGET_LINEAGE, chosen)

@@ -25,8 +25,8 @@ class Logs:
         return added
 
     def log(self, session: str, before: str, limit: int) -> list[Record]:
-        wanted: Bindings = {"session": session, "before": before, "limit": limit}
-        rows = self._database.rows(_LOG_BEFORE if before else _LOG, wanted)
+        bindings: Bindings = {"session": session, "before": before, "limit": limit}
+        rows = self._database.rows(_LOG_BEFORE if before else _LOG, bindings)
         return _records(session, reversed(rows))
 
     def log_from(self, session: str, record: str, limit: int) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Memories in SQLite: what someone said to keep. The documents by which they are found stand elsewhere."""
+"""Memories in SQLite. `documents.py` has the documents by which they are found."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Memories:
         self._database.write(_PUT_MEMORY, {**_columns(memory), "redactor": redactor, "nobody": NOBODY})
 
     def memory(self, id: str) -> Memory | None:
-        found = self.memories_named([id])
-        return found[0] if found else None
+        matches = self.memories_named([id])
+        return matches[0] if matches else None
 
     def memories_named(self, ids: Sequence[str]) -> list[Memory]:
         return self._memories(_NAMED, {"ids": encode_texts(tuple(ids))})
@@ -39,12 +39,12 @@ class Memories:
         return {str(id) for (id,) in rows}
 
     def memory_like(self, memory: Memory) -> Memory | None:
-        found = self._memories(_LIKE, {**_where(memory), "identity": identity_hash(memory.text)})
-        return found[0] if found else None
+        matches = self._memories(_LIKE, {**_where(memory), "identity": identity_hash(memory.text)})
+        return matches[0] if matches else None
 
     def last_memory(self, memory: Memory) -> Memory | None:
-        found = self._memories(_LAST, _where(memory))
-        return found[0] if found else None
+        matches = self._memories(_LAST, _where(memory))
+        return matches[0] if matches else None
 
     def memories_about(self, memory: Memory) -> list[Memory]:
         subject = subject_hash(memory.text)

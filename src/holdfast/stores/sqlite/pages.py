@@ -1,4 +1,4 @@
-"""Pages in SQLite: what is kept, read behind a mark, and counted."""
+"""Pages in SQLite: everything stored, read from a mark on, and counted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from holdfast.stores.sqlite.documents import where
 
 
 class Pages:
-    """All tables that somebody may look through."""
+    """All tables that can be listed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -49,8 +49,8 @@ class Pages:
 
     def page_of_events(self, session: str, behind: Mark, limit: int) -> list[Event]:
         rows = self._database.rows(_EVENTS, {**_behind(behind, limit), "session": session})
-        found = (decode_event(kind, data) for kind, data in rows)
-        return [event for event in found if event is not None]
+        events = (decode_event(kind, data) for kind, data in rows)
+        return [event for event in events if event is not None]
 
     def page_of_receipts(self, session: str, behind: Mark, limit: int) -> list[Receipt]:
         sql = _RECEIPTS_OF_SESSION if session else _RECEIPTS

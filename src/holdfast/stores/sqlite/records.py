@@ -1,4 +1,4 @@
-"""Records in SQLite: which sessions are to be indexed, what is kept of what they said, and their scores."""
+"""Records in SQLite: which sessions are to be indexed, their stored passages, and their scores."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Records:
         self._database.write(_INDEXED, {"session": session})
 
     def events_from(self, session: str, record: str, limit: int) -> list[Event]:
-        wanted: Bindings = {"session": session, "record": record, "limit": limit}
-        found = (decode_event(kind, data) for kind, data in self._database.rows(_EVENTS_FROM, wanted))
-        return [event for event in found if event is not None]
+        bindings: Bindings = {"session": session, "record": record, "limit": limit}
+        events = (decode_event(kind, data) for kind, data in self._database.rows(_EVENTS_FROM, bindings))
+        return [event for event in events if event is not None]
 
     def drop_records(self, session: str, place: int) -> int:
         return self._database.write(_DROP_RECORDS, {"session": session, "place": place})
@@ -39,15 +39,15 @@ class Records:
 
     def prune_records(self, before: int, most_bytes: int, limit: int) -> int:
         dropped = self._database.write(_PRUNE_OLD, {**_KINDS, "before": before, "limit": limit})
-        # Adding all of them up takes a while, and mostly there is room.
+        # Adding up all sizes takes a while, and usually there is room.
         if self.records_kept().bytes <= most_bytes or dropped >= limit:
             return dropped
         beyond: Bindings = {**_KINDS, "most": most_bytes, "limit": limit - dropped}
         return dropped + self._database.write(_PRUNE_BEYOND, beyond)
 
     def add_recalls(self, session: str, ids: Sequence[str], at: int) -> None:
-        told: Bindings = {"session": session, "ids": encode_texts(tuple(ids)), "at": at}
-        self._database.write(_ADD_RECALLS, told)
+        bindings: Bindings = {"session": session, "ids": encode_texts(tuple(ids)), "at": at}
+        self._database.write(_ADD_RECALLS, bindings)
 
     def recalls(self, session: str) -> list[tuple[str, int]]:
         return [(str(id), int(at)) for id, at in self._database.rows(_RECALLS, {"session": session})]

@@ -1,7 +1,7 @@
-"""Redactors in SQLite: whose texts the rows hold, and how those of an older one are changed.
+"""Redactors in SQLite: which redactor processed each row, and rewriting the rows of an older one.
 
-What is a secret is decided elsewhere. A row and its mark change in one transaction, so that whoever is killed
-half-way leaves rows that are as they were or as they should be.
+What is a secret is decided elsewhere. A row and its mark change in one transaction, so a process that is
+killed half-way leaves each row either unchanged or done.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ class Redactions:
         self._database = database
 
     def secret(self, name: str, fresh: bytes) -> bytes:
-        known = self._database.row(_FACT, {"name": name})
-        if known is None:
+        fact = self._database.row(_FACT, {"name": name})
+        if fact is None:
             self._add_secret(name, fresh)
-            known = self._database.row(_FACT, {"name": name})
-        return bytes(known[0]) if known else fresh
+            fact = self._database.row(_FACT, {"name": name})
+        return bytes(fact[0]) if fact else fresh
 
     def redaction(self, redactor: str) -> Redaction:
         rows = self._database.rows(_COUNT, {"redactor": redactor})
         return Redaction(sum(row[0] for row in rows), sum(row[1] for row in rows))
 
     def rewrite(self, redactor: str, change: Change, rows: int, characters: int) -> Rewritten:
-        seen = changed = 0
+        row_count = changes = 0
         for table, number in self._stale(redactor, rows):
             if characters <= 0:
                 break
             session, *texts = self._database.rows(table.read, {"row": number})[0]
-            own = partial(change, session)
-            mapped = [kind(text, own) for kind, text in zip(table.maps, texts, strict=True)]
+            session_change = partial(change, session)
+            mapped = [kind(text, session_change) for kind, text in zip(table.maps, texts, strict=True)]
             bindings = {f"text{place}": text for place, text in enumerate(mapped)}
             derived = table.derived(*mapped)
             self._database.write(table.write, {**bindings, **derived, "row": number, "redactor": redactor})
             characters -= sum(map(len, texts))
-            seen += 1
-            changed += mapped != texts
-        return Rewritten(seen, changed)
+            row_count += 1
+            changes += mapped != texts
+        return Rewritten(row_count, changes)
 
     def texts(self) -> Iterator[Text]:
         return texts_in(self._database)
@@ -65,9 +65,9 @@ class Redactions:
 
     def _stale(self, redactor: str, limit: int) -> Iterator[tuple[_Table, int]]:
         for table in _TABLES:
-            found = self._database.rows(table.stale, {"redactor": redactor, "limit": limit})
-            yield from ((table, int(number)) for (number,) in found)
-            limit -= len(found)
+            stale_rows = self._database.rows(table.stale, {"redactor": redactor, "limit": limit})
+            yield from ((table, int(number)) for (number,) in stale_rows)
+            limit -= len(stale_rows)
 
     def _add_secret(self, name: str, fresh: bytes) -> None:
         bindings: Bindings = {"name": name, "value": fresh}

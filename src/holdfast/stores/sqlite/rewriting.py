@@ -1,4 +1,4 @@
-"""Rewriting a copy of the database: it is changed beside itself and then replaced in one step."""
+"""Rewriting a backup of the database: a changed copy of it replaces it in one step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.stores.sqlite.translation import translated
 
 DRAFT = ".rewriting"
-"""How the name of a copy ends that is not finished. One that a killed process left is no copy of its own."""
+"""The ending of an unfinished copy's name. One that a killed process left does not count as a backup."""
 
 
 @contextmanager

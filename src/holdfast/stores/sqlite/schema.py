@@ -27,25 +27,26 @@ class Migration:
 
 def shipped() -> tuple[Migration, ...]:
     """The steps that come with this version, in order."""
-    found = [
+    migrations = [
         Migration(int(name["version"]), file.read_text(encoding="utf-8"))
         for file in files("holdfast.stores.sqlite").joinpath("migrations").iterdir()
         if (name := _NAME.fullmatch(file.name))
     ]
-    return tuple(sorted(found, key=lambda migration: migration.version))
+    return tuple(sorted(migrations, key=lambda migration: migration.version))
 
 
 def latest() -> int:
-    """The version that a store of this program has."""
+    """The schema version of this program's stores."""
     return shipped()[-1].version
 
 
 def refuse_later(database: Database, migrations: tuple[Migration, ...]) -> None:
-    """Leave a database alone that a later version wrote."""
-    found, ours = _version(database), migrations[-1].version
-    if found > ours:
+    """Raise StoreTooNew if a later version wrote the database."""
+    stored_version, own_version = _version(database), migrations[-1].version
+    if stored_version > own_version:
         raise StoreTooNew(
-            f"the store at `{database.path}` was written by a later version (schema {found}, this is {ours})",
+            f"the store at `{database.path}` was written by a later version "
+            f"(schema {stored_version}, this is {own_version})",
             hint="upgrade with `uv tool upgrade holdfast`",
         )
 

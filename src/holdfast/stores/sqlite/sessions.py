@@ -1,4 +1,4 @@
-"""Sessions in SQLite: what each is now, and which session continues which."""
+"""Sessions in SQLite: the current state of each, and which session continues which."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Sessions:
         self._database = database
 
     def session(self, key: str) -> Session | None:
-        found = self._sessions(_SESSION, {"key": key})
-        return found[0] if found else None
+        matches = self._sessions(_SESSION, {"key": key})
+        return matches[0] if matches else None
 
     def put_session(self, session: Session, redactor: str = "") -> None:
         self._database.write(_PUT_SESSION, {**_columns(session), "redactor": redactor, "nobody": NOBODY})
@@ -25,12 +25,12 @@ class Sessions:
         return self._sessions(_SESSIONS, {"limit": limit})
 
     def sessions_of_project(self, project_id: str, since: int, limit: int) -> list[Session]:
-        wanted: Bindings = {"project_id": project_id, "since": since, "limit": limit}
-        return self._sessions(_SESSIONS_OF_PROJECT, wanted)
+        bindings: Bindings = {"project_id": project_id, "since": since, "limit": limit}
+        return self._sessions(_SESSIONS_OF_PROJECT, bindings)
 
     def sessions_of_process(self, process: Process, limit: int) -> list[Session]:
-        wanted: Bindings = {"pid": process.pid, "pid_start": process.start, "limit": limit}
-        return self._sessions(_SESSIONS_OF_PROCESS, wanted)
+        bindings: Bindings = {"pid": process.pid, "pid_start": process.start, "limit": limit}
+        return self._sessions(_SESSIONS_OF_PROCESS, bindings)
 
     def live_sessions(self) -> list[Session]:
         return self._sessions(_LIVE_SESSIONS, {"live": Phase.LIVE.value})

@@ -1,4 +1,4 @@
-"""The SQLite store: opened, asked about its health and closed here; what it keeps is in the files beside.
+"""The SQLite store: opening, health check and closing; the files beside it handle its tables.
 
 One connection, for one thread at a time: open it in the thread that uses it. Any number of processes may have
 the same file open.
@@ -44,7 +44,7 @@ class SqliteStore(
     Erasing,
     Sites,
 ):
-    """Everything that Holdfast keeps, in one file."""
+    """Everything that Holdfast stores, in one file."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -70,8 +70,8 @@ class SqliteStore(
             strays = self._database.rows("pragma foreign_key_check")
         except StoreError as error:
             return error.message
-        said = [str(text) for (text,) in damage if text != "ok"]
-        return "; ".join([*said, *(f"a row of `{table}` belongs to no session" for table, *_ in strays)])
+        problems = [str(text) for (text,) in damage if text != "ok"]
+        return "; ".join([*problems, *(f"a row of `{table}` belongs to no session" for table, *_ in strays)])
 
     def note_held(self, at: int) -> None:
         """Note beside the file how much is in it."""
@@ -84,7 +84,7 @@ class SqliteStore(
         super().scrub()
 
     def leave_wal(self) -> None:
-        """Have all of the store in one file."""
+        """Move all of the store into one file."""
         self._database.rows("pragma journal_mode = delete")
 
     def close(self) -> None:
@@ -126,7 +126,7 @@ def open_with(path: Path, backups: Path, at: int, migrations: tuple[Migration, .
 
 
 def _prepare(path: Path) -> bool:
-    """Make sure there is a file for us alone; whether someone has it open or did not close it.
+    """Make sure there is a file that only its owner can read; returns whether it is open or was not closed.
 
     SQLite gives the files that it makes beside the database the same mode. A database that is there is not
     opened here: closing it again would end the locks that this process may hold on it.
@@ -142,7 +142,7 @@ def _prepare(path: Path) -> bool:
 
 
 def _refuse_damaged(database: Database) -> None:
-    """It takes two milliseconds a megabyte, so that a large file is left to be found out when it is read."""
+    """Raise if the file is damaged. It takes 2 ms per megabyte, so a large file is checked only when read."""
     if database.path.stat().st_size > _LARGE:
         return
     row = database.row("pragma quick_check(1)")
@@ -151,10 +151,10 @@ def _refuse_damaged(database: Database) -> None:
 
 
 def _refuse_emptied(database: Database) -> None:
-    """A sound store without a row is not the one that held something, unless that was forgotten."""
-    known = held(database.path)
-    if known is not None and database.row(_HAS_ROWS) is None:
-        raise corrupt(database.path, f"it is empty; it held {known}")
+    """Raise if the store has no row although its note says that it held some."""
+    last_counts = held(database.path)
+    if last_counts is not None and database.row(_HAS_ROWS) is None:
+        raise corrupt(database.path, f"it is empty; it held {last_counts}")
 
 
 _LARGE = 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Texts: every text in a database of ours, whatever its schema, for whoever has to look at all of them."""
+"""Texts: every text in a Holdfast database, whatever its schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def texts_in(database: Database) -> Iterator[Text]:
     """Every text of every column of every table; of a JSON document, each text in it."""
     for (table,) in database.rows(_TABLES):
         columns = [str(name) for _, name, *_ in database.rows(f'pragma table_info("{table}")')]
-        # The names come from the schema, which is ours.
+        # The names come from Holdfast's own schema.
         for row in database.each(f'select * from "{table}"'):  # noqa: S608
             for column, value in zip(columns, row, strict=True):
                 if isinstance(value, str):
@@ -22,7 +22,7 @@ def texts_in(database: Database) -> Iterator[Text]:
 
 
 def texts_of_copy(path: Path) -> Iterator[Text]:
-    """The same of a copy of the database, which is only looked at; StoreCorrupt if it cannot be read."""
+    """The same for a copy of the database, read-only; StoreCorrupt if it cannot be read."""
     database = Database.to_look_at(path)
     try:
         yield from texts_in(database)

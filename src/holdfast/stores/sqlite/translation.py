@@ -1,4 +1,4 @@
-"""Translation: SQLite's errors in our words, each saying which file it is about and what a person can do."""
+"""Translation: SQLite's errors as StoreErrors that name the file and what the user can do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdfast.errors import StoreCorrupt, StoreError, StoreLocked
 
 @contextmanager
 def translated(path: Path) -> Generator[None]:
-    """Foreign errors about the store at that path become ours."""
+    """Turn SQLite's errors about the store at that path into StoreErrors."""
     try:
         yield
     except (apsw.Error, OSError, UnicodeDecodeError) as error:
@@ -29,7 +29,7 @@ def _in_our_words(path: Path, error: Exception) -> StoreError:
                 f"the store at `{path}` is being written by another process", hint="try again in a moment"
             )
         case apsw.CorruptError() | apsw.NotADBError() | UnicodeDecodeError():
-            # A text that is no UTF-8 was not written by us.
+            # Holdfast never writes a text that is not UTF-8.
             return corrupt(path, str(error))
         case apsw.SQLError() if "file format" in str(error):
             # A header that no SQLite ever wrote has no error of its own.

@@ -57,7 +57,7 @@ def test_one_can_be_undone_alone(person: Person, folder: Path) -> None:
 
 def test_setup_sends_the_user_to_the_review_and_trusts_nothing_itself(person: Person, folder: Path) -> None:
     done = person.types("setup", "codex", "--yes")
-    assert "7 of our hooks wait for a review" in done.err
+    assert "7 of Holdfast's hooks wait for a review" in done.err
     assert "/hooks" in done.err
     assert "trusted_hash" not in (folder / "config.toml").read_text()
 
@@ -66,7 +66,7 @@ def test_doctor_says_that_hooks_wait_for_a_review_and_what_to_do(person: Person,
     person.types("setup", "--yes")
     found = findings(person)
     assert [check for check, one in found.items() if not one["ok"]] == ["trust of codex"]
-    assert "7 of our hooks wait for a review" in found["trust of codex"]["detail"]
+    assert "7 of Holdfast's hooks wait for a review" in found["trust of codex"]["detail"]
     assert "review dialog" in found["trust of codex"]["fix"]
     assert found["hooks of codex"]["detail"].startswith(f"in {folder}")
     assert "from letter to brief, through hook and daemon" in found["round trip of codex"]["detail"]

@@ -1,7 +1,7 @@
-"""Merge: the rows of another sound database are added to the one in use, some at a time.
+"""Merge: add the rows of another sound database to the one in use, some at a time.
 
-What is there stays unless the other has a later state of it, and what was forgotten is not brought back.
-Each step is a transaction, and taking it again changes nothing: whoever is killed half-way begins anew.
+Existing rows stay unless the other database has a later state, and what was forgotten is not brought back.
+Each step is a transaction, and repeating it changes nothing: a process that was killed half-way starts again.
 Memories are merged by `engine.upkeep.recover_store`, which knows what two of them may not both say.
 """
 
@@ -67,7 +67,7 @@ class Merge:
                 added = self._database.write(_WHOLE[table], {})
             yield self.rows(table), added
             return
-        after, seen = None, 0
+        after, row_count = None, 0
         while True:
             step = self._database.row(
                 f"select max(rowid), count(*) from (select rowid from other.{table}"  # noqa: S608 - ours
@@ -76,10 +76,10 @@ class Merge:
             )
             if step is None or not step[1]:
                 return
-            last, seen = step
+            last, row_count = step
             with self._database.writing():
                 added = self._database.write(_BY_STEPS[table], {"after": after, "last": last})
-            yield seen, added
+            yield row_count, added
             after = last
 
     def lost_sessions(self) -> list[LostSession]:

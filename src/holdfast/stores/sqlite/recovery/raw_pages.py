@@ -229,15 +229,15 @@ def _values(payload: bytes) -> tuple[Value, ...]:
     end, at = _varint(payload, 0)
     if not at <= end <= len(payload):
         raise ValueError("a header that is longer than its record")
-    found, place = list[Value](), end
+    values, place = list[Value](), end
     while at < end:
         kind, at = _varint(payload, at)
         size = _size(kind)
         if place + size > len(payload):
             raise ValueError("a value that is longer than its record")
-        found.append(_value(kind, payload[place : place + size]))
+        values.append(_value(kind, payload[place : place + size]))
         place += size
-    return tuple(found)
+    return tuple(values)
 
 
 def _size(kind: int) -> int:

@@ -131,7 +131,7 @@ def _migrations_of(pages: PageFile, damaged: Path) -> tuple[Migration, ...]:
             f"(schema {pages.schema}, this is {every[-1].version})",
             hint="upgrade with `uv tool upgrade holdfast`",
         )
-    return tuple(each for each in every if each.version <= (pages.schema or every[-1].version))
+    return tuple(migration for migration in every if migration.version <= (pages.schema or every[-1].version))
 
 
 def _made(into: Path, migrations: tuple[Migration, ...]) -> Database:
@@ -185,8 +185,8 @@ class _Shape:
 
 
 def _shapes(target: Database) -> tuple[_Shape, ...]:
-    there = {str(name): not without for name, without in target.rows(_TABLES)}
-    return tuple(_shape(target, name, has_rowids=there[name]) for name in TABLES if name in there)
+    tables = {str(name): not without for name, without in target.rows(_TABLES)}
+    return tuple(_shape(target, name, has_rowids=tables[name]) for name in TABLES if name in tables)
 
 
 def _shape(target: Database, table: str, *, has_rowids: bool) -> _Shape:

@@ -1,7 +1,7 @@
-"""Aside: copies of the database that a person can go back to, and a damaged one moved out of the way.
+"""Backups of the database that the user can go back to, and moving a damaged database out of the way.
 
-Nothing here overwrites or repairs; what is older than the last few copies goes. How old a file is, its name
-says.
+Nothing here overwrites or repairs; copies older than the last few are deleted. A file's name says how old it
+is.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from holdfast.stores.sqlite.translation import translated
 BACKUPS_KEPT = 3
 DAILY_KEPT = 7
 ROOM_FACTOR = 3
-"""No backup is made where the disk has less room than so many times the store."""
+"""No backup is made if the free disk space is less than this many times the store."""
 _DAILY = "-daily"
 _PART = ".part"
 COMPANIONS = ("-wal", "-shm", SUFFIX)
-"""What stands beside a database and is named after it: SQLite's own files, and how much was in it."""
+"""Files beside a database that are named after it: SQLite's own files, and the note of its row counts."""
 
 
 def back_up(path: Path, backups: Path, schema: int, at: int) -> Path:
-    """A whole copy of the database as it is committed; the older copies beyond the last few go."""
+    """Make a whole copy of the committed database, and delete all but the last few older copies."""
     backups.mkdir(mode=0o700, parents=True, exist_ok=True)
     copy = _reserved(backups, f"{path.stem}-{stamp(at)}-schema-{schema:04}", ".db")
     with ExitStack() as undo:
         undo.callback(copy.unlink)
         _copy(path, copy)
         undo.pop_all()
-    made = [file for file in copies(path, backups) if file.suffix == ".db" and _DAILY not in file.name]
-    for old in made[:-BACKUPS_KEPT]:
+    earlier = [file for file in copies(path, backups) if file.suffix == ".db" and _DAILY not in file.name]
+    for old in earlier[:-BACKUPS_KEPT]:
         old.unlink()
     return copy
 
 
 def is_daily_backup_due(path: Path, backups: Path, at: int) -> bool:
-    """Whether the last backup of the day is a day old, something was written since, and there is room."""
-    made = [time_of(file.name) for file in _daily_backups(path, backups)]
-    last = max((time.timestamp() * 1000 for time in made if time), default=0.0)
+    """Whether the last daily backup is a day old, something was written since, and there is room."""
+    times = [time_of(file.name) for file in _daily_backups(path, backups)]
+    last = max((time.timestamp() * 1000 for time in times if time), default=0.0)
     if at - last < DAY_MS or not path.exists():
         return False
     files = [file for file in (path, Path(f"{path}-wal")) if file.exists() and file.stat().st_size]
@@ -56,15 +56,15 @@ def is_daily_backup_due(path: Path, backups: Path, at: int) -> bool:
 
 
 def back_up_daily(path: Path, backups: Path, at: int) -> Path:
-    """A copy of the database as it is committed, made while others write; those of the last days stay.
+    """Make a copy of the committed database while others write; those of the last days stay.
 
-    Every row is read for it, so that a damaged database gives an error and no copy. It has its final name
-    only once it is whole.
+    Every row is read for it, so a damaged database gives an error and no copy. It gets its final name only
+    once it is complete.
     """
     with translated(path):
         backups.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for left in backups.glob(f"{path.stem}-*{_DAILY}*{_PART}*"):
-            left.unlink(missing_ok=True)
+        for partial in backups.glob(f"{path.stem}-*{_DAILY}*{_PART}*"):
+            partial.unlink(missing_ok=True)
         source = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             schema = int(run(source, "pragma user_version")[0][0])
@@ -73,8 +73,8 @@ def back_up_daily(path: Path, backups: Path, at: int) -> Path:
             run(source, "vacuum into :part", {"part": str(part)})
         finally:
             source.close()
-        with part.open("rb+") as written:
-            os.fsync(written.fileno())
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
         part.replace(copy)
         for old in _daily_backups(path, backups)[:-DAILY_KEPT]:
             old.unlink(missing_ok=True)
@@ -82,15 +82,17 @@ def back_up_daily(path: Path, backups: Path, at: int) -> Path:
 
 
 def newest_backup(path: Path, backups: Path, before: int) -> Path | None:
-    """The newest whole copy that was made until then."""
-    made = [file for file in copies(path, backups) if file.suffix == ".db" and _is_from_before(file, before)]
-    return max(made, key=lambda file: (time_of(file.name), file.name), default=None)
+    """The newest complete copy from before that time."""
+    candidates = [
+        file for file in copies(path, backups) if file.suffix == ".db" and _is_from_before(file, before)
+    ]
+    return max(candidates, key=lambda file: (time_of(file.name), file.name), default=None)
 
 
 def set_aside(path: Path, at: int) -> Path:
-    """Move a damaged database out of the way, untouched; where it is now.
+    """Move a damaged database out of the way, untouched; returns its new path.
 
-    For the one process that holds the daemon's lock: whoever else does this may catch the new store instead.
+    Only for the process that holds the daemon's lock: any other could move the new store instead.
     """
     aside = _reserved(path.parent, f"{path.stem}.corrupt-{stamp(at)}", path.suffix)
     # The log first: left behind, it would be played into the new database.
@@ -98,12 +100,12 @@ def set_aside(path: Path, at: int) -> Path:
         beside = Path(f"{path}{companion}")
         if beside.exists():
             beside.rename(f"{aside}{companion}")
-    # Of one that is gone only the name stays, so that its owner hears of it.
+    # Of a missing database only the name stays, so that the user is told about it.
     return path.rename(aside) if path.exists() else aside
 
 
 def drop_copies(path: Path, backups: Path, before: int) -> int:
-    """Remove copies from before then: what retention removed lives on in them. How many files went."""
+    """Remove copies from before that time, which still hold what retention removed; returns how many."""
     old = [copy for copy in copies(path, backups) if _is_from_before(copy, before)]
     for copy in old:
         copy.unlink()
@@ -111,15 +113,17 @@ def drop_copies(path: Path, backups: Path, before: int) -> int:
 
 
 def drop_set_aside(path: Path, now: int) -> int:
-    """Remove the damaged databases whose owner had all the days there are to look at them; how many."""
-    past = [one for one in set_aside_stores(path) if one.until and one.until.timestamp() * 1000 <= now]
-    for file in [file for one in past for file in files_of(one)]:
+    """Remove the damaged databases whose retention period is over; returns how many."""
+    past = [
+        store for store in set_aside_stores(path) if store.until and store.until.timestamp() * 1000 <= now
+    ]
+    for file in [file for store in past for file in files_of(store)]:
         file.unlink(missing_ok=True)
     return len(past)
 
 
 def copies(path: Path, backups: Path) -> list[Path]:
-    """The copies that were made of the database, the oldest first, with what a killed one left of another."""
+    """The copies of the database, the oldest first, including partial ones that a killed process left."""
     return sorted(file for file in backups.glob(f"{path.stem}-*-schema-*") if file.is_file())
 
 
@@ -133,8 +137,8 @@ def _daily_backups(path: Path, backups: Path) -> list[Path]:
 
 
 def _is_from_before(copy: Path, before: int) -> bool:
-    made = time_of(copy.name)
-    return made is not None and made.timestamp() * 1000 < before
+    time = time_of(copy.name)
+    return time is not None and time.timestamp() * 1000 < before
 
 
 def _copy(path: Path, copy: Path) -> None:
@@ -150,7 +154,7 @@ def _copy(path: Path, copy: Path) -> None:
 
 
 def _reserved(directory: Path, name: str, suffix: str) -> Path:
-    """A file of that name that nobody else has, empty and for us alone."""
+    """Create an empty file with that name, numbered if taken, readable by its owner only."""
     path, number = directory / f"{name}{suffix}", 1
     while True:
         try:

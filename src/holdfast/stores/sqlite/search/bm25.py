@@ -1,8 +1,8 @@
-"""BM25 in SQLite: how well documents say words, asked for one word at a time.
+"""BM25 in SQLite: how well documents match words, computed one word at a time.
 
-FTS5's own function goes through all that its index holds of a word once more, to count its documents, and
-that is most of the time where a word is looked for as a row of others, as an identifier is. Here it is gone
-through once. The sums are the same.
+FTS5's own function reads a word's index entries a second time, to count its documents. For a word that is
+searched as a phrase, such as an identifier, that is most of the time. Here they are read once. The scores are
+the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.stores.sqlite.database import Database, Row
 K1: Final = 1.2
 B: Final = 0.75
 LEAST: Final = 1e-6
-"""As FTS5 has them; the last is what a word says that most documents hold."""
+"""FTS5's constants; the last is the weight of a word that most documents contain."""
 
 _LENGTH_BITS: Final = 32
 
@@ -27,15 +27,15 @@ _Register: TypeAlias = Callable[[str, Callable[[apsw.FTS5ExtensionApi], float]],
 
 
 class Posting(NamedTuple):
-    """A word, and the documents that hold it."""
+    """A word, and the documents that contain it."""
 
     word: str
     rows: list[Row]
-    """The number of each, and how often it says the word and how long it is, in one number."""
+    """Each document's number, and one integer with its word count and its length."""
 
 
 class Bm25:
-    """The full-text index. What it is asked of a document is a function that FTS5 calls."""
+    """The full-text index, with a function that FTS5 calls for each document."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -45,23 +45,23 @@ class Bm25:
         register("mean_length", _mean_length)
 
     def held(self, word: str, limit: int) -> Posting:
-        """The documents that hold a word, the oldest first, at most so many."""
+        """The documents that contain a word, the oldest first, at most `limit`."""
         return Posting(word, self._database.rows(_HELD, {"query": any_of([word]), "limit": limit}))
 
-    def scores(self, held: Sequence[Posting]) -> dict[int, float]:
-        """How well each document says the words, by its number; every one that holds one must be there."""
+    def scores(self, postings: Sequence[Posting]) -> dict[int, float]:
+        """How well each document matches the words, by its number; `postings` must list every match."""
         scores: dict[int, float] = {}
-        found = [one for one in held if one.rows]
-        if not found:
+        filled = [posting for posting in postings if posting.rows]
+        if not filled:
             return scores
         # Any document can be asked about all of them; another program may just have removed the last one.
-        in_all, mean = self._database.row(_SIZE, {"query": any_of([found[0].word])}) or (0, 1.0)
-        for _, rows in found:
+        in_all, mean = self._database.row(_SIZE, {"query": any_of([filled[0].word])}) or (0, 1.0)
+        for _, rows in filled:
             others = max(in_all - len(rows), 0)
             weight = max(LEAST, math.log((others + 0.5) / (len(rows) + 0.5))) * (K1 + 1)
             least, by_length = K1 * (1 - B), K1 * B / mean
-            for number, said in rows:
-                times, length = said >> _LENGTH_BITS, said & _LENGTH
+            for number, packed in rows:
+                times, length = packed >> _LENGTH_BITS, packed & _LENGTH
                 score = weight * times / (times + least + by_length * length)
                 scores[number] = scores.get(number, 0.0) + score
         return scores

@@ -1,8 +1,8 @@
-"""Vectors in SQLite: held in memory once they were asked for, and compared all at once.
+"""Vectors in SQLite: cached in memory on first use, and compared all at once.
 
-A row of the table never changes and no number comes back. So what is held is brought up to date by the rows
-behind its last one; which of them are gone since is found out when their documents are looked up, and after
-many all is read anew. Numpy takes longer to load than a hook may take: whoever never asks never loads it.
+A row of the table never changes and no number is reused. So the cache is updated by reading the rows after
+its last one. Deleted rows are noticed when their documents are looked up; after many deletions everything is
+read again. Numpy takes longer to load than a hook may take, so it is loaded only with this module.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from holdfast.stores.base import Within
 from holdfast.stores.sqlite.database import Database, Row
 
 MOST: Final = 200_000
-"""So many are held, the newest; with 192 dimensions 45 MB. What is older is found by its words."""
+"""How many are cached, the newest; with 192 dimensions 45 MB. Older documents are found by their words."""
 GONE_MOST: Final = 1_000
 READ_AT_ONCE: Final = 20_000
 COMPARED_AT_ONCE: Final = 1_024
-"""So few that no thread of a linear algebra library is woken for them: that takes longer than this does."""
+"""Few enough that no thread of a linear algebra library is woken, which would take longer."""
 
 Ints: TypeAlias = NDArray[np.int64]
 Bytes: TypeAlias = NDArray[np.int8]
@@ -31,7 +31,7 @@ Floats: TypeAlias = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Vectors of one length, each with its number and what says where it holds."""
+    """Vectors of one length, each with its number and where it applies."""
 
     numbers: Ints
     vectors: Bytes
@@ -60,34 +60,34 @@ class Vectors:
         self._gone_before = self._gone()
         self._block = _joined([self._block_of([]), *self._behind(0)])
 
-    def nearest(self, wanted: Sequence[float], within: Within, limit: int) -> list[tuple[int, float]]:
-        """Numbers and cosines, the nearest first; some more than the limit where some may be gone."""
-        gone = self._catch_up()
+    def nearest(self, query_vector: Sequence[float], within: Within, limit: int) -> list[tuple[int, float]]:
+        """Numbers and cosines, the nearest first; more than the limit if some may have been deleted."""
+        deletions = self._catch_up()
         chosen = self._chosen(within)
-        cosines = self._cosines(np.asarray(wanted, np.float32), chosen)
-        count = min(limit + gone, len(cosines))
+        cosines = self._cosines(np.asarray(query_vector, np.float32), chosen)
+        count = min(limit + deletions, len(cosines))
         best = np.argpartition(-cosines, count - 1)[:count] if 0 < count < len(cosines) else slice(None)
         numbers, cosines = self._block.numbers[chosen][best], cosines[best]
         order = np.lexsort((numbers, -cosines))
         return list(zip(numbers[order].tolist(), cosines[order].tolist(), strict=True))
 
     def _catch_up(self) -> int:
-        """Bring what is held up to date; how many of them may be gone."""
-        gone = self._gone() - self._gone_before
-        if gone > max(GONE_MOST, len(self._block.numbers) // 10):
-            self._gone_before, gone = self._gone_before + gone, 0
+        """Update the cache; returns how many of its vectors may have been deleted."""
+        deletions = self._gone() - self._gone_before
+        if deletions > max(GONE_MOST, len(self._block.numbers) // 10):
+            self._gone_before, deletions = self._gone_before + deletions, 0
             self._block = self._block_of([])
         last = int(self._block.numbers[-1]) if len(self._block.numbers) else 0
         if more := list(self._behind(last)):
             self._block = _joined([self._block, *more])
-        return gone
+        return deletions
 
     def _gone(self) -> int:
         row = self._database.row("select times from vectors_dropped")
         return int(row[0]) if row else 0
 
     def _behind(self, last: int) -> Iterator[Block]:
-        """The rows behind that number."""
+        """The rows after that number."""
         while rows := self._database.rows(_VECTORS, {"last": last, "size": self.size, "limit": READ_AT_ONCE}):
             yield self._block_of(rows)
             last = rows[-1][0]
@@ -125,7 +125,7 @@ class Vectors:
                 chosen |= codes == self._codes[name]
         return chosen
 
-    def _cosines(self, wanted: Floats, chosen: Ints) -> Floats:
+    def _cosines(self, query_vector: Floats, chosen: Ints) -> Floats:
         block, whole = self._block, len(chosen) == len(self._block.numbers)
         cosines = np.empty(len(chosen), np.float32)
         # One array for all of them: to get a new one for each thousand takes as long as comparing them.
@@ -135,7 +135,7 @@ class Vectors:
             rows = block.vectors[part] if whole else block.vectors[chosen[part]]
             floats = compared[: len(rows)]
             floats[...] = rows
-            np.dot(floats, wanted, out=cosines[part])
+            np.dot(floats, query_vector, out=cosines[part])
         return cosines / block.lengths[chosen]
 
 

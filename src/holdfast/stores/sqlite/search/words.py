@@ -1,8 +1,8 @@
-"""Words in SQLite: which of a query's words are looked for, where all of them would take too long.
+"""Words in SQLite: which of a query's words to search for, if all of them would take too long.
 
-A word that stands in most documents tells them apart least and costs most: every document that holds it is
-scored. So the rarest words are looked for, as many as the time allows, and where even the rarest is common,
-the newest documents that hold it are scored.
+A word that is in most documents says least about them and costs most: every document that contains it is
+scored. So the rarest words are used, as many as the time allows, and if even the rarest is common, the newest
+documents that contain it are scored.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Words:
         self._asked_among = 0
 
     def are_few(self) -> bool:
-        """Whether there are so few documents that all words can be looked for."""
+        """Whether there are so few documents that all words can be searched for."""
         return self._last() <= SCORED_MOST
 
     def rarest(self, words: Sequence[str]) -> list[Posting]:
-        """The words to look for, the rarest first, at least one of them, and the documents that hold them."""
+        """The words to search for, the rarest first, at least one, and the documents that contain them."""
         words, last = list(dict.fromkeys(words)), self._last()
         if not self._asked_among <= last <= self._asked_among * GROWN:
             self._known.clear()
@@ -52,19 +52,19 @@ class Words:
         share = min(1.0, SAMPLE / last)
         rows = [word for word in words if _ROW.search(word)] if last <= READ_MOST else []
         read = {word: self._held(word) for word in rows}
-        counts = {word: len(held.rows) * share for word, held in read.items()}
+        counts = {word: len(posting.rows) * share for word, posting in read.items()}
         counts |= {word: self._count(word) for word in words if word not in read}
-        chosen, held = list[Posting](), 0.0
+        chosen, total = list[Posting](), 0.0
         for count, word in sorted((count, word) for word, count in counts.items()):
-            if held and held + count > SCORED_MOST * share:
+            if total and total + count > SCORED_MOST * share:
                 break
             chosen.append(read.get(word) or self._held(word))
-            held += count
+            total += count
         return chosen
 
-    def scores(self, held: Sequence[Posting]) -> dict[int, float]:
-        """How well each of these documents says the words, by its number."""
-        return self._bm25.scores(held)
+    def scores(self, postings: Sequence[Posting]) -> dict[int, float]:
+        """How well each of these documents matches the words, by its number."""
+        return self._bm25.scores(postings)
 
     def _held(self, word: str) -> Posting:
         return self._bm25.held(word, NEWEST_MOST + 1)
@@ -74,10 +74,10 @@ class Words:
         return int(row[0] or 0) if row else 0
 
     def _count(self, word: str) -> int:
-        """In how many documents of the sample a word stands; one if only in others."""
+        """How many documents of the sample contain a word; one if only others do."""
         if word not in self._known:
-            asked: Bindings = {"query": any_of([word]), "before": self._asked_among - SAMPLE}
-            row = self._database.row(_COUNT, asked)
+            bindings: Bindings = {"query": any_of([word]), "before": self._asked_among - SAMPLE}
+            row = self._database.row(_COUNT, bindings)
             if len(self._known) >= KNOWN_MOST:
                 self._known.clear()
             self._known[word] = int(row[0]) if row else 0

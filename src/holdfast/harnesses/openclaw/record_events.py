@@ -1,7 +1,6 @@
-"""Telling: what one record of a pi or OpenClaw session says, as events.
+"""Record events: one record of a pi or OpenClaw session as events.
 
-Where records come from is `transcript`'s work, what the tools do is in `tools`, whose words a text holds in
-`prompts`.
+`transcript` reads the records, `tools` says what the tools do, `prompts` finds the user's words.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from holdfast.harnesses.openclaw import prompts, tools
 from holdfast.harnesses.openclaw.records import Block, Checkpoint, Message, Record, Tokens
 
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
-"""Models that do not exist: OpenClaw writes down under their names what was shown to a person."""
+"""Not real models: OpenClaw records under these names what was shown to the user."""
 _CUT_OFF = frozenset({"aborted", "error"})
 
 
-def told(record: Record, frame: Frame) -> Iterable[Event]:
-    """What the record tells, if anything."""
+def events_in(record: Record, frame: Frame) -> Iterable[Event]:
+    """The events in a record, if any."""
     match record:
         case Record(type="message", message=Message() as message):
             return _message(message, frame)
@@ -43,12 +42,12 @@ def told(record: Record, frame: Frame) -> Iterable[Event]:
         case Record(type="checkpoint", checkpoint=Checkpoint() as checkpoint):
             return _digest(checkpoint, frame)
         case Record(type="model_change" | "session", model=str() as model) if model:
-            return (ModelChanged(**frame.told(Origin.HARNESS), model=model),)
+            return (ModelChanged(**frame.common(Origin.HARNESS), model=model),)
         case Record(type="custom_message"):
             return _brief(record.content, frame)
         case Record(type="reset"):
-            # The file goes on under the same name; the conversation in it starts anew.
-            return (SessionEnded(**frame.told(Origin.HARNESS), reason=Source.CLEAR),)
+            # The file keeps its name; the conversation in it starts anew.
+            return (SessionEnded(**frame.common(Origin.HARNESS), reason=Source.CLEAR),)
         case _:
             return ()
 
@@ -76,7 +75,7 @@ def _prompt(message: Message, frame: Frame) -> Iterable[Event]:
     if origin is not None and origin.kind not in (None, "external_user"):
         return ()
     text = prompts.typed(tools.content_text(message.content))
-    return (Prompt(**frame.told(Origin.HUMAN), text=text),) if text else ()
+    return (Prompt(**frame.common(Origin.HUMAN), text=text),) if text else ()
 
 
 def _assistant(message: Message, frame: Frame) -> Iterable[Event]:
@@ -84,21 +83,21 @@ def _assistant(message: Message, frame: Frame) -> Iterable[Event]:
         return ()
     content = message.content
     blocks = [Block("text", content)] if isinstance(content, str) else content or ()
-    told: list[Event] = []
+    events: list[Event] = []
     for number, block in enumerate(blocks):
         if block.type == "text":
-            told += _said(block.text or "", frame.block(number))
+            events += _said(block.text or "", frame.block(number))
         elif block.type == "toolCall" and message.stop not in _CUT_OFF:
             # The calls of a message that was cut off are never made.
-            told += tools.called(block, frame.block(number))
+            events += tools.called(block, frame.block(number))
     if message.usage is not None:
-        told += _usage(message.usage, message.model or "", frame)
-    return told
+        events += _usage(message.usage, message.model or "", frame)
+    return events
 
 
 def _said(text: str, frame: Frame) -> Iterable[Event]:
     text = prompts.said(text)
-    return (AssistantText(**frame.told(Origin.ASSISTANT), text=text),) if text else ()
+    return (AssistantText(**frame.common(Origin.ASSISTANT), text=text),) if text else ()
 
 
 def _usage(tokens: Tokens, model: str, frame: Frame) -> Iterable[Event]:
@@ -118,12 +117,12 @@ def _usage(tokens: Tokens, model: str, frame: Frame) -> Iterable[Event]:
 
 def _brief(content: str | list[Block] | None, frame: Frame) -> Iterable[Event]:
     text = tools.content_text(content)
-    return (BriefSeen(**frame.told(Origin.OURS), text=text),) if is_ours(text) else ()
+    return (BriefSeen(**frame.common(Origin.OURS), text=text),) if is_ours(text) else ()
 
 
 def _compacted(record: Record, frame: Frame) -> Compacted:
     return Compacted(
-        **frame.told(Origin.HARNESS),
+        **frame.common(Origin.HARNESS),
         sign=Sign.BOUNDARY,
         summary=without_ours(record.summary or "").strip(),
         tokens_before=count(record.tokens_before),
@@ -142,4 +141,4 @@ def _digest(checkpoint: Checkpoint, frame: Frame) -> Iterator[Event]:
             parts.append("\n".join((f"{title}:", *(f"- {row}" for row in rows))))
     text = without_ours("\n\n".join(filter(None, parts))).strip()
     if text:
-        yield DigestGiven(**frame.told(Origin.HARNESS), text=text)
+        yield DigestGiven(**frame.common(Origin.HARNESS), text=text)

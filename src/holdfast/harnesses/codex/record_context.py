@@ -1,8 +1,8 @@
-"""Reached: how far a reading came, and what a later record needs to know of those before it.
+"""Record context: how far a transcript was read, and what later records need to know of earlier ones.
 
-Codex tells one thing by several records: a message by an item and by an event, a command by its call, by
-what it printed so far and by its end. What was heard already is remembered here, within bounds, and goes
-into the cursor. It is the one value of this harness that changes; each reading makes its own.
+Codex reports one thing in several records: a message as an item and as an event, a command by its call, its
+output so far and its end. This remembers what was reported already, within bounds, and is stored in the
+cursor. It is the one mutable value of this harness; each read makes its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from holdfast.core.events.event import MAIN, Action
 
 OWN = -1
-"""The stage in which a session's own file is read; those before it are the files that it was forked from."""
+"""The stage in which a session's own file is read; earlier stages are the files it was forked from."""
 
 _HEARD_KEPT = 16
 _CALLS_KEPT = 64
@@ -23,14 +23,14 @@ _ENDED_KEPT = 16
 
 
 class DeliveredMessage(msgspec.Struct, array_like=True):
-    """A message, and by which ways it was told."""
+    """A message, and the kinds of record that reported it."""
 
     mark: int
     ways: list[str]
 
 
 class Call(msgspec.Struct, array_like=True):
-    """A call that has not ended: what it does, the task that a subagent was given, what a person is asked."""
+    """A call that has not ended: what it does, a subagent's task, the questions for the user."""
 
     action: Action
     task: str = ""
@@ -38,7 +38,7 @@ class Call(msgspec.Struct, array_like=True):
 
 
 class RecordContext(msgspec.Struct):
-    """What a record may take over from those before it."""
+    """What a record may take over from earlier ones."""
 
     place: str = ""
     stage: int = 0
@@ -52,33 +52,33 @@ class RecordContext(msgspec.Struct):
     at: int = 0
     tokens: tuple[int, int] = (-1, -1)
     boundary: str = ""
-    """By which way the last compaction was told, as long as the other way has not told it too."""
+    """The kind of record that reported the last compaction, until the other kind has reported it too."""
     hook_event: list[DeliveredMessage] = []
     open: dict[str, Call] = {}
     ended: list[str] = []
     polls: dict[str, str] = {}
-    """Calls that wait for a process that was started earlier, and its number."""
+    """Calls that wait for a process started earlier, and its number."""
     running: dict[str, str] = {}
     """Processes that outlived the call that started them, and that call."""
 
     @property
     def is_main(self) -> bool:
-        """Whether the agent that a person talks to wrote or read this."""
+        """Whether this belongs to the main agent, the one that the user talks to."""
         return self.agent == MAIN
 
     def is_news(self, way: str, role: str, text: str) -> bool:
-        """Whether a message is told for the first time; the same words by another way are no other one."""
+        """Whether a message is new; the same words in another kind of record are not."""
         mark = _mark(role, text)
-        for one in self.hook_event:
-            if one.mark == mark and way not in one.ways:
-                one.ways.append(way)
+        for message in self.hook_event:
+            if message.mark == mark and way not in message.ways:
+                message.ways.append(way)
                 return False
         self.hook_event.append(DeliveredMessage(mark, [way]))
         del self.hook_event[:-_HEARD_KEPT]
         return True
 
     def is_new_boundary(self, way: str) -> bool:
-        """Whether a compaction is told for the first time: its record and its event stand apart."""
+        """Whether a compaction is reported for the first time: it has both a record and an event."""
         if self.boundary not in ("", way):
             self.boundary = ""
             return False
@@ -86,24 +86,24 @@ class RecordContext(msgspec.Struct):
         return True
 
     def opened(self, call: str, opened: Call) -> None:
-        """From now on an end of this call is expected."""
+        """Note a call whose end is expected from now on."""
         self.open[call] = opened
         _bound(self.open)
 
     def closed(self, call: str) -> Call | None:
         """The call that ends now; None if it was not open."""
-        found = self.open.pop(call, None)
+        open_call = self.open.pop(call, None)
         self.ended.append(call)
         del self.ended[:-_ENDED_KEPT]
-        return found
+        return open_call
 
     def outlived(self, process: str, call: str) -> None:
-        """The process goes on although its call has returned."""
+        """Note a process that is still running although its call has returned."""
         self.running[process] = call
         _bound(self.running)
 
     def polled(self, call: str, process: str) -> None:
-        """The call's output will be that of a process which was started earlier."""
+        """Note that the call's output will be that of a process started earlier."""
         self.polls[call] = process
         _bound(self.polls)
 
@@ -112,7 +112,7 @@ _CURSOR = msgspec.json.Decoder(RecordContext)
 
 
 def parsed(cursor: str) -> RecordContext:
-    """What the cursor says; anything that is none means from the start."""
+    """The context in a cursor; an invalid cursor means from the start."""
     try:
         return _CURSOR.decode(cursor)
     except (ValueError, RecursionError):
@@ -120,13 +120,13 @@ def parsed(cursor: str) -> RecordContext:
 
 
 def written(reached: RecordContext) -> str:
-    """The cursor that says this."""
+    """The context as a cursor."""
     return msgspec.json.encode(reached).decode()
 
 
-@lru_cache(maxsize=4)  # what is told twice is told in two records that are close to each other
+@lru_cache(maxsize=4)  # two records that report the same message are close to each other
 def _mark(role: str, text: str) -> int:
-    """What a message is known by, however its words are set."""
+    """A hash of a message that ignores white space."""
     return zlib.crc32(" ".join((role, *text.split())).encode(errors="replace"))
 
 
