@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from holdfast.core.events.event import (
 )
 from holdfast.harnesses import reader
 from holdfast.harnesses.base import Batch
+from holdfast.harnesses.codex.record_context import RecordContext
 from tests.depth import examples
 from tests.harnesses.codex_records import (
     AT,
@@ -316,3 +318,9 @@ def test_what_waits_for_its_end_is_remembered_within_bounds(tmp_path: Path) -> N
         file.write(jsonl([output(ran("fine"), "call_999"), output(ran("fine"), "call_1")]))
     ends = read(tmp_path / "long.jsonl").events[1_000:]
     assert [one.call for one in ends if isinstance(one, ToolReturned)] == ["call_999"]
+
+
+def test_a_cursor_of_an_older_version_still_knows_the_last_messages() -> None:
+    context = msgspec.json.decode(b'{"heard": [[7, ["item"]]]}', type=RecordContext)
+    assert [(message.mark, message.ways) for message in context.messages] == [(7, ["item"])]
+    assert b'"heard":[[7,["item"]]]' in msgspec.json.encode(context)

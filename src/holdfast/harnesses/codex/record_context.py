@@ -17,7 +17,7 @@ from holdfast.core.events.event import MAIN, Action
 OWN = -1
 """The stage in which a session's own file is read; earlier stages are the files it was forked from."""
 
-_HEARD_KEPT = 16
+_MESSAGES_KEPT = 16
 _CALLS_KEPT = 64
 _ENDED_KEPT = 16
 
@@ -53,7 +53,8 @@ class RecordContext(msgspec.Struct):
     tokens: tuple[int, int] = (-1, -1)
     boundary: str = ""
     """The kind of record that reported the last compaction, until the other kind has reported it too."""
-    hook_event: list[DeliveredMessage] = []
+    messages: list[DeliveredMessage] = msgspec.field(default_factory=list[DeliveredMessage], name="heard")
+    """The last messages; stored under the name that older cursors have."""
     open: dict[str, Call] = {}
     ended: list[str] = []
     polls: dict[str, str] = {}
@@ -69,12 +70,12 @@ class RecordContext(msgspec.Struct):
     def is_news(self, way: str, role: str, text: str) -> bool:
         """Whether a message is new; the same words in another kind of record are not."""
         mark = _mark(role, text)
-        for message in self.hook_event:
+        for message in self.messages:
             if message.mark == mark and way not in message.ways:
                 message.ways.append(way)
                 return False
-        self.hook_event.append(DeliveredMessage(mark, [way]))
-        del self.hook_event[:-_HEARD_KEPT]
+        self.messages.append(DeliveredMessage(mark, [way]))
+        del self.messages[:-_MESSAGES_KEPT]
         return True
 
     def is_new_boundary(self, way: str) -> bool:
