@@ -1,6 +1,6 @@
-"""Inherit: a session of ours begins with the log that another program kept under the same name.
+"""Inherit: begins an agent log with the log that another program has under the same name.
 
-The other log is only read, and only once: from then on both go their own ways.
+The other log is only read, and only once: from then on the two are independent.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Inherited:
 
 
 def own_key(key: str) -> str:
-    """The key under which we go on with a session of that key: `agent:main:main` becomes ours."""
+    """The key under which Holdfast continues another program's session, such as `agent:main:main`."""
     return f"{OWN}:{key.partition(':')[2] or key}"
 
 
 def inherit(engine: Engine, owner: Owner, environment: Mapping[str, str]) -> Inherited | None:
-    """Begin a session that has no log yet with the one it is named after, if the settings want that.
+    """Begin a session that has no log with the one it is named after, if the settings ask for it.
 
-    None if they do not, if there is no such log, or if the session has one of its own or was forgotten.
+    None if they do not, if there is no such log, or if the session has its own log or was forgotten.
     """
     settings = engine.config(owner.project).session
     if not settings.inherit.enabled or owner.key != own_key(settings.default_key):
@@ -58,7 +58,7 @@ def inherit(engine: Engine, owner: Owner, environment: Mapping[str, str]) -> Inh
 
 
 def not_inherited(engine: Engine, project: Project, environment: Mapping[str, str]) -> tuple[FoundLog, ...]:
-    """The logs that could be inherited here and were not, the newest first; of one name the newest alone."""
+    """The logs that could be inherited here and were not, the newest first; only the newest of each name."""
     found: dict[str, FoundLog] = {}
     for log in sorted(logs(engine, project, environment), key=lambda log: -log.updated_at):
         key = own_key(log.key)
@@ -70,10 +70,10 @@ def not_inherited(engine: Engine, project: Project, environment: Mapping[str, st
 def inherit_all(
     engine: Engine, project: Project, environment: Mapping[str, str]
 ) -> tuple[tuple[Inherited, ...], tuple[FoundLog, ...]]:
-    """Begin a session of ours with each log that was not inherited yet; those taken, and those left out.
+    """Inherit each log that was not inherited yet; returns those inherited, and those left out.
 
-    Left out are those in which nothing can be read, and those of projects that are not to be captured. One
-    that says where it was held belongs to the project there.
+    Unreadable logs and those of excluded projects are left out. A log that names its directory belongs to the
+    project there.
     """
     taken: list[Inherited] = []
     left: list[FoundLog] = []
@@ -100,9 +100,9 @@ def _project_of(engine: Engine, log: Log, otherwise: Project) -> Project:
 
 
 def bring_in(engine: Engine, owner: Owner, log: Log) -> None:
-    """Keep another program's log as ours; once more, and what is new of it is added.
+    """Store another program's log as an agent log; repeated calls add what is new.
 
-    StoreError if the session has gone on here since: then there are two, and one of them would be lost.
+    StoreError if the session has gone on here since: one of the two logs would be lost.
     """
     kept = {record.id for record in engine.store.log(owner.key, "", _ALL)}
     if not kept:
@@ -117,7 +117,7 @@ _ALL: Final = 1 << 40
 
 
 def logs(engine: Engine, project: Project, environment: Mapping[str, str]) -> Iterator[FoundLog]:
-    """The logs that could be inherited, as the settings say where they are."""
+    """The logs that could be inherited, in the places that the settings name."""
     settings = engine.config(project).session.inherit
     reader = harnesses.log_reader()
     named = (Path(settings.source.replace("~", str(engine.user_home), 1)),) if settings.source else ()

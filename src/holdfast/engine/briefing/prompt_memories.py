@@ -1,7 +1,7 @@
-"""Inject: the few memories that fit a prompt so well that they go with it unasked, if the user wants that.
+"""Prompt memories: the few memories that match a prompt so well that they are added to it, if enabled.
 
-Each stands for itself and clears a bar; none that the session has in its context, and none again within a few
-turns. What is given is fenced like every recalled text, and accounted for by a receipt.
+Each must reach a minimum score by itself; none that the session has in its context, and none again within a
+few turns. They are fenced like every recalled text, and listed in a receipt.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from holdfast.harnesses.base import Ask, HookEvent
 MOST_CHARS: Final = 500
 EACH_CHARS: Final = 200
 BAR: Final = 0.55
-"""docs/decisions/0007-recall.md says what clears it: half of the prompts about something that is remembered,
-and one in a hundred of those about nothing that is."""
+"""The minimum score. docs/decisions/0007-recall.md: half of the prompts about a memory reach it, and one in a
+hundred of the others."""
 CONSIDERED: Final = 5
 TURNS: Final = 5
-"""For so many turns a memory is not given again."""
+"""For how many turns a memory is not given again."""
 QUERY_CHARS: Final = 2_000
 EVENTS_LOOKED_AT: Final = 300
 EVENT_CHARS: Final = 4_000
@@ -39,7 +39,7 @@ HEAD: Final = "Remembered before, and it may bear on this prompt (a record to ch
 
 
 def fitting(engine: Engine, hook_event: HookEvent, session: Session, fits: Callable[[str], bool]) -> str:
-    """The memories to give with a prompt, fenced; empty if none is worth it, or none is wanted."""
+    """The memories to add to a prompt, fenced; empty if none matches well, or the settings say no."""
     prompt = next((event.text for event in hook_event.stand_ins if isinstance(event, Prompt)), "")
     if hook_event.ask is not Ask.PROMPT or not prompt.strip():
         return ""
@@ -57,7 +57,7 @@ def fitting(engine: Engine, hook_event: HookEvent, session: Session, fits: Calla
 
 
 def _unknown(engine: Engine, session: Session, found: list[Finding]) -> list[Finding]:
-    """Those that the session neither has before its eyes nor was given not long ago."""
+    """The findings that are not in the session's window and were not given recently."""
     since = session.compactions[-1].at if session.compactions else 0
     seen = identity("\n".join(_said(engine.store.events(session.key, EVENTS_LOOKED_AT), since)))
     # This prompt is among them.
@@ -73,7 +73,7 @@ def _unknown(engine: Engine, session: Session, found: list[Finding]) -> list[Fin
 
 
 def _said(events: list[Event], since: int) -> Iterator[str]:
-    """What stands in the window, as far as it is known."""
+    """The texts in the window, as far as they are known."""
     for event in events:
         if isinstance(event, Prompt | AssistantText | ToolReturned | BriefSeen) and event.at >= since:
             yield event.text[:EVENT_CHARS]

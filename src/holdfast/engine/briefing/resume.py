@@ -1,7 +1,7 @@
-"""Resume: which session a starting one continues, and the brief that it is given back.
+"""Resume: which session a starting one continues, and the brief that it gets.
 
-Lineage before the same worktree before the same project, within the window; a session whose process lives is
-named, never taken over. What is given is checked against the world first, and accounted for by a receipt.
+Lineage before the same worktree before the same project, within a time limit; a session whose process lives
+is named, never continued. A brief is first compared with the current files and branch, and has a receipt.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ SESSIONS_LOOKED_AT = 50
 EVENTS_LOOKED_AT = 500
 SESSION_CONTEXT = "Session context given before the compaction: "
 SUMMARY_CHARS = 1_500
-"""What a harness's own summary is asked to keep must leave it room for its own words."""
+"""The budget of what a harness's own summary is asked to keep; it needs room for its own words."""
 
 _STANDING = frozenset(Reason) - {Reason.SUMMARY, Reason.ASKED, Reason.RECALL}
-"""What was put before the model by us, and not by a tool's answer or with a prompt."""
+"""Reasons of briefs that Holdfast gave unasked, not in a tool's answer or with a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predecessors:
-    """The session to continue, if any, and the others of the project that must only be named."""
+    """The session to continue, if any, and other sessions of the project that are only named."""
 
     predecessor: Session | None
     neighbours: tuple[Session, ...]
 
 
 def answer(engine: Engine, hook_event: HookEvent, session: Session, harness: Harness) -> str:
-    """The text to give back for a start or a prompt, empty if there is nothing to say. Keeps the receipt."""
+    """The brief to reply to a start or a prompt; empty if there is none. Stores the receipt."""
     told = _told(engine, hook_event, session)
     if hook_event.ask is not Ask.TOOLS:
         _mark_answered(engine, session)
@@ -57,13 +57,13 @@ def answer(engine: Engine, hook_event: HookEvent, session: Session, harness: Har
 
 
 def standing(engine: Engine, session: Session) -> str:
-    """All that the session was given in its present window, the same bytes each time."""
+    """All briefs that the session got in its present window, the same bytes each time."""
     given = [receipt for receipt in _receipts(engine, session) if receipt.reason in _STANDING]
     return "\n\n".join(receipt.text for receipt in reversed(given))
 
 
 def _composed(engine: Engine, session: Session, harness: Harness, told: BriefInput) -> str:
-    """The brief, accounted for; empty if there is nothing to say."""
+    """The brief, with its receipt stored; empty if there is nothing to say."""
     config = engine.config(session.project)
     budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
     if told.reason is Reason.SUMMARY:
@@ -72,14 +72,14 @@ def _composed(engine: Engine, session: Session, harness: Harness, told: BriefInp
     offering = with_offers(engine, told, brief)
     if offering.offers:
         told, brief = offering, written(offering, budget)
-    # The harness may count bytes or units of which a character takes several: leave items out until it fits.
+    # The harness may count bytes or UTF-16 units instead of characters: leave items out until it fits.
     while (size := harness.answer_size(brief.text)) > harness.answer_limit:
         budget = budget * harness.answer_limit // size
         told = narrowed(told, harness.answer_limit / size)
         brief = written(told, budget)
     if not brief.text:
         return ""
-    # What was kept may be older than the redactor is now.
+    # Stored texts may have been redacted by an older version.
     redact = engine.redactor(session.project).of_session(told.session.key)
     brief = replace(brief, text=redact(brief.text))
     _account(engine, session, told, brief, budget)
@@ -87,14 +87,14 @@ def _composed(engine: Engine, session: Session, harness: Harness, told: BriefInp
 
 
 def next_brief(engine: Engine, project: Project) -> BriefInput | None:
-    """What a session that started in this project now would be told."""
+    """The input of the brief for a session that started in this project now."""
     found = find_predecessor(engine, project, "", "", None)
     told = _continued(engine, found, Reason.STARTUP, None)
     return _accompanied(engine, told, Reason.STARTUP, begin("", "", project, engine.clock()))
 
 
 def brief_when_asked(engine: Engine, project: Project, session: Session | None) -> BriefInput | None:
-    """What an agent that asks is told: of its own session if that was compacted or continues no other."""
+    """The input of the brief for an agent that asks: its own session if compacted or without predecessor."""
     key, process = (session.key, session.process) if session else ("", None)
     lineage = engine.store.lineage(key)
     found = find_predecessor(engine, project, key, lineage.parent if lineage else "", process)
@@ -125,14 +125,14 @@ def find_predecessor(
 
 
 def _told(engine: Engine, hook_event: HookEvent, session: Session) -> BriefInput | None:
-    """What to tell, by what the harness waits for."""
+    """The input of the brief for this hook event; None if it gets no brief."""
     match hook_event.ask:
         case Ask.COMPACTION:
             return BriefInput(Reason.SUMMARY, session, engine.clock())
         case Ask.PROMPT if brief_owed(session):
             return _own(engine, session, Reason.LATE)
         case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
-            # A start that came by the spool could not be answered then: the first prompt carries its brief.
+            # A start that came through the spool got no answer: the first prompt carries its brief.
             return _told_at_start(engine, hook_event, session, session.unanswered)
         case Ask.START:
             return _told_at_start(engine, hook_event, session, hook_event.source)
@@ -142,7 +142,7 @@ def _told(engine: Engine, hook_event: HookEvent, session: Session) -> BriefInput
         case Ask.REQUEST if session.unanswered in (Source.STARTUP, Source.CLEAR, Source.RESUME):
             return _told_at_start(engine, hook_event, session, session.unanswered)
         case Ask.TOOLS if brief_owed(session) and not _given(engine, session):
-            # Compacted in the middle of a turn, and no start was told of it.
+            # Compacted in the middle of a turn, and no start event followed.
             return _own(engine, session, Reason.LATE)
         case _:
             return None
@@ -174,7 +174,7 @@ def _told_at_start(
 def _accompanied(
     engine: Engine, told: BriefInput | None, reason: Reason, session: Session
 ) -> BriefInput | None:
-    """The same, with the ledger that leads and the continuity, as far as the user's settings want them."""
+    """The input with the leading ledger and the continuity, if the user's settings ask for them."""
     told = _led(engine, told, reason, session)
     loaded = loaded_at_start(engine, session.project)
     if loaded is None:
@@ -183,13 +183,13 @@ def _accompanied(
 
 
 def _led(engine: Engine, told: BriefInput | None, reason: Reason, session: Session) -> BriefInput | None:
-    """The same, led by the worktree's ledger if there is one that may lead."""
+    """The input, led by the worktree's ledger if there is one that may lead."""
     before = told.session if told and told.reason is not Reason.PARALLEL else None
     lead = leading(engine, session.project, session.key, before)
     if lead is None:
         return told
     if isinstance(lead, StrangeLedger):
-        # It stands below work that was done here, and alone it is no reason for a brief: it must not lead.
+        # A ledger that may not lead comes after the session's work, and alone is no reason for a brief.
         return replace(told, strange=lead) if told and before else told
     if told is None or before is None:
         told = BriefInput(reason, session, engine.clock(), neighbours=told.neighbours if told else ())
@@ -197,14 +197,13 @@ def _led(engine: Engine, told: BriefInput | None, reason: Reason, session: Sessi
 
 
 def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
-    """The session's own state, once for each of its windows.
+    """The session's own state, given once for each of its windows.
 
-    A brief that was answered but that the transcript does not show behind the compaction never arrived, and
-    is given again.
+    A brief that the transcript does not show after the compaction never arrived, and is given again.
     """
     given = _given(engine, session)
     shown = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
-    # What a harness does not keep is in no transcript, and goes with the next request again.
+    # Some harnesses do not record the brief in the transcript; they are sent it with each request.
     keeps = engine.harness(session.harness).stores_injected_text
     lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown and keeps
     if given and not lost:
@@ -215,7 +214,7 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
 
 
 def _given_at_compaction(engine: Engine, session: Session) -> tuple[Utterance, ...]:
-    """What the runtime said of the session when the compaction that ended its last window was announced."""
+    """The harness's words about the session when it announced the compaction that ended the last window."""
     compacted = [one.at for one in session.compactions[-2:]] or [session.last_event_at]
     before = compacted[0] if len(compacted) == 2 else 0
     for event in engine.store.events_backwards(session.key, EVENTS_LOOKED_AT):
@@ -226,7 +225,7 @@ def _given_at_compaction(engine: Engine, session: Session) -> tuple[Utterance, .
 
 
 def _given(engine: Engine, session: Session) -> list[Reason]:
-    """Why the session was given its own state in its present window."""
+    """The reasons of the briefs about its own state that the session got in its present window."""
     return [
         receipt.reason
         for receipt in _receipts(engine, session)
@@ -235,7 +234,7 @@ def _given(engine: Engine, session: Session) -> list[Reason]:
 
 
 def _receipts(engine: Engine, session: Session) -> list[Receipt]:
-    """What the session was given in its present window, the newest first."""
+    """The receipts of the session's present window, the newest first."""
     every = engine.store.receipts(session.key, SESSIONS_LOOKED_AT)
     return [receipt for receipt in every if receipt.window == session.window]
 
@@ -268,7 +267,7 @@ def _continued(
 
 
 def _settled(engine: Engine, found: Predecessors) -> Predecessors:
-    """The same, with what a predecessor that nobody closed still wrote; it is closed, unless it may go on."""
+    """Read an unclosed predecessor's transcript to its end, and close it unless it may still go on."""
     predecessor = found.predecessor
     if predecessor is None or predecessor.phase is not Phase.LIVE:
         return found
@@ -286,7 +285,7 @@ def _news(engine: Engine, session: Session, reason: Reason) -> BriefInput:
 
 
 def _cleared(engine: Engine, session: Session, previous: str) -> Predecessors:
-    """The session that this same process just cleared; never simply the newest."""
+    """The session that this process just cleared; never simply the newest."""
     if previous:
         return find_predecessor(engine, session.project, session.key, previous, session.process)
     if session.process is None:
@@ -304,12 +303,12 @@ def _cleared(engine: Engine, session: Session, previous: str) -> Predecessors:
 
 
 def _has_a_story(engine: Engine, session: Session) -> bool:
-    """Whether there is anything to tell of a session: what was seen of it, or what it said itself."""
+    """Whether there is anything to say of a session: evidence, or its own digest."""
     return not session.trail.is_empty() or bool(_words(engine, session))
 
 
 def _is_busy(engine: Engine, session: Session, process: Process | None) -> bool:
-    """Whether someone is at work in the session: its process lives, or may live and spoke not long ago."""
+    """Whether a session is live: its process lives, or may live and was active recently."""
     if session.phase is not Phase.LIVE:
         return False
     match life_of(engine, session):
@@ -332,12 +331,12 @@ def _named(session: Session, now: int) -> str:
 
 
 def _with_words(engine: Engine, told: BriefInput) -> BriefInput:
-    """With what was last written down in someone's own words."""
+    """The input with the latest digests in someone's own words."""
     return replace(told, words=_words(engine, told.session)[:2])
 
 
 def _words(engine: Engine, session: Session) -> tuple[Utterance, ...]:
-    """What was written down of a session in someone's own words, newest first."""
+    """A session's digests in the words of its agent or user, newest first."""
     return tuple(
         Utterance(checkpoint.words, checkpoint.created_at, checkpoint.id)
         for checkpoint in engine.store.checkpoints_of_session(session.key, SESSIONS_LOOKED_AT)
@@ -346,7 +345,7 @@ def _words(engine: Engine, session: Session) -> tuple[Utterance, ...]:
 
 
 def _mark_answered(engine: Engine, session: Session) -> None:
-    """The start is answered, if only with nothing. A fork stays marked until its records tell its parent."""
+    """Note that the start is answered, if only with nothing. A fork waits until its records name a parent."""
     if session.unanswered in (None, Source.FORK):
         return
     with engine.store.writing():

@@ -1,6 +1,6 @@
-"""Load: what of a project's continuity a session is given when it starts, and what else it may look at.
+"""Startup: the part of a project's continuity that a starting session gets, and where it finds more.
 
-Everything here only looks. What is missing or out of date is a diagnostic; nothing is built for it.
+Nothing here writes. Missing or outdated files are reported, not built.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ POINTER_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ResumeContext:
-    """What helps to go on: the goal, what comes next, and where more is to be found."""
+    """The goal, the next steps, and where to find more."""
 
     goal: str
     next_steps: tuple[str, ...]
@@ -54,7 +54,7 @@ class ResumeContext:
 
 
 def loaded_at_start(engine: Engine, project: Project) -> Loaded | None:
-    """What a starting session is given, if the user's own settings want that and there is a continuity."""
+    """The continuity for a starting session, if the user's own settings ask for it and there is one."""
     if engine.home is None or not engine.config(project).continuity.auto_load:
         return None
     try:
@@ -67,7 +67,7 @@ def loaded_at_start(engine: Engine, project: Project) -> Loaded | None:
 
 
 def _count_refused(engine: Engine, reasons: tuple[str, ...]) -> None:
-    """Count for `doctor` what was refused: the harness waits for its answer, and its user for nothing."""
+    """Count refused files for `doctor`: the harness is waiting, so this must not fail."""
     if reasons:
         with engine.store.writing():
             for reason in reasons:
@@ -75,12 +75,12 @@ def _count_refused(engine: Engine, reasons: tuple[str, ...]) -> None:
 
 
 def loaded(engine: Engine, here: ContinuityFiles) -> Loaded | None:
-    """What a session that started now would be given; None where there is no continuity of the user's own."""
+    """The continuity that a session starting now would get; None if the user has none of their own."""
     found = tuple(one for one in layered(readable(here).layers) if not _came_with_the_clone(here, one.name))
     if not found:
         return None
     config = engine.config(here.project)
-    # What stands in files is a person's or a repository's: nobody has redacted it yet.
+    # Files are written by people or come with the repository, so they are not redacted yet.
     redact = engine.redactor_to_show(here.project).of_session("")
     layers_told = tuple(replace(one, summary=redacted(one.summary, redact)) for one in found)
     pointers = _pointers(resume_context(engine, here, found))
@@ -89,7 +89,7 @@ def loaded(engine: Engine, here: ContinuityFiles) -> Loaded | None:
 
 
 def resume_context(engine: Engine, here: ContinuityFiles, found: Iterable[Layered]) -> ResumeContext:
-    """What helps a session to go on from these layers."""
+    """The context for a session that continues from these layers."""
     said = merged_brief(tuple(found))
     about, root = _about(said), Path(here.project.root)
     candidates, diagnostics = surfaced(here, about)
@@ -105,7 +105,7 @@ def resume_context(engine: Engine, here: ContinuityFiles, found: Iterable[Layere
 
 
 def surfaced(here: ContinuityFiles, about: str) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
-    """The candidates under review that are about this, and what is to be said of the sidecar."""
+    """The candidates under review that are about this, and remarks on the sidecar."""
     try:
         inspected = dream.inspect(here)
     except HoldfastError as error:
@@ -119,10 +119,10 @@ def surfaced(here: ContinuityFiles, about: str) -> tuple[tuple[Candidate, ...], 
 
 
 def top_memories(engine: Engine, project: Project, about: str) -> tuple[Memory, ...]:
-    """The memories that fit best; that they were looked at is not counted."""
+    """The memories that match best; they are not counted as recalled."""
     now, wanted = engine.clock(), _words(about)
     rows = engine.store.memories(within(project), MEMORIES_LOOKED_AT)
-    # How much it is about the work comes first, then how strong it is; a pinned one is always worth a look.
+    # First by how much it is about the work, then by strength; pinned memories are always considered.
     scored = [(len(wanted & _words(one.text)), strength(one, now), one) for one in rows]
     fitting = [row for row in scored if row[0] or row[2].pinned]
     best = sorted(fitting, key=lambda row: (-row[0], -row[1], row[2].id))
@@ -141,7 +141,7 @@ def _pointers(context: ResumeContext) -> Iterable[Pointer]:
 
 
 def _came_with_the_clone(here: ContinuityFiles, name: LayerName) -> bool:
-    """Whether a stranger may have written a layer: git tracks it, or nobody can tell and we did not."""
+    """Whether a layer's author is unknown: git tracks it or may track it, and Holdfast did not write it."""
     if name is LayerName.SHARED:
         return False
     place = git.find(here.project.root)

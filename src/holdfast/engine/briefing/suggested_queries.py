@@ -1,6 +1,6 @@
-"""Offer: the queries that a brief ends with after a compaction, each of which `recall` would answer.
+"""Suggested queries: queries at the end of a brief after a compaction, each of which `recall` would answer.
 
-Looked up by words alone: somebody waits for the brief, and what words find, `recall` finds too.
+Searched by words alone, because the user waits for the brief; `recall` finds those results too.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from holdfast.engine.recording.memorize import KIND as MEMORY
 
 OFFERED: Final = 2
 LOOKED_UP: Final = 12
-"""So many queries are tried at most."""
+"""The most queries that are tried."""
 HITS_LOOKED_AT: Final = 3
 
 
 def with_offers(engine: Engine, told: BriefInput, brief: Brief) -> BriefInput:
-    """The same with what to ask `recall` for, where a compaction just took it and it would be found."""
+    """The input with suggested queries for what a compaction just removed and `recall` would find."""
     if told.reason not in (Reason.COMPACT, Reason.LATE) or not brief.text:
         return told
     return replace(
@@ -44,7 +44,7 @@ def _answered(engine: Engine, told: BriefInput, brief: Brief) -> Iterator[Sugges
 
 
 def _is_answered(engine: Engine, told: BriefInput, offer: SuggestedQuery, brief: Brief) -> bool:
-    """Whether something is found that says most of the words and that the brief does not tell."""
+    """Whether a search finds a text with most of the words that is not in the brief."""
     where = within(told.session.project)
     if offer.durable:
         where = replace(where, kinds=(MEMORY, memory_files.KIND))

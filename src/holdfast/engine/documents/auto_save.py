@@ -1,7 +1,7 @@
-"""Auto-save: what a session did is merged into the continuity when it is over, if the user wants that.
+"""Auto-save: merges the work of a session that is over into the continuity, if the settings ask for it.
 
-Each session is taken once for what it had done by then, whoever comes first: the daemon when it sees the end,
-or a wrapper that started the harness. It takes as long as a model may: never where somebody waits.
+Each state of a session is saved once, by the daemon when it sees the end or by the wrapper that started the
+harness, whichever is first. A model may be asked, so this never runs where the user waits.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from holdfast.engine.models.summarize import Means
 
 LOOKED_AT: Final = 20
 NEWS_MS: Final = 24 * 3_600_000
-"""How long ago a session may have ended to be worth it: the next one has long gone on from its brief."""
+"""Sessions that ended longer ago are not saved: the next one has long gone on from its brief."""
 SAVED: Final = "continuity_saved"
-"""Under this name the store notes up to which moment the sessions of late are in the continuity."""
+"""The fact in which the store notes up to which moment recent sessions are in the continuity."""
 NOTED: Final = 50
 
 
 def due(engine: Engine) -> Session | None:
-    """A session that is over and whose work is not in the continuity yet, where the settings want that."""
+    """A session that is over and not in the continuity yet, in a project whose settings ask for auto-save."""
     known, now = _noted(engine), engine.clock()
-    # Asked with every beat: the settings of a project are read once.
+    # Housekeeping asks often: the settings of a project are read once.
     projects: dict[str, bool] = {}
     for session in engine.store.sessions(LOOKED_AT):
         if session.phase is Phase.LIVE or now - session.last_event_at > NEWS_MS:
@@ -50,7 +50,7 @@ def due(engine: Engine) -> Session | None:
 
 
 def save(engine: Engine, session: Session, means: Means) -> Outcome | None:
-    """Merge what a session did into both layers; None if someone else has taken that on."""
+    """Merge a session's work into both layers; None if another process does that."""
     if engine.home is None or not _taken(engine, session):
         return None
     here = continuity.room(engine, engine.home, session.project)
@@ -59,7 +59,7 @@ def save(engine: Engine, session: Session, means: Means) -> Outcome | None:
 
 
 def save_latest(engine: Engine, project: Project, since: int, means: Means) -> Outcome | None:
-    """The same for the project's own latest session, if it did anything since then and that is wanted."""
+    """Save the project's latest primary session, if it was active since then and the settings ask for it."""
     session = continuity_source.primary(engine, project)
     if session is None or session.changed_at < since or not _wanted(engine, session):
         return None
@@ -76,7 +76,7 @@ def _wanted(engine: Engine, session: Session) -> bool:
 
 
 def _taken(engine: Engine, session: Session) -> bool:
-    """Whether this is for us to do: noted before it is tried, so that what fails is not tried for ever."""
+    """Whether this process is to save the session; noted first, so that a failure is not retried for ever."""
     with engine.store.writing():
         known = _noted(engine)
         if known.pop(_name(session), 0) >= session.changed_at:
@@ -87,7 +87,7 @@ def _taken(engine: Engine, session: Session) -> bool:
 
 
 def _name(session: Session) -> str:
-    """How a session is noted: when it is forgotten, nothing here tells of it."""
+    """A hash of the session's key, so that nothing here reveals a forgotten session."""
     return hashlib.sha256(session.key.encode()).hexdigest()[:16]
 
 

@@ -1,7 +1,7 @@
-"""Continuity: save, refresh, look at and clear the Markdown working state of a project.
+"""Continuity: save, refresh, read and clear the Markdown working state of a project.
 
-Save merges, refresh replaces. Whoever only looks writes nothing. What was generated is accounted for in a log
-of its own; where that fails, a mark stays until it was made good.
+Save merges, refresh replaces, reading writes nothing. Each generation is entered in an audit log; if that
+fails, a marker stays until a later entry succeeds.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ENTRIES_READ: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ContinuityFiles:
-    """Where a project's continuity and the account of it stand."""
+    """Where a project's continuity and its audit log are."""
 
     project: Project
     places: Places
@@ -60,18 +60,18 @@ class ContinuityFiles:
     recovery: Path
 
     def entries(self) -> list[AuditEntry]:
-        """The account, oldest first."""
+        """The audit log, oldest first."""
         told = list(audit_log.tail(self.log))[-ENTRIES_READ:]
         return [entry for line in told if (entry := entry_of(line)) is not None]
 
     def markers(self) -> list[Marker]:
-        """What is not accounted for."""
+        """Generations that are missing in the audit log."""
         return continuity_source.markers(self.recovery)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be generated: for which layers, from where, and who wants it."""
+    """What to generate: for which layers, from which source, and who asked."""
 
     scope: Scope
     source: Source
@@ -80,17 +80,17 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One generation: its account, why this source, and the mark that was left if the account failed."""
+    """One generation: its log entry, why this source, and the marker if the entry could not be written."""
 
     entry: AuditEntry
     source: Source
     said: Mapping[LayerName, Summary]
-    """What the session had to say to each layer."""
+    """What the session contributes to each layer."""
     marker: Marker | None
 
 
 def room(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
-    """The room of a project."""
+    """Where the continuity files of a project are."""
     folder = home / "projects" / project.project_id
     style = engine.config(project).continuity.local_path_style
     dated = "" if style == ONE_FILE else harnesses.dated_sessions(style)
@@ -104,7 +104,7 @@ def room(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
 
 
 def layers(here: ContinuityFiles) -> list[Layer]:
-    """The layers that there are, the shared one first."""
+    """The layers that exist, the shared one first."""
     found = (files.read(here.places, name) for name in LayerName)
     return [layer for layer in found if layer is not None]
 
@@ -118,7 +118,7 @@ class Readable:
 
 
 def readable(here: ContinuityFiles) -> Readable:
-    """The layers for somebody who only looks: one that cannot be read does not hide the other."""
+    """The readable layers: one that cannot be read does not hide the other."""
     found: list[Layer] = []
     unreadable: list[str] = []
     for name in LayerName:
@@ -132,22 +132,22 @@ def readable(here: ContinuityFiles) -> Readable:
 
 
 def layered(found: Sequence[Layer]) -> list[Layered]:
-    """What the layers say, and where."""
+    """The layers with their paths and content."""
     return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
 
 
 def save(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
-    """Merge what the source's session has to say into the layers."""
+    """Merge the content of the source's session into the layers."""
     return _generate(engine, here, task, WriteMode.MERGE, means)
 
 
 def refresh(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
-    """Put what the source's session has to say in place of the layers, whatever they say now."""
+    """Replace the layers with the content of the source's session."""
     return _generate(engine, here, task, WriteMode.REPLACE, means)
 
 
 def clear(engine: Engine, here: ContinuityFiles, scope: Scope) -> tuple[Path, ...]:
-    """Take the layers away; their last versions stay in the history."""
+    """Remove the layers; their last versions stay in the history."""
     with locked(here.places.journal):
         return files.clear(here.places, LAYERS[scope], engine.clock())
 
@@ -194,7 +194,7 @@ def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode
             targets = _targets(here, scope, mode, at)
             new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
             if LayerName.LOCAL in targets:
-                # First, so that git never sees it; where git cannot be told, nothing is written.
+                # First, so that git never sees the file; if it cannot be excluded, nothing is written.
                 _hidden_from_git(engine, here, targets[LayerName.LOCAL])
             written = files.write(here.places, new, at)
         except HoldfastError as error:
@@ -205,7 +205,7 @@ def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode
 
 
 def _made(here: ContinuityFiles, name: LayerName, said: Summary, mode: WriteMode, at: int) -> Merged:
-    """A layer with what the session has to say."""
+    """A layer merged with, or replaced by, the session's content."""
     if mode is WriteMode.REPLACE:
         made = replaced(name, said)
     else:
@@ -218,7 +218,7 @@ def _made(here: ContinuityFiles, name: LayerName, said: Summary, mode: WriteMode
 
 
 def _refuse_emptying(here: ContinuityFiles, said: Mapping[LayerName, Summary], source: Source) -> None:
-    """Fail if a layer that says something would be replaced by one that says nothing."""
+    """Raise an error if a layer with content would be replaced by an empty one."""
     emptied = [name for name, summary in said.items() if summary.is_empty() and _says_something(here, name)]
     if emptied:
         raise HoldfastError(
@@ -237,7 +237,7 @@ def _says_something(here: ContinuityFiles, name: LayerName) -> bool:
 
 
 def _targets(here: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
-    """Where the layers are written: with files of a day, merging writes today's, replacing the active one."""
+    """Where the layers are written: with daily files, merging writes today's, replacing the active one."""
     targets = {name: here.places.target(name) for name in LAYERS[scope]}
     if LayerName.LOCAL in targets and here.places.dated:
         today = here.places.target_today(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
@@ -248,13 +248,13 @@ def _targets(here: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> d
 
 
 def redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
-    """What a layer says, redacted."""
+    """A layer's content, redacted."""
     items = {part: tuple(map(redact, texts)) for part, texts in summary.items.items()}
     return Summary(redact(summary.goal), items)
 
 
 def _accounted(here: ContinuityFiles, entry: AuditEntry) -> Marker | None:
-    """Note the generation in the log; if that fails, leave a mark, otherwise take the one of this source."""
+    """Log the generation. If that fails, leave a marker; otherwise remove this source's marker."""
     try:
         audit_log.append(here.log, entry.as_json())
     except HoldfastError as error:

@@ -1,7 +1,7 @@
-"""Dream: a sidecar of JSON beside the continuity, in which candidates for promotion are put up and reviewed.
+"""Dream: a JSON sidecar beside the continuity that holds candidates for promotion, for the user to review.
 
-It adds, and never rewrites continuity, memory files or instructions. Every step of a person's is noted in a
-log. What cannot be read stops a command; it is never guessed.
+It never rewrites continuity, memory files or instructions. Every step of the user is logged. A file that
+cannot be read stops the command; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ class Snapshot:
 
     built_at: int
     sources: dict[str, str]
-    """The continuity files, each with a print of what it held."""
+    """The continuity files, each with a hash of its content."""
     candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """The sidecar, and what is to be said of it: why it is missing, or what changed since it was built."""
+    """The sidecar, with remarks: why it is missing, or what changed since it was built."""
 
     snapshot: Snapshot | None
     diagnostics: tuple[str, ...]
 
 
 def build(engine: Engine, here: ContinuityFiles, subagent: Source | None = None) -> Snapshot:
-    """Put up what the continuity holds, or, blocked at first, what a subagent's transcript does."""
+    """Collect candidates from the continuity or, blocked at first, from a subagent's transcript."""
     at = engine.clock()
     with locked(_folder(here)):
         found = layers(here)
@@ -79,7 +79,7 @@ def build(engine: Engine, here: ContinuityFiles, subagent: Source | None = None)
 
 
 def inspect(here: ContinuityFiles) -> Inspected:
-    """The sidecar as it is; looking builds nothing."""
+    """The sidecar as it is; nothing is built."""
     snapshot = _read(here)
     if snapshot is None:
         return Inspected(None, ("there is no dream snapshot; `holdfast dream build` makes one",))
@@ -91,7 +91,7 @@ def inspect(here: ContinuityFiles) -> Inspected:
 
 
 def take(engine: Engine, here: ContinuityFiles, id: str, step: Step, file: str = "") -> Candidate:
-    """One step of a person's with a candidate; noted in the log before it counts."""
+    """Take one review step with a candidate; it is logged before it takes effect."""
     with locked(_folder(here)):
         snapshot = _known(here)
         before = find(snapshot.candidates, id)
@@ -111,13 +111,13 @@ def take(engine: Engine, here: ContinuityFiles, id: str, step: Step, file: str =
 
 
 def prepared(here: ContinuityFiles, candidate: Candidate, file: str = "") -> Proposal:
-    """What a person would change in an instruction file for this candidate; nothing is written."""
+    """The change to an instruction file that would promote this candidate; nothing is written."""
     target = file or candidate.became or _instruction_file(here)
     return proposal(candidate, target, _content(here, target))
 
 
 def find(rows: Sequence[Candidate], id: str) -> Candidate:
-    """The candidate of that id, or of the only one that begins so."""
+    """The candidate with that id, or with the only id that begins with it."""
     found = [one for one in rows if one.id.startswith(id)] if id else []
     if len(found) != 1:
         hint = "`holdfast dream candidates` lists them"
@@ -128,7 +128,7 @@ def find(rows: Sequence[Candidate], id: str) -> Candidate:
 
 
 def as_json(candidate: Candidate) -> dict[str, Any]:
-    """A candidate in words."""
+    """A candidate as JSON."""
     return {**asdict(candidate), "lane": candidate.lane.value, "standing": candidate.standing.value}
 
 
@@ -143,7 +143,7 @@ def _of_subagent(engine: Engine, here: ContinuityFiles, source: Source, at: int)
 
 
 def _promoted(engine: Engine, here: ContinuityFiles, candidate: Candidate, file: str) -> str:
-    """What became of a candidate: the id of a memory, or the file that a proposal is for."""
+    """Promote a candidate; returns the id of the memory, or the file that the proposal is for."""
     if candidate.lane is Destination.DURABLE:
         return remember(engine, here.project, MemoryRequest(candidate.text), source="dream").memory.id
     target = file or _instruction_file(here)

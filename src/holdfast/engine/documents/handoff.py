@@ -1,7 +1,7 @@
-"""Handoff: pass a session's work on in a document, and pick it up again with a look at what is still so.
+"""Handoff: pass a session's work on in a document, and verify the document when it is picked up.
 
-Documents stand in the main worktree, so that every worktree finds them. Of one that came with a clone a
-stranger may be the author, and whoever picks it up is told so.
+Documents are written to the main worktree, so that every worktree finds them. One that came with a clone may
+have an unknown author, and the agent that picks it up is told so.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NAMES_SHOWN: Final = 5
 
 
 class Verdict(StrEnum):
-    """What came of holding something against the world as it is."""
+    """The result of comparing a statement with the current files and branch."""
 
     VERIFIED = "Verified"
     DRIFT = "Drift"
@@ -59,7 +59,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a handoff says, and whether it is still so."""
+    """One statement of a handoff, and whether it still holds."""
 
     what: str
     verdict: Verdict
@@ -67,13 +67,13 @@ class Finding:
 
     @property
     def line(self) -> str:
-        """The finding as it is read."""
+        """The finding as a line of text."""
         return f"{self.verdict}: {self.what}{f' ({self.detail})' if self.detail else ''}"
 
 
 @dataclass(frozen=True, slots=True)
 class HandoffFile:
-    """A handoff where it stands."""
+    """A handoff and the file that holds it."""
 
     root: Path
     name: str
@@ -83,7 +83,7 @@ class HandoffFile:
 
     @property
     def path(self) -> Path:
-        """The whole path of the document."""
+        """The full path of the document."""
         return self.root / FOLDER / self.name
 
 
@@ -116,7 +116,7 @@ def every(project: Project) -> list[HandoffFile]:
 
 
 def find(project: Project, name: str) -> HandoffFile:
-    """The handoff that is meant by a name; without one, the newest that nobody has picked up."""
+    """The handoff with that name; without a name, the newest that was not picked up."""
     known = every(project)
     if not name:
         waiting = [one for one in known if one.head.is_open]
@@ -135,7 +135,7 @@ def find(project: Project, name: str) -> HandoffFile:
 
 
 def _there_are(known: Sequence[HandoffFile]) -> str:
-    """What somebody can do who named none of these."""
+    """A hint that lists the handoffs."""
     if not known:
         return "there are none yet; `holdfast handoff create PURPOSE` writes one"
     names = ", ".join(f"`{one.name.removesuffix('.md')}`" for one in known[:NAMES_SHOWN])
@@ -143,7 +143,7 @@ def _there_are(known: Sequence[HandoffFile]) -> str:
 
 
 def verified(project: Project, found: HandoffFile) -> list[Finding]:
-    """What a handoff says, held against the worktree in which it is picked up."""
+    """Compare a handoff's statements with the worktree in which it is picked up."""
     place = git.find(project.root)
     findings = [
         _conflict(found.text),
@@ -156,13 +156,13 @@ def verified(project: Project, found: HandoffFile) -> list[Finding]:
 
 
 def verdict(findings: Sequence[Finding]) -> Verdict:
-    """What the findings come to together; where nothing could be looked at, nobody can tell."""
+    """The verdict of all findings together; unknown if nothing could be checked."""
     said = {finding.verdict for finding in findings} or {Verdict.UNKNOWN}
     return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in said), Verdict.VERIFIED)
 
 
 def pick_up(engine: Engine, found: HandoffFile, session: Session | None) -> HandoffFile:
-    """Mark a handoff as consumed, and remember which session goes on from which."""
+    """Mark a handoff as consumed, and store which session continues which."""
     by = f"session {session.key}" if session else "a person"
     text = consumed(found.text, iso(engine.clock()), by)
     worktree.write(found.root, f"{FOLDER}/{found.name}", text.encode(errors="replace"))
@@ -174,12 +174,12 @@ def pick_up(engine: Engine, found: HandoffFile, session: Session | None) -> Hand
 
 
 def handed_off(project: Project, session: Session) -> bool:
-    """Whether a session has passed its work on already."""
+    """Whether a session has written a handoff already."""
     return any(one.head.session == session.key for one in every(project))
 
 
 def roots(project: Project) -> list[Path]:
-    """Where handoffs may stand: where they are written first, then the other worktrees."""
+    """Where handoffs may be: the worktree they are written to first, then the others."""
     place = git.find(project.root)
     if place is None or place.repository is None:
         return [Path(project.root)]
@@ -189,7 +189,7 @@ def roots(project: Project) -> list[Path]:
 
 
 def _main(known: Sequence[Repository], here: Repository) -> Path:
-    """The main worktree; of a bare repository the one with its branch, else the one we are in, if any."""
+    """The main worktree; for a bare repository the one with its branch, else the current one, if any."""
     main = [one.root for one in known if one.git_dir == one.common_dir]
     if main:
         return main[0]
@@ -230,7 +230,7 @@ def _written(project: Project, text: str, now: GitState, purpose: str, at: int) 
 
 
 def _verifiable(made: Handoff, root: Path) -> Handoff:
-    """With only those checks that hold now: what is not so today cannot drift."""
+    """The handoff with only those checks that hold now: others cannot be verified later."""
     kept = [check for check in made.checks if _holds(root, check) is Verdict.VERIFIED]
     files = [Check(check.path) for check in made.checks if check not in kept]
     there = [check for check in files if _holds(root, check) is Verdict.VERIFIED]
@@ -238,7 +238,7 @@ def _verifiable(made: Handoff, root: Path) -> Handoff:
 
 
 def _holds(root: Path, check: Check) -> Verdict:
-    """Whether the file is there, inside the worktree, and the line in it."""
+    """Whether the file exists inside the worktree and has the line."""
     try:
         text = worktree.look_into(root, check.path)
     except PathRefused:
@@ -259,7 +259,7 @@ def _check(root: Path, check: Check) -> Finding:
 
 
 def _doubt(doubt: Doubt) -> Finding:
-    """What was in doubt already when the document was written: nothing here can settle it."""
+    """A finding for what was already in doubt when the document was written; it cannot be checked here."""
     detail = f"UNCONFIRMED in the document{f': {doubt.why}' if doubt.why else ''}"
     return Finding(doubt.what, Verdict.UNKNOWN, detail)
 
@@ -293,5 +293,5 @@ def _commits(repository: Repository | None, head: Head) -> Finding | None:
 
 
 def iso(at: int) -> str:
-    """A time as documents have it; such times compare as texts."""
+    """A time as documents write it; such times sort as text."""
     return datetime.fromtimestamp(at // 1000, UTC).isoformat().replace("+00:00", "Z")

@@ -1,6 +1,6 @@
-"""Activity: what was last captured and told back for each harness, and what still waits to be read.
+"""Activity: the last capture and brief of each harness, and transcripts that still wait to be read.
 
-Part of what a doctor asks; for knowing, since a harness that nobody used has nothing to show.
+Part of `doctor`; for information only, because an unused harness has no activity.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from holdfast.stores.base import Store
 SESSIONS: Final = 500
 """How far back is looked."""
 LOOKED_INTO: Final = 50
-"""Of how many live sessions it is looked how far their transcripts were read."""
+"""How many live sessions are checked for unread transcripts."""
 READ_BYTES: Final = 1 << 16
 
 
 def check_activity(store: Store, harness: Harness, now: int) -> Finding:
-    """When a session of this harness was last heard of, and when one was last given a brief."""
+    """When a session of this harness was last active, and when one last got a brief."""
     check = f"activity of {harness.name}"
     own = {session.key: session for session in store.sessions(SESSIONS) if session.harness == harness.name}
     if not own:

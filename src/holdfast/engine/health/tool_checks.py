@@ -1,6 +1,6 @@
-"""Tool checks: whether an agent's tools can be reached through what setup installed, and what they cost.
+"""Tool checks: whether agents can reach the tools as setup installed them, and what they cost in tokens.
 
-Part of what a doctor asks. Nothing is mended here, and no tool is called.
+Part of `doctor`. Nothing is fixed here, and no tool is called.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LINES: Final = (
 
 
 def check_tools(home: Path, harness: Harness, relay: Sequence[str]) -> Finding:
-    """The tools' server answers when it is started as this harness starts it."""
+    """Check that the tools' server answers when it is started as this harness starts it."""
     check, again = f"tools of {harness.name}", f"run `holdfast setup {harness.name}`"
     if relay[3] not in _placed(home):
         return fine(check, "its agents have none; `holdfast setup` without `--no-mcp` gives them some")
@@ -51,7 +51,7 @@ def check_tools(home: Path, harness: Harness, relay: Sequence[str]) -> Finding:
 
 
 def _placed(home: Path) -> set[str]:
-    """What setup put into other people's files, by what it is known by."""
+    """The identities of the entries that setup put into other programs' files."""
     try:
         return {one.identity for record in read_manifest(home).edited for one in record.placed}
     except ManifestUnreadable:

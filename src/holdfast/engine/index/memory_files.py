@@ -1,7 +1,7 @@
-"""File index: a project's memory files, made findable section by section where they are.
+"""Memory files: makes a project's memory files searchable, section by section, without changing them.
 
-Files are looked at by size and time, and read again only when they changed; a section that stayed as it was
-keeps its document. What came with the clone says so: anybody may have written it. Nothing is written to them.
+Files are checked by size and time, and read again only when they changed; an unchanged section keeps its
+document. Files that came with the clone are labelled, because anyone may have written them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from holdfast.stores.base import EVERYWHERE, Document, Store
 
 KIND: Final = "file"
 SECTIONS_MOST: Final = 400
-"""So many sections of one file are made findable."""
+"""The most sections of one file that are indexed."""
 
 
 class _File(msgspec.Struct, frozen=True, array_like=True):
-    """A file as it was when it was read last, and what was made of it."""
+    """A file as it was when it was last read, and the documents made from it."""
 
     modified_ns: int
     size: int
@@ -39,10 +39,10 @@ class _File(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Seen(msgspec.Struct, frozen=True):
-    """What was seen last, by a print of each file's path: this is kept, and a name may be a secret."""
+    """The files of the last check, by a hash of their paths: this is stored, and a name may be a secret."""
 
     index_ns: int = 0
-    """When git's own index was written, which says what came with the clone."""
+    """When git's own index was written; it says which files came with the clone."""
     files: dict[str, _File] = msgspec.field(default_factory=dict[str, _File])
 
 
@@ -56,9 +56,9 @@ class _Look:
 
 
 def refresh(engine: Engine, project: Project) -> int:
-    """Bring the project's memory files up to date in the index; how many of them had changed.
+    """Bring the project's memory files up to date in the index; returns how many had changed.
 
-    Quick where none did, for it is asked before every recall.
+    Every recall calls it, so it is quick where none did.
     """
     if engine.is_stopped(project):
         return 0
@@ -74,7 +74,7 @@ def refresh(engine: Engine, project: Project) -> int:
     read = {name: _documents(project, look, name, redactor) for name in changed}
     with engine.store.writing():
         if engine.store.cursor(source) != cursor:
-            return 0  # Somebody else is at it.
+            return 0  # Another process is doing it.
         for name in (*gone, *changed):
             _replace(engine.store, seen.files.get(name), read.get(name, ()), redactor.mark)
         kept = {name: each for name, each in seen.files.items() if name in look.states}
@@ -84,7 +84,7 @@ def refresh(engine: Engine, project: Project) -> int:
 
 
 def _replace(store: Store, before: _File | None, after: Iterable[Document], redactor: str) -> None:
-    """What a section says may have stayed as it was: then its document stays too, with its vector."""
+    """Replace a file's documents; those of unchanged sections stay, with their vectors."""
     old = set(before.documents) if before else set[str]()
     new = {document.id: document for document in after}
     for id in old - new.keys():
@@ -130,7 +130,7 @@ def _modified_ns(path: Path) -> int:
 
 
 def _seen(store: Store, cursor: str) -> _Seen:
-    """What was seen last; nothing, if what was made of it has been forgotten."""
+    """The result of the last check; empty if its documents have been forgotten."""
     try:
         seen = msgspec.json.decode(cursor, type=_Seen)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Processes: whether the one that a session lived in is still the same and still alive.
+"""Processes: whether a session's process is still the same one and still alive.
 
-A pid alone says little, because it is used again; a pid and when it started name one process. Nothing here
+A pid alone says little, because pids are reused; a pid and its start name one process. Nothing here
 ends a process or waits for it. The start is a number to compare, not a time: clock ticks since boot where
-there is `/proc`, seconds elsewhere, 0 where it cannot be told.
+there is `/proc`, seconds elsewhere, 0 where it is unknown.
 """
 
 import calendar
@@ -50,7 +50,7 @@ def alive(pid: int, start: int) -> bool:
 
 
 def command_of(pid: int) -> tuple[str, ...]:
-    """The words that the process was started with; none where they cannot be seen."""
+    """The command line of the process; empty where it cannot be seen."""
     try:
         words = (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
@@ -59,7 +59,7 @@ def command_of(pid: int) -> tuple[str, ...]:
 
 
 def above(pid: int) -> tuple[int, ...]:
-    """The process that started this one, and those above it, the nearest first, as far as they are seen."""
+    """The ancestors of the process, the nearest first, as far as the system shows them."""
     found: list[int] = []
     while len(found) < _GENERATIONS and (pid := _parent_of(pid)) > 1:
         found.append(pid)

@@ -1,4 +1,4 @@
-"""Audit of memories: those that a person may want to look at again, held against the project's files."""
+"""Audit of memories: finds doubtful ones, for instance by comparing them with the project's files."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ READ_MOST: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """How many memories were looked at, and those in doubt, each beside its doubt."""
+    """How many memories were checked, and the doubtful ones, each with its doubt."""
 
     looked_at: int
     found: tuple[tuple[ReviewReason, Memory], ...]
 
 
 def audit(engine: Engine, project: Project, *, all_projects: bool = False) -> Audited:
-    """What is doubtful about the memories that can be seen from the project."""
+    """Check the memories that can be seen from the project."""
     known = memories(engine, project, all_projects=all_projects, limit=READ_MOST)
     by_id = {memory.id: memory for memory in known}
-    # Of another project's files nothing is known here.
+    # Another project's files cannot be checked from here.
     own = (memory for memory in known if memory.project_id == project.project_id)
     gone = _gone(project, {path for memory in own for path in files_named(memory.text)})
     found = doubts(known, gone, engine.clock())
@@ -37,7 +37,7 @@ def audit(engine: Engine, project: Project, *, all_projects: bool = False) -> Au
 
 
 def _gone(project: Project, paths: Iterable[str]) -> frozenset[str]:
-    """Those that are no file below the project's root, nor the end of the path of one that git knows."""
+    """The paths that are no file below the project's root, and no suffix of a tracked file's path."""
     missing = {state.path for state in file_states(project.root, paths) if not state.exists}
     place = git.find(project.root) if missing else None
     if place is None or place.repository is None:

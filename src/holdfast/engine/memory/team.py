@@ -1,4 +1,4 @@
-"""Team memory: what a repository says to whoever works in it, as hints that are labelled as the repository's.
+"""Team memory: hints that a repository gives to everyone who works in it, labelled as the repository's.
 
 Read in place and never written: `TEAM_MEMORY.md` and `team-memory/*.md` at the top of the worktree.
 """
@@ -21,7 +21,7 @@ ENTRY_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class TeamEntry:
-    """One section of a file of the repository."""
+    """One section of a team memory file."""
 
     path: str
     title: str

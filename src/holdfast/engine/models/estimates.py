@@ -1,8 +1,8 @@
-"""Estimates: how far what is foretold of a request's size is from what the harness then counted.
+"""Estimates: how far the estimated size of a request is from what the harness then counted.
 
-For every request but the first of a window: the last count and what came in since, counted here, against the
-count of the request itself. What a transcript does not hold (images, what the harness adds) nobody can
-foretell; it is part of the error.
+For every request but the first of a window: the last count plus what came in since, counted here, against the
+count of the request itself. What a transcript does not hold (images, what the harness adds) cannot be
+estimated; it is part of the error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TELLING = 300
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """One request: what it was foretold to hold and what it held, of which so much was new."""
+    """One request: its estimated and its true size, and how much of it was new."""
 
     harness: str
     family: str
@@ -43,29 +43,29 @@ class Estimate:
 
     @property
     def error(self) -> float:
-        """By how much it was foretold too large, as a share."""
+        """The relative error; positive if the estimate was too large."""
         return self.foretold / self.counted - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """How estimates of one kind did: shares of the true counts."""
+    """The errors of estimates of one kind, as shares of the true counts."""
 
     requests: int
     within: float
     """The share of requests that were off by at most a tenth."""
     median: float
     mean: float
-    """Of the errors without their sign."""
+    """The mean of the absolute errors."""
     p90: float
     factor: float | None
-    """How many tokens the model made of one that was counted, over requests to which enough was new."""
+    """How many tokens the model counted for each counted here, over requests with enough new text."""
 
 
 def estimates(
     harness: str, events: Sequence[Event], models: Iterable[KnownModel], count: Count
 ) -> Iterator[Estimate]:
-    """What was foretold of each request of a session and what it held."""
+    """The estimated and true size of each request of a session."""
     models, known, last = tuple(models), 0, ""
     fresh: list[Prompt | ToolReturned] = []
     for event in events:
@@ -73,7 +73,7 @@ def estimates(
             continue
         match event:
             case Usage() if event.record == last:
-                # The same request once more, with more of its answer.
+                # The same request again, with more of its answer.
                 known = max(known, event.sent + event.output)
             case Usage() if event.sent:
                 if known:
@@ -99,7 +99,7 @@ def _estimate(harness: str, usage: Usage, known: int, new: int, models: tuple[Kn
 
 
 def errors(of: Sequence[Estimate]) -> Errors:
-    """How these estimates did; there is at least one."""
+    """The errors of these estimates; there is at least one."""
     off = sorted(abs(one.error) for one in of)
     telling = [one for one in of if one.new_foretold >= TELLING and one.new_counted > 0]
     seen, made = sum(one.new_foretold for one in telling), sum(one.new_counted for one in telling)
@@ -114,7 +114,7 @@ def errors(of: Sequence[Estimate]) -> Errors:
 
 
 def _texts(fresh: Iterable[Prompt | ToolReturned]) -> Iterator[str]:
-    """What came in; of an output of which a part was kept, the part as often as makes up for the rest."""
+    """The texts that came in; the stored part of a cut output is repeated to make up for the rest."""
     for event in fresh:
         whole = event.size if isinstance(event, ToolReturned) else 0
         times = whole / len(event.text) if whole and event.text else 1.0

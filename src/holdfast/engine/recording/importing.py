@@ -1,9 +1,9 @@
-"""Importing: sessions that harnesses kept before Holdfast came, made findable; only if a person asks for it.
+"""Importing: makes sessions from before Holdfast was installed searchable, when the user asks for it.
 
-An imported session is known by what was said in it: it has passages and no state, it is over, and nothing
-continues it. Should it be resumed, a letter will say so, and it is read from its start like any other. What
-was read shares a transaction with the place reached, so that an import which was cut off goes on where it
-was. Transcripts are only read, and those that letters told of are left to the daemon.
+Of an imported session only the conversation is stored: it has passages and no state, it is over, and no
+session continues it. If it is resumed, a hook event says so, and it is read from its start like any other.
+Passages and the cursor share a transaction, so an interrupted import goes on where it stopped. Transcripts
+are never written, and those that hook events named are left to the daemon.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, Document, Lineage, Store
 
 HEAD_BYTES: Final = 1 << 16
-"""So much of a file is looked at to say whose session it is."""
+"""How much of a file is read to find out its session and project."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which sessions a person wants: changed since when, and of which project; empty for all."""
+    """Which sessions to import: changed since when, and of which project; empty for all."""
 
     since: int = 0
     project_id: str = ""
@@ -61,7 +61,7 @@ class LeftOut(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What there is to import, the newest first, and how many sessions are left out, by reason."""
+    """The sessions that can be imported, the newest first, and how many are left out, by reason."""
 
     found: tuple[ImportableSession, ...]
     left_out: dict[LeftOut, int]
@@ -74,18 +74,18 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import came to."""
+    """What an import stored."""
 
     sessions: int = 0
     passages: int = 0
     characters: int = 0
     size: int = 0
     no_room: int = 0
-    """How many sessions were not read, because there was no room left for what they say."""
+    """How many sessions were not read, because the limit on stored text was reached."""
 
 
 def survey(engine: Engine, candidates: Iterable[tuple[Reader, Path]], choice: Choice) -> Survey:
-    """What of these files there is to import, each given with the harness whose transcript it may be."""
+    """The sessions in these files that can be imported; each file with the harness that may have made it."""
     found: dict[str, ImportableSession] = {}
     left_out = Counter[LeftOut]()
     look = _Look(engine, choice)
@@ -95,7 +95,7 @@ def survey(engine: Engine, candidates: Iterable[tuple[Reader, Path]], choice: Ch
             left_out[seen] += 1
         elif seen is not None:
             known = found.get(seen.session)
-            # A copy of a transcript is the same session; the longer one tells more.
+            # A copy of a transcript is the same session; the longer one has more.
             found[seen.session] = known if known is not None and known.size >= seen.size else seen
     return Survey(tuple(sorted(found.values(), key=lambda one: -one.changed_at)), dict(left_out))
 
@@ -107,7 +107,7 @@ def take_in(
     done: Callable[[int], None],
     reading: Reading = in_turn,
 ) -> ImportResult:
-    """Import these sessions while there is room, in characters; `done` is told of the bytes that are kept."""
+    """Import these sessions until `room` characters are stored; calls `done` with the bytes of each piece."""
     keeping = _Keeping(engine, room)
     with closing(reading(keeping.jobs(found))) as pieces:
         for job, piece in pieces:
@@ -117,7 +117,7 @@ def take_in(
 
 
 class _Keeping:
-    """Hands out one job after the other while there is room, and keeps what comes of them."""
+    """Hands out jobs while there is room, and stores their pieces."""
 
     def __init__(self, engine: Engine, room: int) -> None:
         self._desk = engine
@@ -136,7 +136,7 @@ class _Keeping:
             yield Job(one, cursor, self._terms(one.project).redactor)
 
     def without_old(self, job: Job, piece: Piece) -> Piece:
-        """The piece without what is too old to be kept: it would be gone within the hour."""
+        """The piece without documents past their retention, which would be pruned within the hour."""
         since = self._terms(job.found.project).since
         return replace(piece, documents=tuple(one for one in piece.documents if not 0 < one.at < since))
 
@@ -155,7 +155,7 @@ class _Keeping:
         )
 
     def _terms(self, project: Project) -> _Terms:
-        """How a project's sessions are kept; its settings are read but once."""
+        """How a project's sessions are stored; its settings are read once."""
         if project.root not in self._known:
             days = self._desk.config(project).records.retention_days
             since = self._desk.clock() - days * DAY_MS
@@ -165,7 +165,7 @@ class _Keeping:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """How what a project's sessions said is redacted, and since when it is kept."""
+    """A project's redactor, and from which time on its texts are stored."""
 
     redactor: Redactor
     since: int
@@ -175,7 +175,7 @@ class _Terms:
 
 
 class _Look:
-    """Looks at files one after the other, and at each project's settings but once."""
+    """Examines files one after the other, and reads each project's settings once."""
 
     def __init__(self, engine: Engine, choice: Choice) -> None:
         self._desk = engine
@@ -184,7 +184,7 @@ class _Look:
         self._configs: dict[Project, Config] = {}
 
     def at(self, harness: Reader, path: Path) -> ImportableSession | LeftOut | None:
-        """The session of this file; None if it is none, or none that was asked for."""
+        """The session of this file; None if it holds none, or one that was not asked for."""
         extent = harness.extent(path) if isinstance(harness, KeptInRows) else file_extent(path)
         if extent is None or extent.changed_at < self._choice.since:
             return None
@@ -210,7 +210,7 @@ class _Look:
         return self._unwanted(found, self._config(whose.project)) or found
 
     def _unwanted(self, found: ImportableSession, config: Config) -> LeftOut | None:
-        """Why the settings leave a session out, if they do.
+        """Why the settings exclude a session, if they do.
 
         Raises ProtectionUnreadable where the settings for all projects cannot be read.
         """
@@ -223,11 +223,11 @@ class _Look:
         return LeftOut.OLD if found.changed_at < kept_since else None
 
     def _is_kept(self, path: Path, known: Session | None) -> bool:
-        """Whether letters told of the session, or it was forgotten: it is not for us to bring it back."""
+        """Whether hook events recorded the session or it was forgotten; then it is not imported."""
         return bool(self._desk.store.cursor(str(path))) or (known is not None and not is_imported(known))
 
     def _owner(self, cwd: str, started_at: int, ended_at: int) -> Owner:
-        """Whose session it is that was at work in a directory then."""
+        """The project of a session that worked in a directory between these times."""
         if cwd not in self._places:
             self._places[cwd] = projects.resolve(self._desk.store, cwd)
         return owner(self._desk.store, self._places[cwd], started_at, ended_at)
@@ -242,7 +242,7 @@ class _Look:
 
 
 def _keep(store: Store, one: ImportableSession, piece: Piece, redactor: str) -> None:
-    """Keep a piece, unless someone else did or the session became the daemon's since it was looked at."""
+    """Store a piece, unless another process did, or the daemon has recorded the session since."""
     with store.writing():
         known, source = store.session(one.session), _source(one.harness, one.session)
         if store.cursor(source) != piece.before or (known is not None and not is_imported(known)):
@@ -261,10 +261,9 @@ def _keep(store: Store, one: ImportableSession, piece: Piece, redactor: str) -> 
 
 
 def _said_last(store: Store, news: Sequence[Document]) -> list[Document]:
-    """Those that nobody has said since.
+    """The documents that no later session repeats.
 
-    What is said in several sessions is found in one of them, and processes that read at once bring them in
-    any order.
+    A text of several sessions is stored with the latest of them, and parallel reading yields any order.
     """
     last = {one.id: one for one in store.around([one.id for one in news], 0, EVERYWHERE)}
     for one in news:
@@ -273,12 +272,12 @@ def _said_last(store: Store, news: Sequence[Document]) -> list[Document]:
 
 
 def _moment(document: Document) -> tuple[int, str, int]:
-    """When it was said; a fork's copy has the time of the original."""
+    """When the text was said; a fork's copy has the time of the original."""
     return document.at, document.session, document.place
 
 
 def _keep_lineage(store: Store, one: ImportableSession) -> None:
-    """Keep which session it was forked from, if its harness says so: what is forgotten there is here too."""
+    """Store which session it was forked from, if its harness says so: forgetting follows the lineage."""
     earlier = one.harness.earlier_transcripts(one.path)
     parent = one.harness.session_of(earlier[-1]) if earlier else ""
     if parent in ("", one.session):
@@ -289,10 +288,10 @@ def _keep_lineage(store: Store, one: ImportableSession) -> None:
 
 
 def _source(harness: Reader, session: str) -> str:
-    """Under which name it is kept how far a session was imported, wherever its file was moved to.
+    """The name of a session's import cursor, whatever the path of its file.
 
-    The key is a part of it, by which it is known when the session is forgotten. The daemon's own place in the
-    file is kept under the file's path.
+    It contains the session's key, so that forgetting the session finds it. The daemon's own cursor is stored
+    under the file's path.
     """
     return f"import/{harness.name}/{session}"
 

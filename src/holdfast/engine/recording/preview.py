@@ -1,7 +1,7 @@
-"""Preview: the brief that a session continuing a given transcript would be handed, made from that file alone.
+"""Preview: the brief for a session that continues a given transcript, made from that file alone.
 
-The same path as a letter's: the harness reads, `record` folds, the core writes. But over a store that is not
-kept, with no clock, and without a look at the world, so that the same file gives the same brief everywhere.
+The path is that of a hook event: the harness reads, `record` folds, the core composes. But the store is
+temporary, there is no clock, and files and git are not checked, so the same file always gives the same brief.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.sqlite import open_in_memory
 
 BATCH_BYTES = 16 << 20
-"""Larger than the daemon's: nobody else waits for this store."""
+"""Larger than the daemon's, because no hook waits for this store."""
 HEAD_BYTES = 1 << 20
-"""So much of a transcript shows whether a subagent wrote it."""
+"""How much of a transcript is read to see whether a subagent wrote it."""
 EVERY = 1_000_000
 NOWHERE = Project("", "", "", "", "")
-"""A transcript that does not say where its session worked; paths in it are shown as they stand."""
+"""The project of a transcript that does not say where its session worked; its paths are shown unchanged."""
 
 _Read: TypeAlias = Callable[[Path, str, str, int], Batch]
-"""One of a reader's two ways to read: path, session, cursor, limit."""
+"""A reader's method: path, session, cursor, limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """A brief, and what it was made from."""
+    """A brief, and the session that it was made from."""
 
     told: BriefInput
     brief: Brief
@@ -59,7 +59,7 @@ def preview(
     at: int | None = None,
     budget: int = 2_000,
 ) -> Previewed:
-    """The brief after this transcript, or after its first lines; ages count from `at`, or its last record."""
+    """The brief after this transcript, or its first lines; ages count from `at`, or from its last record."""
     transcript = regular(path)
     key = session or _key(harness, transcript)
     engine = _desk(at or 0)
@@ -72,7 +72,7 @@ def preview(
     seen_until = folded.last_event_at if until_line else None
     for beside in harness.subagent_transcripts(transcript):
         folded = _recorded(engine, harness, key, beside, harness.read_transcript, seen_until) or folded
-    # Only a transcript that ends in a compaction was just compacted; an earlier one is history.
+    # Only a transcript that ends with a compaction was just compacted.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
     kept = harness.kept if just_compacted else NOTHING_KEPT
@@ -94,7 +94,7 @@ def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, 
 
 
 def _key(harness: Reader, transcript: Path) -> str:
-    """The session that is meant where none is named: of a database, the one that changed last."""
+    """The session to use if none is named: in a database, the one that changed last."""
     return (_holds_many(harness, transcript) and harness.session_of(transcript)) or transcript.stem
 
 
@@ -117,14 +117,14 @@ def _desk(at: int) -> Engine:
 
 
 def _folded(engine: Engine, harness: Reader, key: str, source: Path) -> Session | None:
-    """The session of this transcript; None if it tells nothing. A subagent's is read as its own session."""
+    """The session of this transcript; None if it has no events. A subagent's counts as its own session."""
     by_subagent = all(event.agent != MAIN for event in _first_events(harness, key, source))
     read = harness.read_subagent if by_subagent else harness.read_transcript
     return _recorded(engine, harness, key, source, read, None)
 
 
 def _first_events(harness: Reader, key: str, source: Path) -> tuple[Event, ...]:
-    """The first events of a transcript, enough to see who wrote it; none if it tells nothing."""
+    """The first events of a transcript, enough to see which agent wrote it."""
     cursor, done = "", False
     while not done:
         batch = harness.read_transcript(source, key, cursor, HEAD_BYTES)
@@ -138,7 +138,7 @@ def _first_events(harness: Reader, key: str, source: Path) -> tuple[Event, ...]:
 def _recorded(
     engine: Engine, harness: Reader, key: str, source: Path, read: _Read, until: int | None
 ) -> Session | None:
-    """The session after this source, or after what of it happened until then; None if it tells nothing."""
+    """The session after this source, or after its events up to a time; None if it has no events."""
     session, cursor, done = None, "", False
     while not done:
         batch = read(source, key, cursor, BATCH_BYTES)
@@ -153,12 +153,12 @@ def _recorded(
 
 
 def _project(cwd: str) -> Project:
-    """Whose work it is as far as the records say: nothing on this machine is looked at."""
+    """The project by what the records say alone: no directory is looked at."""
     return Project(cwd, cwd, "", "", cwd) if cwd else NOWHERE
 
 
 def regular(path: Path) -> Path:
-    """The file that a person named, behind any links; refused in plain words if it cannot be a transcript."""
+    """The real path of the file that the user named; raises an error if it cannot be a transcript."""
     hint = "name the transcript file that the harness writes"
     real = Path(os.path.realpath(path))
     try:
@@ -180,7 +180,7 @@ def regular(path: Path) -> Path:
 
 @contextmanager
 def _first_lines(harness: Reader, transcript: Path, count: int | None) -> Generator[Path]:
-    """The transcript, or a copy of its first lines, elsewhere than beside the user's file and soon gone."""
+    """The transcript, or a temporary copy of its first lines."""
     if count is None:
         yield transcript
         return

@@ -47,7 +47,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a directory belongs: its real path, the top of its work, the repository if we believe in one."""
+    """Where a directory belongs: its real path, the top of its project, its repository if one is trusted."""
 
     directory: Path
     root: Path
@@ -55,7 +55,7 @@ class Place:
 
 
 def identity(path: str) -> Project:
-    """Whose work a directory belongs to, by paths alone: of its git directories, or outside git its own.
+    """The project of a directory by paths alone: those of its git directories, or outside git its own.
 
     `engine.repository.projects` knows which of these projects moved, and which paths changed hands.
     """
@@ -80,7 +80,7 @@ def find(path: str) -> Place | None:
     for here in (directory, *directory.parents):
         if _device(here) != device:
             break
-        # At every letter all directories above a project are asked, and most have nothing of git's.
+        # Every hook event climbs all directories above a project, and most have nothing of git's.
         if not (os.path.lexists(f"{here}/.git") or os.path.lexists(f"{here}/HEAD")):
             continue
         repository = _repository_at(here)
@@ -155,7 +155,7 @@ def remote_addresses(repository: Repository) -> tuple[str, ...]:
 
 
 def moves_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
-    """What moved HEAD in this worktree since it was at that commit, newest first; None if nobody can tell."""
+    """What moved HEAD in this worktree since it was at that commit, newest first; None if unknown."""
     if not commit or not _keeps_refs_in_files(repository):
         return None
     if head(repository)[1] == commit:
@@ -180,7 +180,7 @@ def tracked(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ..
 def tracks(repository: Repository, name: str) -> bool | None:
     """Whether a file, named from the root, is tracked; None if the index cannot be relied on.
 
-    A name that some file systems take for the same counts as the same.
+    Names that some file systems treat as the same count as the same.
     """
     if not os.path.lexists(repository.git_dir / "index"):
         return False
@@ -264,7 +264,7 @@ def _is_git_dir(git_dir: Path, common_dir: Path) -> bool:
 
 
 def _points_back(repository: Repository) -> bool:
-    """Whether the git directory knows this worktree. One inside it, as most are, is its own witness."""
+    """Whether the git directory points back to this worktree. One inside the worktree needs no pointer."""
     root, git_dir = repository.root, repository.git_dir
     if git_dir != repository.common_dir:
         return _worktree_of(git_dir) == root
@@ -322,7 +322,7 @@ def _value_of(setting: re.Match[str]) -> str:
 
 
 def _keeps_refs_in_files(repository: Repository) -> bool:
-    """A reftable keeps refs and reflog in a format of its own; what lies about as plain files is a decoy."""
+    """Whether refs are plain files. A reftable has its own format, and plain files beside it mean nothing."""
     settings = _settings(repository.git_dir, repository.common_dir)
     return settings.get("extensions.refstorage", "files") == "files"
 
@@ -420,7 +420,7 @@ def _kind(path: Path) -> int:
 
 
 def _device(directory: Path) -> int:
-    """Which file system a directory is on; 0 if nobody can tell."""
+    """Which file system a directory is on; 0 if unknown."""
     try:
         return directory.lstat().st_dev
     except OSError:
@@ -428,5 +428,5 @@ def _device(directory: Path) -> int:
 
 
 def short_hash(text: str) -> str:
-    """The name that we give to a path or a mark: short, and telling nothing of it."""
+    """A short name for a path or a mark that reveals nothing of it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """Marks: what tells one directory or repository from another, read within microseconds.
 
-Nothing is run and nothing is written. The marks of the directory itself come from the file system; those of a
-repository's contents, its first reflog entry and its remotes, are read only where the first do not settle it.
+Nothing is run and nothing is written. The marks of the directory itself come from the file system. Those of a
+repository's contents, its first reflog entry and its remotes, are read only if the former do not decide.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def sighting(place: Place) -> Sighting:
 
 
 def _main_root(repository: Repository) -> Path:
-    """The top of the main worktree, as far as it can be told from another one."""
+    """The top of the main worktree, as far as it is known from this one."""
     common = repository.common_dir
     if repository.git_dir == common:
         return repository.root
@@ -43,7 +43,7 @@ def _main_root(repository: Repository) -> Path:
 
 
 def with_contents(seen: Sighting, repository: Repository | None) -> Sighting:
-    """The same, with the marks of the repository's contents."""
+    """The sighting with the marks of the repository's contents added."""
     return replace(seen, marks=_with_contents(seen.marks, repository)) if repository else seen
 
 
@@ -78,7 +78,7 @@ def of_directory(path: Path) -> Marks | None:
 
 
 def _of_git_dir(path: Path) -> Marks | None:
-    """The same of a git directory. Where the system does not say when it was created, a file may.
+    """The marks of a git directory. If the system does not say when it was created, a file in it may.
 
     `git init` writes `description` once, and hardly anyone ever changes it.
     """
@@ -115,12 +115,12 @@ def normalised(address: str) -> str:
         except ValueError:
             host, path = "", address
     path = path.strip("/").removesuffix(".git").rstrip("/")
-    # A path of this machine has no host, and is a name in its own letters.
+    # A local path has no host, and its case matters.
     return f"{host.lower()}/{path.lower()}" if host else f"/{path}"
 
 
 def stored(path: str | Path) -> str:
-    """A path as a store can keep it: one that is no valid text is written as its bytes."""
+    """A path as a store can hold it: one that is not valid text is written as its bytes."""
     text = str(path)
     try:
         text.encode()
@@ -130,13 +130,13 @@ def stored(path: str | Path) -> str:
 
 
 def on_disk(text: str) -> str:
-    """The path that was kept."""
+    """The path that `stored` wrote."""
     written = _WRITTEN.fullmatch(text)
     return os.fsdecode(bytes.fromhex(written["bytes"])) if written else text
 
 
 def shown(text: str) -> str:
-    """The same for people to read."""
+    """A stored path for people to read."""
     return git.shown(on_disk(text))
 
 
@@ -152,7 +152,7 @@ _UNKNOWN: Final = Marks("", "")
 
 
 def _born(path: Path, found: os.stat_result) -> int:
-    """Nanoseconds since 1970; 0 where nobody can tell."""
+    """The time of creation in nanoseconds since 1970; 0 if unknown."""
     seconds = getattr(found, "st_birthtime", 0.0)
     if seconds:
         return int(getattr(found, "st_birthtime_ns", 0) or seconds * 1e9)
@@ -161,7 +161,7 @@ def _born(path: Path, found: os.stat_result) -> int:
 
 @cache
 def _asked_of_linux() -> Callable[[bytes], int]:
-    """Linux knows the time of creation, and Python does not ask for it: we call `statx` ourselves."""
+    """Linux knows the time of creation, but Python does not ask for it, so this calls `statx` itself."""
     import ctypes  # noqa: PLC0415 - most commands never ask
 
     statx = getattr(ctypes.CDLL(None), "statx", None)

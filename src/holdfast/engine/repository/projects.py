@@ -1,8 +1,8 @@
-"""Projects: which one a directory belongs to, and which one is meant by a name.
+"""Projects: which one a directory belongs to, and which one a name means.
 
 A project is its repository, or outside git its directory, and has an id that stays when it moves. The store
-keeps where each project is and was; `core.events.identity` decides whose place a directory is. Looking
-changes nothing; `keep_up` writes down what a look has found.
+holds where each project is and was; `core.events.identity` decides which project a directory belongs to.
+Resolving writes nothing; `keep_up` stores the result.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 REFRESH_MS: Final = 3_600_000
-"""How often the last sighting of a project is written down, and with it marks that change in time."""
+"""How often the last sighting of a project is stored, and with it marks that change over time."""
 SHORTEST_ID: Final = 4
-"""So much of a project's id must be given at least."""
+"""The shortest prefix of a project's id that is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class Resolution:
     project: Project
     anchor: str
     place: Place | None = None
-    """None if the directory is gone: then the project is the one that was there last."""
+    """None if the directory is gone; the project is then the one that was there last."""
     seen: Sighting | None = None
     verdict: Verdict | None = None
 
     @property
     def note(self) -> str:
-        """What a person should know about how the project was found; mostly nothing."""
+        """What the user should know about how the project was found; mostly nothing."""
         match self.verdict:
             case Moved(site=site):
                 return f"this project has moved here from `{site.root}`, and Holdfast has followed it"
@@ -69,7 +69,7 @@ class Resolution:
 
 
 def resolve(store: Store, path: str) -> Resolution:
-    """The project that a directory belongs to, as it is known now. Nothing is written."""
+    """The project that a directory belongs to. Nothing is written."""
     place = git.find(path)
     if place is None:
         return _gone(store, path)
@@ -92,7 +92,7 @@ def resolve(store: Store, path: str) -> Resolution:
 
 
 def follow(store: Store, path: str, at: int) -> Resolution:
-    """The same; one that has moved there is followed, which is written down."""
+    """The project that a directory belongs to; if it has moved there, the move is stored."""
     found = resolve(store, path)
     if isinstance(found.verdict, Moved):
         keep_up(store, found, at)
@@ -100,7 +100,7 @@ def follow(store: Store, path: str, at: int) -> Resolution:
 
 
 def keep_up(store: Store, found: Resolution, at: int) -> None:
-    """Write down what a look has found, unless it is known already. In no transaction."""
+    """Store a resolution, unless it is known already. Must not be called inside a transaction."""
     if not _is_due(found, at):
         return
     with store.writing():
@@ -111,14 +111,14 @@ def keep_up(store: Store, found: Resolution, at: int) -> None:
 
 
 def at(store: Store, path: str, now: int) -> Project:
-    """The project of a directory, known from now on."""
+    """The project of a directory, which is stored if it is new."""
     found = resolve(store, path)
     keep_up(store, found, now)
     return found.project
 
 
 def register_known(store: Store, now: int) -> int:
-    """Take the marks of all projects that a store of an older version knows by their path; how many.
+    """Store the marks of all projects that an older version knew by their path only; returns how many.
 
     Only after that can they be recognised when they move.
     """
@@ -145,9 +145,9 @@ def root_now(store: Store, project: Project) -> str:
 
 
 def known(engine: Engine, name: str) -> Project | None:
-    """The project that goes by this id or path, as for a command; None if nothing of it is kept.
+    """The project with this id or path, as a command names it; None if nothing of it is stored.
 
-    A directory is only looked at to tell whose it is, and counts only if that project is known.
+    A directory is resolved without writing, and counts only if its project is known.
     """
     store = engine.store
     every = {project.project_id: project for project in store.projects()}
@@ -166,7 +166,7 @@ def known(engine: Engine, name: str) -> Project | None:
 
 
 def named(engine: Engine, name: str) -> Project:
-    """The same; raises NotThere if there is none."""
+    """The project with this id or path; raises NotThere if there is none."""
     found = known(engine, name)
     if found is None:
         raise NotThere(f"no project `{name}` is known", "`holdfast project list` names those that are")
@@ -174,7 +174,7 @@ def named(engine: Engine, name: str) -> Project:
 
 
 def by_name(store: Store, name: str) -> Project | None:
-    """The project that a person means by an id, by how that begins, or by a path where nothing is now."""
+    """The project with this id, this prefix of an id, or this path at which nothing is now."""
     every = {project.project_id: project for project in store.projects()}
     places = {site.project_id: _at_site(site) for site in reversed(store.sites())}
     meant = _beginning_with(name, {**every, **places}.values())
@@ -182,14 +182,14 @@ def by_name(store: Store, name: str) -> Project | None:
         return meant
     path = str(Path(name).absolute())
     site = _last_at(store, path)
-    # What is not there in a project that is there was mistyped.
+    # A missing path inside a project that still exists is a typing error.
     if site is not None and not Path(_on_disk(site.root)).is_dir():
         return _gone(store, path).project
     return next((one for one in every.values() if path in (one.path, one.normalized, one.root)), None)
 
 
 def last_in_place(store: Store, path: str) -> str:
-    """The project whose repository was last in a directory that is still there without it; or empty."""
+    """The project whose repository was last in a directory that exists without it now; or empty."""
     site = _last_at(store, path)
     is_gone = site is not None and site.is_git and not Path(_on_disk(site.location)).exists()
     here = resolve(store, path).project.project_id
@@ -228,7 +228,7 @@ def bind(store: Store, path: str, project_id: str, now: int, *, share: bool = Fa
 
 
 def start_anew(store: Store, path: str, now: int) -> Resolution:
-    """Make a directory a new project, of which nothing is kept yet."""
+    """Make a directory a new project, with nothing stored yet."""
     found = _to_be_bound(store, path)
     anchor, project_id = _unused(store, f"{found.seen.location if found.seen else path}//{now}")
     with store.writing():
@@ -244,7 +244,7 @@ def _to_be_bound(store: Store, path: str) -> Resolution:
 
 
 def _anchor_of(store: Store, project_id: str) -> str:
-    """The path that a project's ids are derived from; of one from an older version it is worked out."""
+    """The path that a project's ids are derived from; computed for a project from an older version."""
     sites = store.sites_of(project_id)
     if sites:
         return sites[0].anchor
@@ -276,7 +276,7 @@ def _candidate(store: Store, site: Site) -> Candidate:
 
 
 def _stands_elsewhere(store: Store, site: Site) -> bool:
-    """Whether a project that has left a site is at another one now."""
+    """Whether a project that left a site is at another one now."""
     if not site.left_at:
         return False
     others = (each for each in store.sites_of(site.project_id) if each.location != site.location)
@@ -295,7 +295,7 @@ def is_occupied(site: Site) -> bool:
 
 
 def _plain_before(store: Store, seen: Sighting) -> Site | None:
-    """The site of the root from when it was a directory outside git; None if that was another directory."""
+    """The site that the root had as a directory outside git; None if that was another directory."""
     if not seen.is_git or seen.root == seen.location:
         return None
     root = marks.of_directory(Path(_on_disk(seen.root)))
@@ -304,7 +304,7 @@ def _plain_before(store: Store, seen: Sighting) -> Site | None:
 
 
 def _gone(store: Store, path: str) -> Resolution:
-    """The project that was last at a path where nothing is now; one of that path alone if none is known."""
+    """The project that was last at a path where nothing is now; if none is known, one made from the path."""
     site = _last_at(store, path)
     if site is None:
         return Resolution(Project(path, path, short_hash(path), short_hash(path), path), path)
@@ -312,7 +312,7 @@ def _gone(store: Store, path: str) -> Resolution:
 
 
 def _last_at(store: Store, path: str) -> Site | None:
-    """The site that a path was in: the nearest one above it, and of several there the current one."""
+    """The site that a path was in: the nearest one above it, the current one if there are several."""
     there = Path(os.path.normpath(path)) if path else Path()
     if not there.is_absolute():
         return None
@@ -333,7 +333,7 @@ def _at_site(site: Site) -> Project:
 
 
 def _worktree_id(anchor: str, place: Place) -> str:
-    """The id of a worktree, as if its repository were still where its ids come from."""
+    """The id of a worktree, computed as if its repository were still at its anchor."""
     repository = place.repository
     if repository is None or repository.git_dir == repository.common_dir:
         return short_hash(_on_disk(anchor))
@@ -349,7 +349,7 @@ def _fresh(store: Store, seen: Sighting) -> tuple[str, str]:
 
 
 def _unused(store: Store, anchor: str) -> tuple[str, str]:
-    """An anchor whose id nobody has, by the path and what follows two slashes, as in no real path."""
+    """An anchor whose id is unused, made by appending to this one, which is no real path."""
     while store.sites_of(short_hash(_on_disk(anchor))):
         anchor += "'"
     return anchor, short_hash(_on_disk(anchor))
@@ -393,7 +393,7 @@ def _write(store: Store, found: Resolution, at: int) -> None:
 def _put_here(
     store: Store, found: Resolution, project_id: str, anchor: str, at: int, *, moved_from: str
 ) -> None:
-    """Keep the place as a current site of the project, and of no other one."""
+    """Store the place as a current site of this project only."""
     seen = found.seen
     if seen is None:
         return

@@ -1,8 +1,7 @@
-"""A look at the world around a session: git's state and the working files, by their stat data only.
+"""World: git's state and the working files around a session, by their stat data only.
 
-Nothing here opens a working file, runs a program or follows a link out of the project. What the repository
-says of itself is read by `engine.repository.git`; what a look means for a brief is decided by
-`core.events.world`.
+Nothing here opens a working file, runs a program or follows a link out of the project.
+`engine.repository.git` reads git's own files; `core.events.world` decides what the result means for a brief.
 """
 
 import os
@@ -50,9 +49,9 @@ def git_state(project: Project) -> GitState | None:
 
 
 def file_states(root: str, paths: Iterable[str]) -> tuple[FileState, ...]:
-    """The state of each file, named absolutely or relative to the root; one that cannot be told is left out.
+    """The state of each file, named absolutely or relative to the root; unknown ones are left out.
 
-    Left out is also what a link inside the project, or a `..`, would lead to outside of it.
+    So are files that a link inside the project, or a `..`, would lead to outside of it.
     """
     states = (_file_state(Path(root), path) for path in dict.fromkeys(paths))
     return tuple(state for state in states if state is not None)
@@ -72,7 +71,7 @@ def _file_state(root: Path, path: str) -> FileState | None:
 
 
 def _stays_inside(file: Path, root: Path) -> bool:
-    """Only the way to the file may pass links; the file itself is not followed."""
+    """Whether a file is below the root. Links on the way to it are followed; the file itself is not."""
     return Path(os.path.realpath(file.parent)).is_relative_to(os.path.realpath(root))
 
 
@@ -97,7 +96,7 @@ def _stat_differs(file: TrackedFile, found: os.stat_result) -> bool:
     seconds_then, nanoseconds_then = divmod(file.modified_ns, 1_000_000_000)
     if file.size != found.st_size & 0xFFFFFFFF or seconds_then != seconds & 0xFFFFFFFF:
         return True
-    # Some writers of indexes and some file systems keep whole seconds only.
+    # Some programs that write indexes, and some file systems, store whole seconds only.
     return 0 not in (nanoseconds, nanoseconds_then) and nanoseconds != nanoseconds_then
 
 

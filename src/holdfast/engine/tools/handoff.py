@@ -1,8 +1,8 @@
-"""The tool `handoff`: how an agent passes its work on, and takes over what another passed on.
+"""The tool `handoff`: an agent passes its work on, or picks up another's.
 
-What a handoff says and how it is verified is `engine.documents.handoff`'s. Here stands what an agent is
-answered: it cannot see a person's terminal, may ask the same again because no answer came, and must ask
-before it goes on over what is no longer so.
+`engine.documents.handoff` writes and verifies handoffs. This module makes the answers for an agent: it cannot
+see the user's terminal, may repeat a request that got no answer, and must ask the user before it continues
+from a handoff that no longer holds.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
 SAME_WITHIN_MS: Final = 120_000
-"""An agent that got no answer asks the same again; so long it is the same handoff."""
+"""An agent that got no answer asks the same again; within this time it is the same handoff."""
 DOCUMENT_CHARS: Final = 20_000
-"""A harness cuts longer answers, and not where we would."""
+"""Harnesses cut longer answers at a place of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToHandOff(Words):
-    """What to do, and of whom: a purpose and words of one's own to create, a name to pick up."""
+    """The request: a purpose and the agent's words to create a handoff, a name to pick one up."""
 
     action: Literal["create", "pickup"]
     purpose: str = ""
@@ -40,7 +40,7 @@ class ToHandOff(Words):
 
 @dataclass(frozen=True, slots=True)
 class HandedOff:
-    """What came of it. Of one that drifted and is not confirmed there is no document yet."""
+    """The result. A handoff that drifted has no document here until the user has confirmed it."""
 
     done: bool
     say: str
@@ -52,7 +52,7 @@ class HandedOff:
 
 
 def hand_off(engine: Engine, caller: Caller, asked: ToHandOff) -> HandedOff:
-    """Write the handoff of the session that calls, or have it go on from another's."""
+    """Write the calling session's handoff, or pick up another's for it."""
     return _created(engine, caller, asked) if asked.action == "create" else _picked_up(engine, caller, asked)
 
 
@@ -98,7 +98,7 @@ def _answer(
     say: str,
     document: str = "",
 ) -> HandedOff:
-    """What is told of a document: whoever wrote it, it is redacted, defanged, and data."""
+    """The answer about a document, redacted and defanged, because it is data."""
     redact = engine.redactor(caller.project).of_session(found.head.session)
     text = redact(document)
     if len(text) > DOCUMENT_CHARS:
@@ -115,7 +115,7 @@ def _answer(
 
 
 def _meant(engine: Engine, caller: Caller, name: str) -> HandoffFile:
-    """The handoff by that name; without one the newest open, or again what this session has just taken."""
+    """The handoff with that name; without a name the newest open one, or the one that was just picked up."""
     if name or caller.session is None:
         return handoff.find(caller.project, name)
     mine = [one for one in handoff.every(caller.project) if _is_taken_by(one, caller.session)]

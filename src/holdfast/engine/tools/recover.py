@@ -1,7 +1,7 @@
-"""Recover: what an agent is given back because it asks, and in one sentence where that comes from.
+"""Recover: the brief for an agent that asks, and in one sentence where it comes from.
 
-The same brief as after a compaction, in the larger budget of a start. No receipt is kept: what a session is
-owed does not depend on what its agent asked for.
+The same brief as after a compaction, in the larger budget of a start. No receipt is stored: which briefs a
+session still gets does not depend on what its agent asked for.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """A brief, fenced, and the account of it in one sentence."""
+    """A brief, fenced, and a sentence that says where it comes from."""
 
     text: str
     account: str
 
 
 def recover(engine: Engine, project: Project, session: Session | None) -> Recovered | None:
-    """What this session would be given back, or a new one of the project; None if nothing is kept."""
+    """The brief for this session, or for a new one of the project; None if nothing is stored."""
     told = brief_when_asked(engine, project, session)
     if told is None:
         return None

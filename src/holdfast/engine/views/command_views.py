@@ -1,8 +1,7 @@
-"""Views: what the commands that look print, as plain values that JSON holds.
+"""Command views: what the listing commands print, as plain JSON values.
 
-The daemon, which has everything loaded, makes them for a command that asks it; where none answers, the
-command makes them itself by the same functions. Texts are redacted here, as a person or a program is to
-see them.
+The daemon, which has everything loaded, makes them for a command that asks it; if none answers, the command
+makes them itself by the same functions. Texts are redacted here.
 
 Not here: how a table looks.
 """
@@ -31,21 +30,21 @@ from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store, Within
 
 SEARCHED: Final = 100_000
-"""More than any store keeps: a search chooses first and limits afterwards."""
+"""More than any store holds: a search filters first and limits afterwards."""
 SESSIONS_SEARCHED: Final = 10_000
 DIGEST_CHARS: Final = 80
 FINDING_CHARS: Final = 110
 
 
 def sessions(engine: Engine, _: Project | None, *, limit: int) -> list[Row]:
-    """The sessions that were seen, the one with the latest event first."""
+    """The recorded sessions, the one with the latest event first."""
     return [serialisation.session_row(engine, each) for each in engine.store.sessions(limit)]
 
 
 def checkpoints(
     engine: Engine, project: Project | None, *, session: str, search: str, limit: int
 ) -> list[Row]:
-    """Checkpoints for a program: of a session, of a project, or without both of all; the newest first."""
+    """Checkpoints for a program: of a session, of a project, or all; the newest first."""
     chosen = _checkpoints(engine, project, session, search.split(), limit)
     return [given(serialisation.checkpoint_row(each), redact) for each in chosen]
 
@@ -53,7 +52,7 @@ def checkpoints(
 def checkpoint_lines(
     engine: Engine, project: Project | None, *, session: str, search: str, limit: int
 ) -> list[Row]:
-    """The same for a person, who sees a line of each."""
+    """Checkpoints for a person, one line for each."""
     chosen = _checkpoints(engine, project, session, search.split(), limit)
     return [
         {
@@ -69,7 +68,7 @@ def checkpoint_lines(
 
 
 def brief(engine: Engine, project: Project, *, budget: int | None) -> Row:
-    """What the next session in a project would be given, with what a receipt accounts for."""
+    """The brief that the next session in a project would get, with the content of its receipt."""
     room = engine.config(project).continuity.recovery_budget_chars if budget is None else budget
     told = next_brief(engine, project)
     return serialisation.brief_row(told, written(told, room) if told else Brief("", ()), room)
@@ -78,7 +77,7 @@ def brief(engine: Engine, project: Project, *, budget: int | None) -> Row:
 def findings(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
-    """What was said before, for a program, the best first."""
+    """Search results for a program, the best first."""
     found = _findings(engine, project, environment, query)
     return [given(serialisation.finding_row(each, engine.clock()), redact) for each in found]
 
@@ -86,7 +85,7 @@ def findings(
 def finding_lines(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
-    """The same for a person, who sees a line of each."""
+    """Search results for a person, one line for each."""
     return [
         {
             "id": each.id,
@@ -102,7 +101,7 @@ def finding_lines(
 
 
 def project_paths(_: Engine, project: Project) -> Row:
-    """Where a project is and under which id, for whoever reads its settings."""
+    """A project's paths and id, for a command that reads its settings."""
     return {"root": project.root, "project_id": project.project_id}
 
 
@@ -118,11 +117,11 @@ VIEWS: Final[Mapping[str, Callable[..., object]]] = {
         project_paths,
     )
 }
-"""What the daemon can be asked for, each by its name."""
+"""The views that the daemon can make, by name."""
 
 
 def session_named(store: Store, key: str) -> Session:
-    """The session of that key, or the only one whose key begins so."""
+    """The session with that key, or the only one whose key begins with it."""
     exact = store.session(key)
     if exact is not None:
         return exact
@@ -160,7 +159,7 @@ def _findings(
 
 
 def _query(named: Mapping[str, Any]) -> Query:
-    """A query by the names of its fields."""
+    """A query from its fields by name."""
     return Query(
         named["text"],
         named["limit"],
@@ -172,5 +171,5 @@ def _query(named: Mapping[str, Any]) -> Query:
 
 
 def _line(text: str, limit: int) -> str:
-    # What is hidden goes first: it could stand in the middle of a secret.
+    # Remove hidden characters first: one could be in the middle of a secret.
     return shortened(one_line(redact(printable(text))), limit)

@@ -1,6 +1,6 @@
-"""Story: a session at a glance: when things were said, done, counted, saved, compacted and given back.
+"""Timeline view: a session's prompts, tool calls, token counts, checkpoints, compactions and briefs.
 
-Only moments, and a title where one can be opened. What happened at one of them, `timeline` tells.
+Only times, and a title where an entry can be opened. `timeline` has the details.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from holdfast.lazy_dataclass import dataclass
 
 EVENTS_MOST: Final = 5_000
 OPENED_MOST: Final = 120
-"""So many of a kind can be opened from a picture; there is no room for more."""
+"""How many entries of a kind can be opened from the picture; there is no room for more."""
 SHORT: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that can be opened."""
+    """An entry that can be opened."""
 
     at: int
     id: str
@@ -41,7 +41,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A tool that was called, and whether it did what it should; None if that is not known."""
+    """A tool call, and whether it succeeded; None if unknown."""
 
     at: int
     ok: bool | None
@@ -57,17 +57,17 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class TimelineView:
-    """All of it, oldest first."""
+    """The whole timeline, oldest first."""
 
     moments: tuple[Moment, ...]
     work: tuple[Done, ...]
     counts: tuple[Counted, ...]
     left_out: int
-    """How many earlier events there are that it does not tell."""
+    """How many earlier events it leaves out."""
 
 
 def story(engine: Engine, session: str) -> TimelineView:
-    """The story of a session, or its last part."""
+    """The timeline view of a session, or of its last part."""
     events = engine.store.events(session, EVENTS_MOST + 1)
     told = events[-EVENTS_MOST:]
     points = [
@@ -95,7 +95,7 @@ def _is_prompt(event: Event) -> bool:
 
 
 def _compactions(events: list[Event]) -> list[Point]:
-    """One point for each: the signs of one compaction come within seconds of each other."""
+    """One point for each compaction, whose several signs come within seconds of each other."""
     found: list[Point] = []
     for event in events:
         if isinstance(event, Compacted) and (not found or event.at - found[-1].at > _SAME_MS):
