@@ -21,7 +21,7 @@ from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
 from holdfast.engine.engine import Engine
-from holdfast.engine.recording.preview import EVERY, preview, recounted, regular
+from holdfast.engine.recording.preview import EVERY, fold, is_transcript_of, recounted, regular
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
@@ -71,11 +71,8 @@ def named(transcript: Path, harness: str) -> Source:
     if harness:
         return Source(Choice.EXPLICIT, harnesses.reader(harness).name, transcript, transcript.stem)
     for name in harnesses.readable():
-        try:
-            preview(harnesses.reader(name), transcript, until_line=50)
-        except TranscriptUnreadable:
-            continue
-        return Source(Choice.EXPLICIT, name, transcript, transcript.stem)
+        if is_transcript_of(harnesses.reader(name), transcript):
+            return Source(Choice.EXPLICIT, name, transcript, transcript.stem)
     raise TranscriptUnreadable(
         f"`{transcript}` is not a transcript that can be read", "name the harness with --harness"
     )
@@ -177,7 +174,7 @@ def read(engine: Engine, source: Source, project: Project) -> Session:
     """
     harness = harnesses.reader(source.harness)
     try:
-        folded = preview(harness, source.transcript, source.session).told.session
+        folded = fold(harness, source.transcript, source.session)
     except TranscriptUnreadable as error:
         if source.choice in (Choice.MARKER, Choice.AUDIT):
             raise TranscriptUnreadable(

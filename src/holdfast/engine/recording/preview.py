@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from holdfast import harnesses
 from holdfast.config import Config
@@ -35,6 +35,8 @@ BATCH_BYTES = 16 << 20
 """Larger than the daemon's, because no hook waits for this store."""
 HEAD_BYTES = 1 << 20
 """How much of a transcript is read to see whether a subagent wrote it."""
+DETECTION_LINES = 50
+"""How many lines are read to find out which harness wrote a transcript."""
 EVERY = 1_000_000
 NOWHERE = Project("", "", "", "", "")
 """The project of a transcript that does not say where its session worked; its paths are shown unchanged."""
@@ -60,37 +62,53 @@ def preview(
     budget: int = 2_000,
 ) -> Previewed:
     """The brief after this transcript, or its first lines; ages count from `at`, or from its last record."""
-    transcript = regular(path)
-    key = session or _key(harness, transcript)
-    engine = _desk(at or 0)
-    with _first_lines(harness, transcript, until_line) as main:
-        folded = _folded(engine, harness, key, main)
-    if folded is None:
-        raise TranscriptUnreadable(
-            f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
-        )
-    seen_until = folded.last_event_at if until_line else None
-    for beside in harness.subagent_transcripts(transcript):
-        folded = _recorded(engine, harness, key, beside, harness.read_transcript, seen_until) or folded
+    folded = fold(harness, path, session, until_line, at or 0)
     # Only a transcript that ends with a compaction was just compacted.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
     kept = harness.kept if just_compacted else NOTHING_KEPT
-    told = BriefInput(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
-    return Previewed(told, written(told, budget))
+    brief_input = BriefInput(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
+    return Previewed(brief_input, written(brief_input, budget))
+
+
+def fold(
+    harness: Reader, path: Path, session: str = "", until_line: int | None = None, at: int = 0
+) -> Session:
+    """The session after this transcript, or its first lines, with what its subagents did until then."""
+    transcript = regular(path)
+    key = session or _key(harness, transcript)
+    engine = _temporary_engine(at)
+    with _first_lines(harness, transcript, until_line) as main:
+        folded = _folded(engine, harness, key, main) or _refuse(harness, path)
+    seen_until = folded.last_event_at if until_line else None
+    for beside in harness.subagent_transcripts(transcript):
+        folded = _recorded(engine, harness, key, beside, harness.read_transcript, seen_until) or folded
+    return folded
 
 
 def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:
     """The session of a transcript, and all of its events, redacted, oldest first."""
     transcript = regular(path)
     key = session or _key(harness, transcript)
-    engine = _desk(0)
-    folded = _folded(engine, harness, key, transcript)
-    if folded is None:
-        raise TranscriptUnreadable(
-            f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
-        )
+    engine = _temporary_engine(0)
+    folded = _folded(engine, harness, key, transcript) or _refuse(harness, path)
     return folded, tuple(engine.store.events(key, EVERY))
+
+
+def is_transcript_of(harness: Reader, path: Path) -> bool:
+    """Whether the harness can read events in the first lines of this file; never of a database."""
+    transcript = regular(path)
+    try:
+        with _first_lines(harness, transcript, DETECTION_LINES) as head:
+            return _folded(_temporary_engine(0), harness, transcript.stem, head) is not None
+    except TranscriptUnreadable:
+        return False
+
+
+def _refuse(harness: Reader, path: Path) -> NoReturn:
+    raise TranscriptUnreadable(
+        f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
+    )
 
 
 def _key(harness: Reader, transcript: Path) -> str:
@@ -103,7 +121,7 @@ def _holds_many(harness: Reader, transcript: Path) -> bool:
     return isinstance(harness, KeptInRows) and harness.extent(transcript) is None
 
 
-def _desk(at: int) -> Engine:
+def _temporary_engine(at: int) -> Engine:
     numbers = itertools.count(1)
     return Engine(
         store=open_in_memory(),
@@ -162,16 +180,16 @@ def regular(path: Path) -> Path:
     hint = "name the transcript file that the harness writes"
     real = Path(os.path.realpath(path))
     try:
-        found = real.stat()
+        status = real.stat()
     except FileNotFoundError:
         raise TranscriptUnreadable(f"there is no file `{path}`", hint) from None
     except (OSError, ValueError) as error:
         raise TranscriptUnreadable(f"`{path}` cannot be looked at: {error}", hint) from error
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise TranscriptUnreadable(f"`{path}` is a directory", hint)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise TranscriptUnreadable(f"`{path}` is not a regular file", hint)
-    if not found.st_size:
+    if not status.st_size:
         raise TranscriptUnreadable(f"`{path}` is empty", hint)
     if not os.access(real, os.R_OK):
         raise TranscriptUnreadable(f"`{path}` may not be read", "look at its permissions")
