@@ -152,8 +152,8 @@ def _events(owner: Owner, record: Record) -> Iterable[Event]:
 
 def _retells(record: Record) -> bool:
     """Whether a record only rewrites an earlier one."""
-    said = body(record) if record.type == COMPACTION else None
-    return isinstance(said, Compaction) and bool(said.owed.retells)
+    fields = body(record) if record.type == COMPACTION else None
+    return isinstance(fields, Compaction) and bool(fields.owed.retells)
 
 
 def _advanced(engine: Engine, session: Session, event: Event, policy: Policy) -> tuple[Session, set[Trigger]]:
@@ -165,19 +165,19 @@ def _advanced(engine: Engine, session: Session, event: Event, policy: Policy) ->
 
 def _rolling(engine: Engine, key: str, behind: Record) -> Record:
     """The checkpoint that was just taken, as a record of the log."""
-    (taken,) = engine.store.checkpoints_of_session(key, 1)
-    return checkpoint_record(taken, behind.id, behind.at)
+    (checkpoint,) = engine.store.checkpoints_of_session(key, 1)
+    return checkpoint_record(checkpoint, behind.id, behind.at)
 
 
-def checkpoint_record(taken: Checkpoint, parent: str, at: int) -> Record:
+def checkpoint_record(checkpoint: Checkpoint, parent: str, at: int) -> Record:
     """A checkpoint as a record of a log, for Holdfast and for other readers of the log."""
-    outline = taken.outline
-    told = {
-        "summary": taken.digest,
+    outline = checkpoint.outline
+    details = {
+        "summary": checkpoint.digest,
         "tokensAtCheckpoint": outline.tokens,
         "messageCountAtCheckpoint": outline.messages,
         "topics": outline.topics,
         "openQuestions": outline.open_questions,
         "keyDecisions": outline.key_decisions,
     }
-    return made(CHECKPOINT, taken.id, parent, at, {"checkpoint": told})
+    return made(CHECKPOINT, checkpoint.id, parent, at, {"checkpoint": details})

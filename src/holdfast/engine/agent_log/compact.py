@@ -49,9 +49,9 @@ class Full:
 
 def policy_of(engine: Engine, project: Project) -> CompactionPolicy:
     """The project's settings for compaction."""
-    given = engine.config(project).compaction
+    settings = engine.config(project).compaction
     return CompactionPolicy(
-        given.reserve_tokens, given.prefer_checkpoint, given.keep_percent, given.keep_messages
+        settings.reserve_tokens, settings.prefer_checkpoint, settings.keep_percent, settings.keep_messages
     )
 
 
@@ -98,8 +98,8 @@ def _summary(
 def _by_rule(session: Session, path: Sequence[Record], lost: FromModel, at: int) -> str:
     """The summary without a model: the session's digest, and what a model wrote earlier."""
     outline = outlined(session.trail, session.pressure.used, session.messages)
-    told = [digest(session, Trigger.PRE_COMPACTION, "", at), outline.summary]
+    parts = [digest(session, Trigger.PRE_COMPACTION, "", at), outline.summary]
     written = old_checkpoint(path) or lost.earlier
     if written and not written.startswith(HEAD):
-        told.append(f"### Earlier\n{shortened(written, EARLIER_CHARS)}")
-    return "\n\n".join(part for part in told if part)
+        parts.append(f"### Earlier\n{shortened(written, EARLIER_CHARS)}")
+    return "\n\n".join(part for part in parts if part)

@@ -65,7 +65,7 @@ class OpenSession:
 
     def __init__(self, engine: Engine, owner: Owner, summarize: Summarize | None, executor: Executor) -> None:
         """`summarize` is None if no model is to be asked; `executor` runs it."""
-        self._desk = engine
+        self._engine = engine
         self._owner = owner
         self._summarize = summarize
         self._executor = executor
@@ -81,56 +81,56 @@ class OpenSession:
 
     def add(self, kind: str, body: Mapping[str, object]) -> Record:
         """Append a record of that type to the log."""
-        record = made(kind, self._desk.new_id(), self.leaf, self._desk.clock(), body)
+        record = made(kind, self._engine.new_id(), self.leaf, self._engine.clock(), body)
         self.take(record)
         return record
 
-    def take(self, *given: Record) -> None:
+    def take(self, *records: Record) -> None:
         """Append these records to the log unchanged."""
         first = () if self.path else (self._header(),)
-        self._extend(append(self._desk, self._owner, (*first, *given)))
+        self._extend(append(self._engine, self._owner, (*first, *records)))
         if self.path[-1].type == CHECKPOINT:
             self._ask_for_checkpoint()
 
     def go_back(self, id: str) -> None:
         """Continue from an earlier record; what came after it stays in the log, on a branch of its own."""
-        found = path_at(self._desk.store, self._owner.key, id) if id else ()
-        if not found:
+        path = path_at(self._engine.store, self._owner.key, id) if id else ()
+        if not path:
             hint = "name one by its `id`; `records` has those of this window"
             raise NotThere(f"the session `{self._owner.key}` has no record `{shortened(id, 80)}`", hint)
-        self.path = found
+        self.path = path
 
     def called(self, id: str) -> Call | None:
         """The last tool call with that id; None if there is none."""
-        for records in (self.path, self._desk.store.log(self._owner.key, "", WHOLE_LOG)):
+        for records in (self.path, self._engine.store.log(self._owner.key, "", WHOLE_LOG)):
             calls = (call for record in reversed(records) for call in calls_of(record))
-            if found := next((call for call in calls if call.id == id), None):
-                return found
+            if call_with_id := next((call for call in calls if call.id == id), None):
+                return call_with_id
         return None
 
     @property
     def is_full(self) -> bool:
         """Whether the next request would use the reserve, so that the window is compacted first."""
         fill = self.fill
-        return is_full(fill.used, fill.capacity, policy_of(self._desk, self._owner.project))
+        return is_full(fill.used, fill.capacity, policy_of(self._engine, self._owner.project))
 
     def latest_checkpoint(self) -> Outline | None:
         """The last checkpoint's outline, from an earlier window if this one has none."""
-        if found := latest_checkpoint(self.path):
-            return found
-        taken = self._desk.store.checkpoints_of_session(self._owner.key, 1)
-        return replace(taken[0].outline, summary=taken[0].digest) if taken else None
+        if outline := latest_checkpoint(self.path):
+            return outline
+        checkpoints = self._engine.store.checkpoints_of_session(self._owner.key, 1)
+        return replace(checkpoints[0].outline, summary=checkpoints[0].digest) if checkpoints else None
 
     @property
     def fill(self) -> Fill:
         """How full the window will be with the next request."""
-        return turn.fill_of(self._desk, self._owner, self.state, self.path)
+        return turn.fill_of(self._engine, self._owner, self.state, self.path)
 
     def make_ready(self) -> Fill:
         """Do all that is due before a request; how full the window is then."""
         self._collect()
         fill = self.fill
-        policy = policy_of(self._desk, self._owner.project)
+        policy = policy_of(self._engine, self._owner.project)
         for _ in range(COMPACTIONS_AT_ONCE):
             if not self.path or not is_full(fill.used, fill.capacity, policy):
                 break
@@ -142,14 +142,14 @@ class OpenSession:
 
     def system_line(self, fill: Fill) -> str:
         """The line for the system prompt at this fill; mostly empty."""
-        return turn.system_line(self._desk, self._owner, fill)
+        return turn.system_line(self._engine, self._owner, fill)
 
     def compact(self) -> None:
         """Compact the window, however full it is."""
         fill = self.fill
         full = Full(fill.used, fill.capacity)
-        id = self._desk.new_id()
-        self._extend(compact(self._desk, self._owner, self.path, full, self._asking(), id))
+        id = self._engine.new_id()
+        self._extend(compact(self._engine, self._owner, self.path, full, self._asking(), id))
 
     def settle(self) -> None:
         """Wait for a pending model call, and store its answer."""
@@ -159,18 +159,18 @@ class OpenSession:
 
     def _header(self) -> Record:
         project = self._owner.project
-        return header(self._desk.new_id(), self._desk.clock(), project.normalized or project.path)
+        return header(self._engine.new_id(), self._engine.clock(), project.normalized or project.path)
 
     def _extend(self, appended: Appended) -> None:
         self.state = appended.session
         self.path = without_past(path_to((*self.path, *appended.records)))
 
     def _say_what_is_due(self, fill: Fill) -> None:
-        threshold = turn.urgent(self._desk, self._owner, self.state, self.path, fill)
-        id = self._desk.new_id()
+        threshold = turn.urgent(self._engine, self._owner, self.state, self.path, fill)
+        id = self._engine.new_id()
         if threshold is not None:
-            self._extend(turn.ask(self._desk, self._owner, self.path, threshold, id))
-        elif record := turn.gauge_record(self._desk, self._owner, self.path, fill, id):
+            self._extend(turn.ask(self._engine, self._owner, self.path, threshold, id))
+        elif record := turn.gauge_record(self._engine, self._owner, self.path, fill, id):
             self.take(record)
 
     def _ask_for_checkpoint(self) -> None:
@@ -182,23 +182,23 @@ class OpenSession:
         lost = FromModel(window.records, window.summary, "")
 
         def use(answer: Written) -> Appended:
-            id = self._desk.new_id()
-            record = checkpoint_written(id, self.path[-1], self._desk.clock(), answer, covered)
-            return append(self._desk, self._owner, (record,))
+            id = self._engine.new_id()
+            record = checkpoint_written(id, self.path[-1], self._engine.clock(), answer, covered)
+            return append(self._engine, self._owner, (record,))
 
         self._ask_later(material(self.state, lost), use)
 
     def _ask_again(self) -> None:
         """Have a model write the summary that the last compaction still lacks."""
         owed = owing(self.path)
-        if owed is None or self._desk.clock() - self._tried_at < RETRY_MS:
+        if owed is None or self._engine.clock() - self._tried_at < RETRY_MS:
             return
-        self._tried_at = self._desk.clock()
+        self._tried_at = self._engine.clock()
 
         def use(answer: Written) -> Appended:
-            return retell(self._desk, self._owner, self.path, owed, answer, self._desk.new_id())
+            return retell(self._engine, self._owner, self.path, owed, answer, self._engine.new_id())
 
-        self._ask_later(owed_material(self._desk, self._owner, owed), use)
+        self._ask_later(owed_material(self._engine, self._owner, owed), use)
 
     def _ask_later(self, about: Material, use: Callable[[Written], Appended]) -> None:
         if self._summarize is not None and self._job is None:
@@ -211,7 +211,7 @@ class OpenSession:
             return None
 
         def ask(about: Material) -> Written | Failed:
-            self._tried_at = self._desk.clock()
+            self._tried_at = self._engine.clock()
             return _answer(self._executor.submit(summarize, about))
 
         return ask

@@ -38,7 +38,7 @@ IMAGE_TOKENS: Final = 1_500
 
 def fill_of(engine: Engine, owner: Owner, session: Session, path: Sequence[Record]) -> Fill:
     """How full the window is: the last count of this window, and an estimate for what came since."""
-    known = engine.policy(owner.project).models
+    models = engine.policy(owner.project).models
     used, since = _counted(path)
     texts = [text for record in since for text in _texts(record)]
     if not used:
@@ -47,8 +47,8 @@ def fill_of(engine: Engine, owner: Owner, session: Session, path: Sequence[Recor
     # Without a counter, four characters a token is the usual estimate.
     counted = count(texts) if count else sum(map(len, texts)) // 4
     images = IMAGE_TOKENS * sum(map(_images, since))
-    sent = int(counted * factor_of(session.pressure.model, known)) + images
-    return Fill(used + sent, owner.window or capacity(session.pressure, known))
+    sent = int(counted * factor_of(session.pressure.model, models)) + images
+    return Fill(used + sent, owner.window or capacity(session.pressure, models))
 
 
 def system_line(engine: Engine, owner: Owner, fill: Fill) -> str:
@@ -69,8 +69,8 @@ def gauge_record(engine: Engine, owner: Owner, path: Sequence[Record], fill: Fil
         return None
     if not is_shown(fill, engine.config(owner.project).pressure):
         return None
-    said = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
-    return made(CUSTOM_MESSAGE, id, path[-1].id, engine.clock(), said)
+    fields = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
+    return made(CUSTOM_MESSAGE, id, path[-1].id, engine.clock(), fields)
 
 
 def urgent(
@@ -81,16 +81,16 @@ def urgent(
     due = [one for one in _passed(asking, fill) if one.is_urgent] if asking.enabled else []
     if not due:
         return None
-    asked = due[-1].percent in session.flush.asked
+    was_asked = due[-1].percent in session.flush.asked
     again = not asking.once_per_window and bool(path) and _is_prompt(path[-1])
-    return due[-1] if not asked or again else None
+    return due[-1] if not was_asked or again else None
 
 
 def ask(engine: Engine, owner: Owner, path: Sequence[Record], threshold: Threshold, id: str) -> Appended:
     """Ask the agent, not in the user's name, and note that it was asked."""
     at = engine.clock()
-    said = {"customType": FLUSH, "content": threshold.text, "display": False}
-    appended = append(engine, owner, (made(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, said),))
+    fields = {"customType": FLUSH, "content": threshold.text, "display": False}
+    appended = append(engine, owner, (made(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, fields),))
     policy = engine.policy(owner.project).flush
     with engine.store.writing():
         session = engine.store.session(owner.key) or appended.session
@@ -108,23 +108,23 @@ def _passed(policy: FlushPolicy, fill: Fill) -> list[Threshold]:
 def _counted(path: Sequence[Record]) -> tuple[int, Sequence[Record]]:
     """The model's last token count in this window, and the records since; other models' do not count."""
     for place in range(len(path) - 1, -1, -1):
-        said = body(path[place]) if path[place].type in (MESSAGE, COMPACTION, RESET) else None
-        if isinstance(said, Message) and said.message.usage is not None and said.message.usage.total:
-            return said.message.usage.total, path[place + 1 :]
-        if isinstance(said, Reset) or (isinstance(said, Compaction) and not said.owed.retells):
+        fields = body(path[place]) if path[place].type in (MESSAGE, COMPACTION, RESET) else None
+        if isinstance(fields, Message) and fields.message.usage is not None and fields.message.usage.total:
+            return fields.message.usage.total, path[place + 1 :]
+        if isinstance(fields, Reset) or (isinstance(fields, Compaction) and not fields.owed.retells):
             break
     return 0, window_of(path).records
 
 
 def _compacts(record: Record) -> bool:
     """Whether a record is a compaction; one that only has a better summary is not."""
-    said = body(record) if record.type == COMPACTION else None
-    return isinstance(said, Compaction) and not said.owed.retells
+    fields = body(record) if record.type == COMPACTION else None
+    return isinstance(fields, Compaction) and not fields.owed.retells
 
 
 def _is_prompt(record: Record) -> bool:
-    said = body(record)
-    return isinstance(said, Message) and said.message.role == "user"
+    fields = body(record)
+    return isinstance(fields, Message) and fields.message.role == "user"
 
 
 def _texts(record: Record) -> Iterator[str]:
@@ -146,8 +146,8 @@ def _texts(record: Record) -> Iterator[str]:
 
 
 def _images(record: Record) -> int:
-    said = body(record)
-    content = said.message.content if isinstance(said, Message) else None
+    fields = body(record)
+    content = fields.message.content if isinstance(fields, Message) else None
     return sum(block.type == "image" for block in _blocks(content))
 
 

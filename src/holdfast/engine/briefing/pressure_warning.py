@@ -128,21 +128,21 @@ def _due(
     return _Due(threshold, advice.due(session.advised, fill.percent, session.window, table, prompt))
 
 
-def _text(due: _Due, shown: str) -> str:
-    asked = due.threshold.text if due.threshold else ""
-    return "\n\n".join(filter(None, (shown, *(row.text for row in due.advice), asked)))
+def _text(due: _Due, gauge_line: str) -> str:
+    request = due.threshold.text if due.threshold else ""
+    return "\n\n".join(filter(None, (gauge_line, *(row.text for row in due.advice), request)))
 
 
 def _remember(engine: Engine, session: Session, policy: Policy, due: _Due) -> None:
     if due == _Due():
         return
     with engine.store.writing():
-        kept = engine.store.session(session.key) or session
+        stored_session = engine.store.session(session.key) or session
         if due.threshold is not None:
-            asked = flush.asked(kept.flush, policy.flush, due.threshold, engine.clock())
-            kept = replace(kept, flush=asked)
-        advised = advice.given(kept.advised, due.advice, kept.window)
-        engine.store.put_session(replace(kept, advised=advised))
+            flush_state = flush.asked(stored_session.flush, policy.flush, due.threshold, engine.clock())
+            stored_session = replace(stored_session, flush=flush_state)
+        advised = advice.given(stored_session.advised, due.advice, stored_session.window)
+        engine.store.put_session(replace(stored_session, advised=advised))
 
 
 def _pending(engine: Engine, session: Session, hook_event: HookEvent) -> Iterator[Prompt | ToolReturned]:
@@ -156,9 +156,9 @@ def _pending(engine: Engine, session: Session, hook_event: HookEvent) -> Iterato
             calls |= {event.call} if isinstance(event, ToolReturned) else set()
             yield event
     # The transcript may not show the hook event's content yet; such prompts wait with the session.
-    for told in hook_event.stand_ins:
-        if isinstance(told, ToolReturned) and told.call not in calls:
-            yield told
+    for stand_in in hook_event.stand_ins:
+        if isinstance(stand_in, ToolReturned) and stand_in.call not in calls:
+            yield stand_in
 
 
 def _is_sent(event: Event) -> TypeGuard[Prompt | ToolReturned]:

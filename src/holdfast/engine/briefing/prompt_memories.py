@@ -47,8 +47,10 @@ def fitting(engine: Engine, hook_event: HookEvent, session: Session, fits: Calla
         return ""
     redact = engine.redactor(session.project).of_session(session.key)
     query = Query(redact(prompt[:QUERY_CHARS]), CONSIDERED, (KIND,), each_alone=True)
-    found = [each for each in look_up(engine, session.project, query) if each.score >= BAR]
-    items = tuple(_items(_unknown(engine, session, found), engine.clock(), redact)) if found else ()
+    findings = [each for each in look_up(engine, session.project, query) if each.score >= BAR]
+    items = (
+        tuple(_items(_not_in_window(engine, session, findings), engine.clock(), redact)) if findings else ()
+    )
     text = fence("\n".join([HEAD, *(f"- {item.text}" for item in items)])) if items else ""
     if not text or not fits(text):
         return ""
@@ -56,12 +58,14 @@ def fitting(engine: Engine, hook_event: HookEvent, session: Session, fits: Calla
     return text
 
 
-def _unknown(engine: Engine, session: Session, found: list[Finding]) -> list[Finding]:
+def _not_in_window(engine: Engine, session: Session, findings: list[Finding]) -> list[Finding]:
     """The findings that are not in the session's window and were not given recently."""
     since = session.compactions[-1].at if session.compactions else 0
-    seen = identity("\n".join(_said(engine.store.events(session.key, EVENTS_LOOKED_AT), since)))
+    window_text = identity(
+        "\n".join(_texts_in_window(engine.store.events(session.key, EVENTS_LOOKED_AT), since))
+    )
     # This prompt is among them.
-    turns = [said.at for said in session.trail.prompts[-TURNS - 1 :]]
+    turns = [prompt.at for prompt in session.trail.prompts[-TURNS - 1 :]]
     receipts = engine.store.receipts(session.key, RECEIPTS_LOOKED_AT)
     lately = {
         item.key
@@ -69,10 +73,10 @@ def _unknown(engine: Engine, session: Session, found: list[Finding]) -> list[Fin
         if receipt.reason is Reason.RECALL and receipt.created_at >= min(turns, default=0)
         for item in receipt.items
     }
-    return [each for each in found if each.id not in lately and identity(each.text) not in seen]
+    return [each for each in findings if each.id not in lately and identity(each.text) not in window_text]
 
 
-def _said(events: list[Event], since: int) -> Iterator[str]:
+def _texts_in_window(events: list[Event], since: int) -> Iterator[str]:
     """The texts in the window, as far as they are known."""
     for event in events:
         if isinstance(event, Prompt | AssistantText | ToolReturned | BriefSeen) and event.at >= since:
@@ -81,15 +85,15 @@ def _said(events: list[Event], since: int) -> Iterator[str]:
 
 def _items(findings: list[Finding], now: int, redact: Callable[[str], str]) -> Iterator[Item]:
     """Each memory on a line, with its age and its id, as many as fit."""
-    room = MOST_CHARS - len(fence(HEAD))
+    space = MOST_CHARS - len(fence(HEAD))
     for finding in findings:
         age = f" ({elapsed(now - finding.at)} ago, {finding.id[:8]})"
-        told = quoted(shortened(one_line(redact(finding.text)), EACH_CHARS)) + age
-        room -= len(told) + len("\n- ")
-        if room < 0:
+        line = quoted(shortened(one_line(redact(finding.text)), EACH_CHARS)) + age
+        space -= len(line) + len("\n- ")
+        if space < 0:
             return
         yield Item(
-            SECTION, told, finding.at, finding.session, KIND, finding.id, score=finding.score, rendered=True
+            SECTION, line, finding.at, finding.session, KIND, finding.id, score=finding.score, rendered=True
         )
 
 

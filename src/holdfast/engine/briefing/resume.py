@@ -49,58 +49,60 @@ class Predecessors:
 
 def answer(engine: Engine, hook_event: HookEvent, session: Session, harness: Harness) -> str:
     """The brief to reply to a start or a prompt; empty if there is none. Stores the receipt."""
-    told = _told(engine, hook_event, session)
+    brief_input = _brief_input(engine, hook_event, session)
     if hook_event.ask is not Ask.TOOLS:
         _mark_answered(engine, session)
-    fresh = _composed(engine, session, harness, told) if told else ""
+    fresh = _composed(engine, session, harness, brief_input) if brief_input else ""
     return standing(engine, session) if hook_event.ask is Ask.REQUEST else fresh
 
 
 def standing(engine: Engine, session: Session) -> str:
     """All briefs that the session got in its present window, the same bytes each time."""
-    given = [receipt for receipt in _receipts(engine, session) if receipt.reason in _STANDING]
-    return "\n\n".join(receipt.text for receipt in reversed(given))
+    receipts = [receipt for receipt in _receipts(engine, session) if receipt.reason in _STANDING]
+    return "\n\n".join(receipt.text for receipt in reversed(receipts))
 
 
-def _composed(engine: Engine, session: Session, harness: Harness, told: BriefInput) -> str:
+def _composed(engine: Engine, session: Session, harness: Harness, brief_input: BriefInput) -> str:
     """The brief, with its receipt stored; empty if there is nothing to say."""
     config = engine.config(session.project)
     budget = min(config.continuity.recovery_budget_chars, config.brief.total_chars, harness.answer_limit)
-    if told.reason is Reason.SUMMARY:
+    if brief_input.reason is Reason.SUMMARY:
         budget = min(budget, SUMMARY_CHARS)
-    brief = written(told, budget)
-    offering = with_offers(engine, told, brief)
+    brief = written(brief_input, budget)
+    offering = with_offers(engine, brief_input, brief)
     if offering.offers:
-        told, brief = offering, written(offering, budget)
+        brief_input, brief = offering, written(offering, budget)
     # The harness may count bytes or UTF-16 units instead of characters: leave items out until it fits.
     while (size := harness.answer_size(brief.text)) > harness.answer_limit:
         budget = budget * harness.answer_limit // size
-        told = narrowed(told, harness.answer_limit / size)
-        brief = written(told, budget)
+        brief_input = narrowed(brief_input, harness.answer_limit / size)
+        brief = written(brief_input, budget)
     if not brief.text:
         return ""
     # Stored texts may have been redacted by an older version.
-    redact = engine.redactor(session.project).of_session(told.session.key)
+    redact = engine.redactor(session.project).of_session(brief_input.session.key)
     brief = replace(brief, text=redact(brief.text))
-    _account(engine, session, told, brief, budget)
+    _store_receipt(engine, session, brief_input, brief, budget)
     return brief.text
 
 
 def next_brief(engine: Engine, project: Project) -> BriefInput | None:
     """The input of the brief for a session that started in this project now."""
-    found = find_predecessor(engine, project, "", "", None)
-    told = _continued(engine, found, Reason.STARTUP, None)
-    return _accompanied(engine, told, Reason.STARTUP, begin("", "", project, engine.clock()))
+    predecessors = find_predecessor(engine, project, "", "", None)
+    brief_input = _continued(engine, predecessors, Reason.STARTUP, None)
+    return _accompanied(engine, brief_input, Reason.STARTUP, begin("", "", project, engine.clock()))
 
 
 def brief_when_asked(engine: Engine, project: Project, session: Session | None) -> BriefInput | None:
     """The input of the brief for an agent that asks: its own session if compacted or without predecessor."""
     key, process = (session.key, session.process) if session else ("", None)
     lineage = engine.store.lineage(key)
-    found = find_predecessor(engine, project, key, lineage.parent if lineage else "", process)
-    if session and (session.window > 0 or (found.predecessor is None and _has_a_story(engine, session))):
-        found = replace(found, predecessor=session)
-    return _continued(engine, found, Reason.ASKED, session)
+    predecessors = find_predecessor(engine, project, key, lineage.parent if lineage else "", process)
+    if session and (
+        session.window > 0 or (predecessors.predecessor is None and _has_content(engine, session))
+    ):
+        predecessors = replace(predecessors, predecessor=session)
+    return _continued(engine, predecessors, Reason.ASKED, session)
 
 
 def find_predecessor(
@@ -112,19 +114,19 @@ def find_predecessor(
     sessions = [
         session
         for session in engine.store.sessions_of_project(project.project_id, since, SESSIONS_LOOKED_AT)
-        if session.key != key and _has_a_story(engine, session)
+        if session.key != key and _has_content(engine, session)
     ]
     if previous:
-        named = engine.store.session(previous)
-        if named is not None and named.project.project_id == project.project_id:
-            return Predecessors(named, ())
+        parent = engine.store.session(previous)
+        if parent is not None and parent.project.project_id == project.project_id:
+            return Predecessors(parent, ())
     busy = tuple(session for session in sessions if _is_busy(engine, session, process))
     free = [session for session in sessions if session not in busy]
     here = [session for session in free if session.project.worktree_id == project.worktree_id]
     return Predecessors(next(iter(here or free), None), busy)
 
 
-def _told(engine: Engine, hook_event: HookEvent, session: Session) -> BriefInput | None:
+def _brief_input(engine: Engine, hook_event: HookEvent, session: Session) -> BriefInput | None:
     """The input of the brief for this hook event; None if it gets no brief."""
     match hook_event.ask:
         case Ask.COMPACTION:
@@ -133,22 +135,22 @@ def _told(engine: Engine, hook_event: HookEvent, session: Session) -> BriefInput
             return _own(engine, session, Reason.LATE)
         case Ask.PROMPT if session.prompts_told <= 1 and session.unanswered in (Source.STARTUP, Source.CLEAR):
             # A start that came through the spool got no answer: the first prompt carries its brief.
-            return _told_at_start(engine, hook_event, session, session.unanswered)
+            return _input_at_start(engine, hook_event, session, session.unanswered)
         case Ask.START:
-            return _told_at_start(engine, hook_event, session, hook_event.source)
-        case Ask.REQUEST if brief_owed(session) and not _given(engine, session):
+            return _input_at_start(engine, hook_event, session, hook_event.source)
+        case Ask.REQUEST if brief_owed(session) and not _reasons_given(engine, session):
             cleared = session.unanswered is Source.CLEAR
             return _own(engine, session, Reason.CLEAR if cleared else Reason.COMPACT)
         case Ask.REQUEST if session.unanswered in (Source.STARTUP, Source.CLEAR, Source.RESUME):
-            return _told_at_start(engine, hook_event, session, session.unanswered)
-        case Ask.TOOLS if brief_owed(session) and not _given(engine, session):
+            return _input_at_start(engine, hook_event, session, session.unanswered)
+        case Ask.TOOLS if brief_owed(session) and not _reasons_given(engine, session):
             # Compacted in the middle of a turn, and no start event followed.
             return _own(engine, session, Reason.LATE)
         case _:
             return None
 
 
-def _told_at_start(
+def _input_at_start(
     engine: Engine, hook_event: HookEvent, session: Session, source: Source | None
 ) -> BriefInput | None:
     match source:
@@ -161,39 +163,45 @@ def _told_at_start(
         case Source.FORK | None:
             return None
         case Source.CLEAR:
-            told = _continued(engine, _cleared(engine, session, hook_event.previous), Reason.CLEAR, session)
-            return _accompanied(engine, told, Reason.CLEAR, session)
+            brief_input = _continued(
+                engine, _cleared(engine, session, hook_event.previous), Reason.CLEAR, session
+            )
+            return _accompanied(engine, brief_input, Reason.CLEAR, session)
         case Source.STARTUP:
-            found = find_predecessor(
+            predecessors = find_predecessor(
                 engine, session.project, session.key, hook_event.previous, session.process
             )
-            told = _continued(engine, _settled(engine, found), Reason.STARTUP, session)
-            return _accompanied(engine, told, Reason.STARTUP, session)
+            brief_input = _continued(engine, _settled(engine, predecessors), Reason.STARTUP, session)
+            return _accompanied(engine, brief_input, Reason.STARTUP, session)
 
 
 def _accompanied(
-    engine: Engine, told: BriefInput | None, reason: Reason, session: Session
+    engine: Engine, brief_input: BriefInput | None, reason: Reason, session: Session
 ) -> BriefInput | None:
     """The input with the leading ledger and the continuity, if the user's settings ask for them."""
-    told = _led(engine, told, reason, session)
+    brief_input = _with_ledger(engine, brief_input, reason, session)
     loaded = loaded_at_start(engine, session.project)
     if loaded is None:
-        return told
-    return replace(told or BriefInput(reason, session, engine.clock()), loaded=loaded)
+        return brief_input
+    return replace(brief_input or BriefInput(reason, session, engine.clock()), loaded=loaded)
 
 
-def _led(engine: Engine, told: BriefInput | None, reason: Reason, session: Session) -> BriefInput | None:
+def _with_ledger(
+    engine: Engine, brief_input: BriefInput | None, reason: Reason, session: Session
+) -> BriefInput | None:
     """The input, led by the worktree's ledger if there is one that may lead."""
-    before = told.session if told and told.reason is not Reason.PARALLEL else None
+    before = brief_input.session if brief_input and brief_input.reason is not Reason.PARALLEL else None
     lead = leading(engine, session.project, session.key, before)
     if lead is None:
-        return told
+        return brief_input
     if isinstance(lead, StrangeLedger):
         # A ledger that may not lead comes after the session's work, and alone is no reason for a brief.
-        return replace(told, strange=lead) if told and before else told
-    if told is None or before is None:
-        told = BriefInput(reason, session, engine.clock(), neighbours=told.neighbours if told else ())
-    return replace(told, lead=lead)
+        return replace(brief_input, strange=lead) if brief_input and before else brief_input
+    if brief_input is None or before is None:
+        brief_input = BriefInput(
+            reason, session, engine.clock(), neighbours=brief_input.neighbours if brief_input else ()
+        )
+    return replace(brief_input, lead=lead)
 
 
 def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
@@ -201,19 +209,19 @@ def _own(engine: Engine, session: Session, reason: Reason) -> BriefInput | None:
 
     A brief that the transcript does not show after the compaction never arrived, and is given again.
     """
-    given = _given(engine, session)
-    shown = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
+    reasons = _reasons_given(engine, session)
+    boundary_recorded = bool(session.compactions) and Sign.BOUNDARY in session.compactions[-1].signs
     # Some harnesses do not record the brief in the transcript; they are sent it with each request.
     keeps = engine.harness(session.harness).stores_injected_text
-    lost = given == [Reason.COMPACT] and reason is Reason.LATE and shown and keeps
-    if given and not lost:
+    lost = reasons == [Reason.COMPACT] and reason is Reason.LATE and boundary_recorded and keeps
+    if reasons and not lost:
         return None
-    told = BriefInput(reason, session, engine.clock(), kept=engine.harness(session.harness).kept)
-    told = _with_words(engine, _checked(engine, told))
-    return replace(told, words=(*_given_at_compaction(engine, session), *told.words)[:2])
+    brief_input = BriefInput(reason, session, engine.clock(), kept=engine.harness(session.harness).kept)
+    brief_input = _with_words(engine, _checked(engine, brief_input))
+    return replace(brief_input, words=(*_words_at_compaction(engine, session), *brief_input.words)[:2])
 
 
-def _given_at_compaction(engine: Engine, session: Session) -> tuple[Utterance, ...]:
+def _words_at_compaction(engine: Engine, session: Session) -> tuple[Utterance, ...]:
     """The harness's words about the session when it announced the compaction that ended the last window."""
     compacted = [one.at for one in session.compactions[-2:]] or [session.last_event_at]
     before = compacted[0] if len(compacted) == 2 else 0
@@ -224,7 +232,7 @@ def _given_at_compaction(engine: Engine, session: Session) -> tuple[Utterance, .
     return ()
 
 
-def _given(engine: Engine, session: Session) -> list[Reason]:
+def _reasons_given(engine: Engine, session: Session) -> list[Reason]:
     """The reasons of the briefs about its own state that the session got in its present window."""
     return [
         receipt.reason
@@ -239,23 +247,23 @@ def _receipts(engine: Engine, session: Session) -> list[Receipt]:
     return [receipt for receipt in every if receipt.window == session.window]
 
 
-def _checked(engine: Engine, told: BriefInput) -> BriefInput:
-    project = told.session.project
-    redact = engine.redactor_to_show(project).of_session(told.session.key)
-    return checked(told, redact, projects.root_now(engine.store, project))
+def _checked(engine: Engine, brief_input: BriefInput) -> BriefInput:
+    project = brief_input.session.project
+    redact = engine.redactor_to_show(project).of_session(brief_input.session.key)
+    return checked(brief_input, redact, projects.root_now(engine.store, project))
 
 
 def _continued(
-    engine: Engine, found: Predecessors, reason: Reason, starting: Session | None
+    engine: Engine, predecessors: Predecessors, reason: Reason, starting: Session | None
 ) -> BriefInput | None:
-    now, predecessor = engine.clock(), found.predecessor
-    neighbours = tuple(_named(session, now) for session in found.neighbours)
+    now, predecessor = engine.clock(), predecessors.predecessor
+    neighbours = tuple(_named(session, now) for session in predecessors.neighbours)
     if predecessor is None:
         if not neighbours:
             return None
-        return BriefInput(Reason.PARALLEL, found.neighbours[0], now, neighbours=neighbours)
+        return BriefInput(Reason.PARALLEL, predecessors.neighbours[0], now, neighbours=neighbours)
     elsewhere = starting is not None and starting.harness != predecessor.harness
-    told = BriefInput(
+    brief_input = BriefInput(
         reason,
         predecessor,
         now,
@@ -263,16 +271,16 @@ def _continued(
         elsewhere=engine.harness(predecessor.harness).title if elsewhere else "",
         may_go_on=predecessor.phase is Phase.LIVE and life_of(engine, predecessor) is Liveness.SHARED,
     )
-    return _with_words(engine, _checked(engine, told))
+    return _with_words(engine, _checked(engine, brief_input))
 
 
-def _settled(engine: Engine, found: Predecessors) -> Predecessors:
+def _settled(engine: Engine, predecessors: Predecessors) -> Predecessors:
     """Read an unclosed predecessor's transcript to its end, and close it unless it may still go on."""
-    predecessor = found.predecessor
+    predecessor = predecessors.predecessor
     if predecessor is None or predecessor.phase is not Phase.LIVE:
-        return found
+        return predecessors
     settle = caught_up if life_of(engine, predecessor) is Liveness.SHARED else finalise
-    return replace(found, predecessor=settle(engine, predecessor))
+    return replace(predecessors, predecessor=settle(engine, predecessor))
 
 
 def _news(engine: Engine, session: Session, reason: Reason) -> BriefInput:
@@ -280,8 +288,8 @@ def _news(engine: Engine, session: Session, reason: Reason) -> BriefInput:
     others = engine.store.sessions_of_project(session.project.project_id, since, SESSIONS_LOOKED_AT)
     worked = [other for other in others if other.key != session.key and other.changed_at > since]
     now = engine.clock()
-    told = BriefInput(reason, session, now, neighbours=tuple(_named(other, now) for other in worked))
-    return _checked(engine, told)
+    brief_input = BriefInput(reason, session, now, neighbours=tuple(_named(other, now) for other in worked))
+    return _checked(engine, brief_input)
 
 
 def _cleared(engine: Engine, session: Session, previous: str) -> Predecessors:
@@ -298,11 +306,11 @@ def _cleared(engine: Engine, session: Session, previous: str) -> Predecessors:
     if life_of(engine, session) is Liveness.SHARED:
         worktree = session.project.worktree_id
         before = [each for each in before if each.project.worktree_id == worktree and not each.turn_open]
-    predecessor = next((other for other in before if _has_a_story(engine, other)), None)
+    predecessor = next((other for other in before if _has_content(engine, other)), None)
     return Predecessors(predecessor, ())
 
 
-def _has_a_story(engine: Engine, session: Session) -> bool:
+def _has_content(engine: Engine, session: Session) -> bool:
     """Whether there is anything to say of a session: evidence, or its own digest."""
     return not session.trail.is_empty() or bool(_words(engine, session))
 
@@ -330,9 +338,9 @@ def _named(session: Session, now: int) -> str:
     return f"Session {session.key[:8]} {state} at work in {place}; its work is not in this brief."
 
 
-def _with_words(engine: Engine, told: BriefInput) -> BriefInput:
+def _with_words(engine: Engine, brief_input: BriefInput) -> BriefInput:
     """The input with the latest digests in someone's own words."""
-    return replace(told, words=_words(engine, told.session)[:2])
+    return replace(brief_input, words=_words(engine, brief_input.session)[:2])
 
 
 def _words(engine: Engine, session: Session) -> tuple[Utterance, ...]:
@@ -349,24 +357,28 @@ def _mark_answered(engine: Engine, session: Session) -> None:
     if session.unanswered in (None, Source.FORK):
         return
     with engine.store.writing():
-        kept = engine.store.session(session.key)
-        if kept is not None:
-            engine.store.put_session(replace(kept, unanswered=None))
+        stored_session = engine.store.session(session.key)
+        if stored_session is not None:
+            engine.store.put_session(replace(stored_session, unanswered=None))
 
 
-def _account(engine: Engine, session: Session, told: BriefInput, brief: Brief, budget: int) -> None:
+def _store_receipt(
+    engine: Engine, session: Session, brief_input: BriefInput, brief: Brief, budget: int
+) -> None:
     receipt = Receipt(
         id=engine.new_id(),
         session=session.key,
         window=session.window,
-        reason=told.reason,
-        predecessor=told.session.key,
-        created_at=told.now,
+        reason=brief_input.reason,
+        predecessor=brief_input.session.key,
+        created_at=brief_input.now,
         budget=budget,
         text=brief.text,
         items=brief.items,
     )
     with engine.store.writing():
         engine.store.add_receipt(receipt)
-        if told.session.key != session.key and told.reason is not Reason.PARALLEL:
-            engine.store.add_lineage(Lineage(session.key, told.session.key, told.reason.value, told.now))
+        if brief_input.session.key != session.key and brief_input.reason is not Reason.PARALLEL:
+            engine.store.add_lineage(
+                Lineage(session.key, brief_input.session.key, brief_input.reason.value, brief_input.now)
+            )

@@ -76,26 +76,28 @@ def _count_refused(engine: Engine, reasons: tuple[str, ...]) -> None:
 
 def loaded(engine: Engine, here: ContinuityFiles) -> Loaded | None:
     """The continuity that a session starting now would get; None if the user has none of their own."""
-    found = tuple(one for one in layered(readable(here).layers) if not _came_with_the_clone(here, one.name))
-    if not found:
+    own_layers = tuple(
+        one for one in layered(readable(here).layers) if not _came_with_the_clone(here, one.name)
+    )
+    if not own_layers:
         return None
     config = engine.config(here.project)
     # Files are written by people or come with the repository, so they are not redacted yet.
     redact = engine.redactor_to_show(here.project).of_session("")
-    layers_told = tuple(replace(one, summary=redacted(one.summary, redact)) for one in found)
-    pointers = _pointers(resume_context(engine, here, found))
+    layers_told = tuple(replace(one, summary=redacted(one.summary, redact)) for one in own_layers)
+    pointers = _pointers(resume_context(engine, here, own_layers))
     limits = Limits(config.continuity.startup_lines, config.brief.total_chars)
     return Loaded(layers_told, tuple(replace(one, text=redact(one.text)) for one in pointers), limits)
 
 
-def resume_context(engine: Engine, here: ContinuityFiles, found: Iterable[Layered]) -> ResumeContext:
+def resume_context(engine: Engine, here: ContinuityFiles, layers_read: Iterable[Layered]) -> ResumeContext:
     """The context for a session that continues from these layers."""
-    said = merged_brief(tuple(found))
-    about, root = _about(said), Path(here.project.root)
+    summary = merged_brief(tuple(layers_read))
+    about, root = _about(summary), Path(here.project.root)
     candidates, diagnostics = surfaced(here, about)
     return ResumeContext(
-        said.goal,
-        said.of(Part.NEXT),
+        summary.goal,
+        summary.of(Part.NEXT),
         tuple(name for name in harnesses.instruction_files() if (root / name).is_file()),
         top_memories(engine, here.project, about),
         candidates,
@@ -112,18 +114,18 @@ def surfaced(here: ContinuityFiles, about: str) -> tuple[tuple[Candidate, ...], 
         return (), (error.message,)
     rows = inspected.snapshot.candidates if inspected.snapshot else ()
     open_ones = [one for one in rows if one.standing in (ReviewState.PENDING, ReviewState.APPROVED)]
-    wanted = _words(about)
-    scored = [(len(wanted & _words(one.text)), one) for one in open_ones]
+    words = _words(about)
+    scored = [(len(words & _words(one.text)), one) for one in open_ones]
     best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
     return tuple(one for _, one in best[:SUGGESTED]), inspected.diagnostics
 
 
 def top_memories(engine: Engine, project: Project, about: str) -> tuple[Memory, ...]:
     """The memories that match best; they are not counted as recalled."""
-    now, wanted = engine.clock(), _words(about)
+    now, words = engine.clock(), _words(about)
     rows = engine.store.memories(within(project), MEMORIES_LOOKED_AT)
     # First by how much it is about the work, then by strength; pinned memories are always considered.
-    scored = [(len(wanted & _words(one.text)), strength(one, now), one) for one in rows]
+    scored = [(len(words & _words(one.text)), strength(one, now), one) for one in rows]
     fitting = [row for row in scored if row[0] or row[2].pinned]
     best = sorted(fitting, key=lambda row: (-row[0], -row[1], row[2].id))
     return tuple(one for _, _, one in best[:SUGGESTED])
@@ -151,8 +153,8 @@ def _came_with_the_clone(here: ContinuityFiles, name: LayerName) -> bool:
     return git.tracks(place.repository, path) is not False
 
 
-def _about(said: Summary) -> str:
-    return " ".join((said.goal, *said.of(Part.NEXT)))
+def _about(summary: Summary) -> str:
+    return " ".join((summary.goal, *summary.of(Part.NEXT)))
 
 
 def _words(text: str) -> set[str]:

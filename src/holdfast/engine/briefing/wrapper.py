@@ -38,9 +38,9 @@ def before(engine: Engine, project: Project) -> Ready:
             notes = (f"the dream snapshot is as it was: {error.message}",)
     if not config.continuity.auto_load:
         return Ready("", notes)
-    told = next_brief(engine, project)
-    brief = written(told, config.continuity.recovery_budget_chars) if told else None
-    redact = engine.redactor(project).of_session(told.session.key if told else "")
+    brief_input = next_brief(engine, project)
+    brief = written(brief_input, config.continuity.recovery_budget_chars) if brief_input else None
+    redact = engine.redactor(project).of_session(brief_input.session.key if brief_input else "")
     return Ready(redact(brief.text) if brief else "", notes)
 
 

@@ -31,7 +31,7 @@ NOTED: Final = 50
 
 def due(engine: Engine) -> Session | None:
     """A session that is over and not in the continuity yet, in a project whose settings ask for auto-save."""
-    known, now = _noted(engine), engine.clock()
+    saved_until, now = _saved_until(engine), engine.clock()
     # Housekeeping asks often: the settings of a project are read once.
     projects: dict[str, bool] = {}
     for session in engine.store.sessions(LOOKED_AT):
@@ -42,7 +42,7 @@ def due(engine: Engine) -> Session | None:
             projects[project] = engine.config(session.project).continuity.auto_save
         if (
             projects[project]
-            and known.get(_name(session), 0) < session.changed_at
+            and saved_until.get(_session_hash(session), 0) < session.changed_at
             and _wanted(engine, session)
         ):
             return session
@@ -51,7 +51,7 @@ def due(engine: Engine) -> Session | None:
 
 def save(engine: Engine, session: Session, means: Means) -> Outcome | None:
     """Merge a session's work into both layers; None if another process does that."""
-    if engine.home is None or not _taken(engine, session):
+    if engine.home is None or not _claim(engine, session):
         return None
     here = continuity.room(engine, engine.home, session.project)
     source = Source(Choice.PRIMARY, session.harness, Path(session.transcript), session.key)
@@ -75,22 +75,22 @@ def _wanted(engine: Engine, session: Session) -> bool:
     )
 
 
-def _taken(engine: Engine, session: Session) -> bool:
+def _claim(engine: Engine, session: Session) -> bool:
     """Whether this process is to save the session; noted first, so that a failure is not retried for ever."""
     with engine.store.writing():
-        known = _noted(engine)
-        if known.pop(_name(session), 0) >= session.changed_at:
+        saved_until = _saved_until(engine)
+        if saved_until.pop(_session_hash(session), 0) >= session.changed_at:
             return False
-        latest = dict([*known.items(), (_name(session), session.changed_at)][-NOTED:])
+        latest = dict([*saved_until.items(), (_session_hash(session), session.changed_at)][-NOTED:])
         engine.store.put_fact(SAVED, msgspec.json.encode(latest).decode())
     return True
 
 
-def _name(session: Session) -> str:
+def _session_hash(session: Session) -> str:
     """A hash of the session's key, so that nothing here reveals a forgotten session."""
     return hashlib.sha256(session.key.encode()).hexdigest()[:16]
 
 
-def _noted(engine: Engine) -> dict[str, int]:
-    told = engine.store.fact(SAVED)
-    return msgspec.json.decode(told, type=dict[str, int]) if told else {}
+def _saved_until(engine: Engine) -> dict[str, int]:
+    fact = engine.store.fact(SAVED)
+    return msgspec.json.decode(fact, type=dict[str, int]) if fact else {}

@@ -61,8 +61,8 @@ class ContinuityFiles:
 
     def entries(self) -> list[AuditEntry]:
         """The audit log, oldest first."""
-        told = list(audit_log.tail(self.log))[-ENTRIES_READ:]
-        return [entry for line in told if (entry := entry_of(line)) is not None]
+        lines = list(audit_log.tail(self.log))[-ENTRIES_READ:]
+        return [entry for line in lines if (entry := entry_of(line)) is not None]
 
     def markers(self) -> list[Marker]:
         """Generations that are missing in the audit log."""
@@ -105,8 +105,8 @@ def room(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
 
 def layers(here: ContinuityFiles) -> list[Layer]:
     """The layers that exist, the shared one first."""
-    found = (files.read(here.places, name) for name in LayerName)
-    return [layer for layer in found if layer is not None]
+    all_layers = (files.read(here.places, name) for name in LayerName)
+    return [layer for layer in all_layers if layer is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Readable:
 
 def readable(here: ContinuityFiles) -> Readable:
     """The readable layers: one that cannot be read does not hide the other."""
-    found: list[Layer] = []
+    layers_read: list[Layer] = []
     unreadable: list[str] = []
     for name in LayerName:
         try:
@@ -127,13 +127,13 @@ def readable(here: ContinuityFiles) -> Readable:
         except HoldfastError as error:
             unreadable.append(error.message)
         else:
-            found += [layer] if layer else []
-    return Readable(tuple(found), tuple(unreadable))
+            layers_read += [layer] if layer else []
+    return Readable(tuple(layers_read), tuple(unreadable))
 
 
-def layered(found: Sequence[Layer]) -> list[Layered]:
+def layered(every_layer: Sequence[Layer]) -> list[Layered]:
     """The layers with their paths and content."""
-    return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
+    return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in every_layer]
 
 
 def save(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
@@ -165,9 +165,9 @@ def restore(engine: Engine, here: ContinuityFiles, layer: LayerName, version: Pa
 def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode, means: Means) -> Outcome:
     scope, source = task.scope, task.source
     session = continuity_source.read(engine, source, here.project)
-    found = extract(engine, session, source, means)
+    extracted = extract(engine, session, source, means)
     redact = engine.redactor(here.project).of_session(source.session)
-    said = {name: redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}
+    summaries = {name: redacted(extracted.generated.layers[name], redact) for name in LAYERS[scope]}
     at = engine.clock()
     entry = AuditEntry(
         id=engine.new_id(),
@@ -175,13 +175,13 @@ def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode
         scope=scope,
         trigger=task.trigger,
         write_mode=mode,
-        configured=found.configured,
-        preferred=found.preferred,
-        actual=found.actual,
-        fallback=redact(found.fallback),
-        confidence=found.generated.confidence,
-        warnings=tuple(map(redact, found.generated.warnings)),
-        counts=found.generated.counts,
+        configured=extracted.configured,
+        preferred=extracted.preferred,
+        actual=extracted.actual,
+        fallback=redact(extracted.fallback),
+        confidence=extracted.generated.confidence,
+        warnings=tuple(map(redact, extracted.generated.warnings)),
+        counts=extracted.generated.counts,
         transcript=str(source.transcript),
         harness=source.harness,
         session=source.session,
@@ -189,10 +189,13 @@ def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode
     )
     with locked(here.places.journal):
         if mode is WriteMode.REPLACE:
-            _refuse_emptying(here, said, source)
+            _refuse_emptying(here, summaries, source)
         try:
             targets = _targets(here, scope, mode, at)
-            new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
+            new = {
+                name: (targets[name], _new_layer(here, name, summaries[name], mode, at))
+                for name in LAYERS[scope]
+            }
             if LayerName.LOCAL in targets:
                 # First, so that git never sees the file; if it cannot be excluded, nothing is written.
                 _hidden_from_git(engine, here, targets[LayerName.LOCAL])
@@ -201,25 +204,29 @@ def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode
             continuity_source.mark(here.recovery, entry, error.message)
             raise
     entry = replace(entry, written=tuple(map(str, written)))
-    return Outcome(entry, source, said, _accounted(here, entry))
+    return Outcome(entry, source, summaries, _log_generation(here, entry))
 
 
-def _made(here: ContinuityFiles, name: LayerName, said: Summary, mode: WriteMode, at: int) -> Merged:
+def _new_layer(here: ContinuityFiles, name: LayerName, summary: Summary, mode: WriteMode, at: int) -> Merged:
     """A layer merged with, or replaced by, the session's content."""
     if mode is WriteMode.REPLACE:
-        made = replaced(name, said)
+        merged_layer = replaced(name, summary)
     else:
         before = files.read(here.places, name)
-        made = (
-            merged(before.document, said, before.written) if before else merged(blank(name), said, Written())
+        merged_layer = (
+            merged(before.document, summary, before.written)
+            if before
+            else merged(blank(name), summary, Written())
         )
     day = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Merged(stamped(made.document, updated=day), made.written)
+    return Merged(stamped(merged_layer.document, updated=day), merged_layer.written)
 
 
-def _refuse_emptying(here: ContinuityFiles, said: Mapping[LayerName, Summary], source: Source) -> None:
+def _refuse_emptying(here: ContinuityFiles, summaries: Mapping[LayerName, Summary], source: Source) -> None:
     """Raise an error if a layer with content would be replaced by an empty one."""
-    emptied = [name for name, summary in said.items() if summary.is_empty() and _says_something(here, name)]
+    emptied = [
+        name for name, summary in summaries.items() if summary.is_empty() and _says_something(here, name)
+    ]
     if emptied:
         raise HoldfastError(
             f"`{source.transcript}` has nothing to say to the layer `{emptied[0]}`, so nothing was replaced",
@@ -232,8 +239,8 @@ def _says_something(here: ContinuityFiles, name: LayerName) -> bool:
     raw = here.places.target(name).read()
     if raw is None:
         return False
-    found = parse(raw.decode("utf-8", "replace"))
-    return isinstance(found, Unusable) or not is_blank(found)
+    document = parse(raw.decode("utf-8", "replace"))
+    return isinstance(document, Unusable) or not is_blank(document)
 
 
 def _targets(here: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
@@ -253,7 +260,7 @@ def redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
     return Summary(redact(summary.goal), items)
 
 
-def _accounted(here: ContinuityFiles, entry: AuditEntry) -> Marker | None:
+def _log_generation(here: ContinuityFiles, entry: AuditEntry) -> Marker | None:
     """Log the generation. If that fails, leave a marker; otherwise remove this source's marker."""
     try:
         audit_log.append(here.log, entry.as_json())

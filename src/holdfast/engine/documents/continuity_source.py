@@ -80,13 +80,15 @@ def named(transcript: Path, harness: str) -> Source:
 
 def latest_primary(engine: Engine, project: Project, environment: Mapping[str, str] = NO_VARIABLES) -> Source:
     """The transcript of the project's latest primary session, even if no hook ever reported it."""
-    known = primary(engine, project)
-    source = Source(Choice.PRIMARY, known.harness, Path(known.transcript), known.key) if known else None
+    session = primary(engine, project)
+    source = (
+        Source(Choice.PRIMARY, session.harness, Path(session.transcript), session.key) if session else None
+    )
     since = _changed_at(harnesses.reader(source.harness), source.transcript) if source else 0
-    found = _on_disk(engine, project, environment, since) or source
-    if found is None:
+    latest_source = _on_disk(engine, project, environment, since) or source
+    if latest_source is None:
         raise HoldfastError("no session of this project is known", "name a transcript with --transcript FILE")
-    return found
+    return latest_source
 
 
 def _on_disk(engine: Engine, project: Project, environment: Mapping[str, str], since: int) -> Source | None:
@@ -120,14 +122,14 @@ def _newest_transcripts(
     user_home: Path, environment: Mapping[str, str], since: int
 ) -> list[tuple[Reader, Path]]:
     """The transcripts of this user's harnesses that changed after that time, the newest first."""
-    found = [
+    dated = [
         (changed_at, harness, path)
         for harness in map(harnesses.reader, harnesses.readable())
         for root in harness.transcript_roots(user_home, environment)
         for path in harness.transcripts(root)
         if (changed_at := _changed_at(harness, path)) > since
     ]
-    return [(harness, path) for _, harness, path in sorted(found, key=lambda one: one[0], reverse=True)]
+    return [(harness, path) for _, harness, path in sorted(dated, key=lambda one: one[0], reverse=True)]
 
 
 def _changed_at(harness: Reader, path: Path) -> int:
@@ -139,9 +141,9 @@ def _changed_at(harness: Reader, path: Path) -> int:
 def primary(engine: Engine, project: Project) -> Session | None:
     """The project's latest primary session that has a transcript, in this worktree if there is one."""
     sessions = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_SEARCHED)
-    found = [session for session in sessions if session.transcript and is_primary(engine, session)]
-    here = [session for session in found if session.project.worktree_id == project.worktree_id]
-    return next(iter(here or found), None)
+    candidates = [session for session in sessions if session.transcript and is_primary(engine, session)]
+    here = [session for session in candidates if session.project.worktree_id == project.worktree_id]
+    return next(iter(here or candidates), None)
 
 
 def is_primary(engine: Engine, session: Session) -> bool:
@@ -162,9 +164,9 @@ def trusted(
     pending = [marker for marker in markers if marker.entry.scope is scope]
     if pending:
         newest = max(pending, key=lambda marker: marker.entry.at)
-        return _noted(Choice.MARKER, newest.entry)
+        return _source_of(Choice.MARKER, newest.entry)
     entry = latest(log, scope)
-    return _noted(Choice.AUDIT, entry) if entry else latest_primary(engine, project, environment)
+    return _source_of(Choice.AUDIT, entry) if entry else latest_primary(engine, project, environment)
 
 
 def read(engine: Engine, source: Source, project: Project) -> Session:
@@ -181,10 +183,10 @@ def read(engine: Engine, source: Source, project: Project) -> Session:
                 f"{error.message}; the {source.choice} names it",
                 "name another transcript with --transcript FILE",
             ) from error
-        kept = engine.store.session(source.session) if source.choice is Choice.PRIMARY else None
-        if kept is None or kept.trail.is_empty():
+        stored_session = engine.store.session(source.session) if source.choice is Choice.PRIMARY else None
+        if stored_session is None or stored_session.trail.is_empty():
             raise
-        folded = kept
+        folded = stored_session
     return replace(folded, project=project)
 
 
@@ -198,19 +200,19 @@ def events(engine: Engine, source: Source) -> tuple[Event, ...]:
         return tuple(engine.store.events(source.session, EVERY))
 
 
-def _noted(choice: Choice, entry: AuditEntry) -> Source:
+def _source_of(choice: Choice, entry: AuditEntry) -> Source:
     return Source(choice, entry.harness, Path(entry.transcript), entry.session)
 
 
 def markers(folder: Path) -> list[Marker]:
     """The markers of generations missing in the audit log, one for each source and set of layers."""
-    found: list[Marker] = []
+    all_markers: list[Marker] = []
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        told = json.loads(atomic.read(path) or b"{}")
-        entry = entry_of(told.get("entry", {}))
+        content = json.loads(atomic.read(path) or b"{}")
+        entry = entry_of(content.get("entry", {}))
         if entry is not None:
-            found.append(Marker(path, entry, str(told.get("reason", ""))))
-    return found
+            all_markers.append(Marker(path, entry, str(content.get("reason", ""))))
+    return all_markers
 
 
 def mark(folder: Path, entry: AuditEntry, reason: str) -> Marker:

@@ -63,15 +63,15 @@ def build(engine: Engine, here: ContinuityFiles, subagent: Source | None = None)
     """Collect candidates from the continuity or, blocked at first, from a subagent's transcript."""
     at = engine.clock()
     with locked(_folder(here)):
-        found = layers(here)
+        continuity = layers(here)
         fresh = [
             one
-            for layer in layered(found)
+            for layer in layered(continuity)
             for one in candidates(layer.summary, layer_source(layer.name), blocked=False, at=at)
         ]
         if subagent is not None:
             fresh += _of_subagent(engine, here, subagent, at)
-        prints = {str(layer.target.whole): _print(layer.target.read()) for layer in found}
+        prints = {str(layer.target.whole): _print(layer.target.read()) for layer in continuity}
         before = _read(here)
         snapshot = Snapshot(at, prints, tuple(rebuilt(before.candidates if before else (), fresh)))
         _write(here, snapshot)
@@ -118,13 +118,13 @@ def prepared(here: ContinuityFiles, candidate: Candidate, file: str = "") -> Pro
 
 def find(rows: Sequence[Candidate], id: str) -> Candidate:
     """The candidate with that id, or with the only id that begins with it."""
-    found = [one for one in rows if one.id.startswith(id)] if id else []
-    if len(found) != 1:
+    matches = [one for one in rows if one.id.startswith(id)] if id else []
+    if len(matches) != 1:
         hint = "`holdfast dream candidates` lists them"
-        if found:
+        if matches:
             raise HoldfastError(f"several candidates begin with `{id}`", hint)
         raise NotThere(f"there is no candidate `{id}`", hint)
-    return found[0]
+    return matches[0]
 
 
 def as_json(candidate: Candidate) -> dict[str, Any]:
@@ -136,10 +136,12 @@ def _of_subagent(engine: Engine, here: ContinuityFiles, source: Source, at: int)
     session = continuity_source.read(engine, source, here.project)
     redact = engine.redactor(here.project).of_session(source.session)
     summaries = generated(session).layers.values()
-    found = (
-        one for said in summaries for one in candidates(said, str(source.transcript), blocked=True, at=at)
+    all_candidates = (
+        one
+        for summary in summaries
+        for one in candidates(summary, str(source.transcript), blocked=True, at=at)
     )
-    return [replace(one, text=redact(one.text)) for one in found]
+    return [replace(one, text=redact(one.text)) for one in all_candidates]
 
 
 def _promoted(engine: Engine, here: ContinuityFiles, candidate: Candidate, file: str) -> str:
@@ -147,15 +149,15 @@ def _promoted(engine: Engine, here: ContinuityFiles, candidate: Candidate, file:
     if candidate.lane is Destination.DURABLE:
         return remember(engine, here.project, MemoryRequest(candidate.text), source="dream").memory.id
     target = file or _instruction_file(here)
-    shown = proposal(candidate, target, _content(here, target))
-    atomic.write(_folder(here) / "proposals" / f"{candidate.id}.json", json.dumps(asdict(shown)).encode())
+    change = proposal(candidate, target, _content(here, target))
+    atomic.write(_folder(here) / "proposals" / f"{candidate.id}.json", json.dumps(asdict(change)).encode())
     return target
 
 
 def _instruction_file(here: ContinuityFiles) -> str:
     root = Path(here.project.root)
-    known = harnesses.instruction_files()
-    return next((name for name in known if (root / name).is_file()), known[0])
+    file_names = harnesses.instruction_files()
+    return next((name for name in file_names if (root / name).is_file()), file_names[0])
 
 
 def _content(here: ContinuityFiles, file: str) -> str:
@@ -176,9 +178,9 @@ def _read(here: ContinuityFiles) -> Snapshot | None:
     if raw is None:
         return None
     try:
-        told = json.loads(raw)
-        rows = tuple(_candidate(row) for row in told["candidates"])
-        return Snapshot(int(told["built_at"]), dict(told["sources"]), rows)
+        content = json.loads(raw)
+        rows = tuple(_candidate(row) for row in content["candidates"])
+        return Snapshot(int(content["built_at"]), dict(content["sources"]), rows)
     except (ValueError, KeyError, TypeError) as error:
         raise HoldfastError(
             f"`{path}` cannot be read: {error}", "put it aside and run `holdfast dream build`"
@@ -192,8 +194,8 @@ def _candidate(row: dict[str, Any]) -> Candidate:
 
 def _write(here: ContinuityFiles, snapshot: Snapshot) -> None:
     rows = [as_json(one) for one in snapshot.candidates]
-    told = {"built_at": snapshot.built_at, "sources": snapshot.sources, "candidates": rows}
-    atomic.write(_folder(here) / "snapshot.json", json.dumps(told, ensure_ascii=False, indent=1).encode())
+    content = {"built_at": snapshot.built_at, "sources": snapshot.sources, "candidates": rows}
+    atomic.write(_folder(here) / "snapshot.json", json.dumps(content, ensure_ascii=False, indent=1).encode())
 
 
 def _folder(here: ContinuityFiles) -> Path:

@@ -55,5 +55,5 @@ def _by_model(
     if not rules.counts.total:
         return Failed(NOTHING_TO_ASK)
     events = continuity_source.events(engine, source)
-    asked = Question(question(session, tuple(turns_told(events))), session.model, answer_schema())
-    return ask(engine, session.project, asked, lambda text, _: answer(text, session, rules), means)
+    prompt = Question(question(session, tuple(turns_told(events))), session.model, answer_schema())
+    return ask(engine, session.project, prompt, lambda text, _: answer(text, session, rules), means)

@@ -94,8 +94,8 @@ def create(
     if not purpose.strip():
         raise HoldfastError("a handoff needs a purpose", "say what the next session is to do with it")
     redact = engine.redactor(project).of_session(session.key)
-    told = BriefInput(Reason.STARTUP, session, engine.clock(), words=words_of(engine, session))
-    told = checked(told, redact, root_now(engine.store, session.project))
+    brief_input = BriefInput(Reason.STARTUP, session, engine.clock(), words=words_of(engine, session))
+    brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
     now = git_position(project) or GitState("", "", (), ())
     head = Head(
         purpose=purpose,
@@ -105,72 +105,72 @@ def create(
         branch=now.branch,
         commit=now.head,
     )
-    made = _verifiable(filled(told, events, head, words), Path(project.root))
-    return _written(project, redact(render(made)), now, redact(purpose), engine.clock())
+    document = _verifiable(filled(brief_input, events, head, words), Path(project.root))
+    return _written(project, redact(render(document)), now, redact(purpose), engine.clock())
 
 
 def every(project: Project) -> list[HandoffFile]:
     """The handoffs of all worktrees of a project, the newest first."""
-    found = [one for root in roots(project) for one in _in(root)]
-    return sorted(found, key=lambda one: (one.head.created, one.name), reverse=True)
+    files_found = [one for root in roots(project) for one in _in(root)]
+    return sorted(files_found, key=lambda one: (one.head.created, one.name), reverse=True)
 
 
 def find(project: Project, name: str) -> HandoffFile:
     """The handoff with that name; without a name, the newest that was not picked up."""
-    known = every(project)
+    handoffs = every(project)
     if not name:
-        waiting = [one for one in known if one.head.is_open]
+        waiting = [one for one in handoffs if one.head.is_open]
         if not waiting:
-            raise HoldfastError("no handoff is open", _there_are(known))
+            raise HoldfastError("no handoff is open", _list_hint(handoffs))
         return waiting[0]
-    names = matching((one.name for one in known), name)
-    meant = [one for one in known if one.name in names]
-    if len({one.path for one in meant}) == 1:
-        return meant[0]
-    if not meant:
-        raise NotThere(f"there is no handoff `{name}`", _there_are(known))
+    names = matching((one.name for one in handoffs), name)
+    matches = [one for one in handoffs if one.name in names]
+    if len({one.path for one in matches}) == 1:
+        return matches[0]
+    if not matches:
+        raise NotThere(f"there is no handoff `{name}`", _list_hint(handoffs))
     raise HoldfastError(
         f"several handoffs are named like `{name}`: {', '.join(sorted(names)[:5])}", "say more of the name"
     )
 
 
-def _there_are(known: Sequence[HandoffFile]) -> str:
+def _list_hint(handoffs: Sequence[HandoffFile]) -> str:
     """A hint that lists the handoffs."""
-    if not known:
+    if not handoffs:
         return "there are none yet; `holdfast handoff create PURPOSE` writes one"
-    names = ", ".join(f"`{one.name.removesuffix('.md')}`" for one in known[:NAMES_SHOWN])
+    names = ", ".join(f"`{one.name.removesuffix('.md')}`" for one in handoffs[:NAMES_SHOWN])
     return f"name one: {names}; `holdfast handoff list` shows all"
 
 
-def verified(project: Project, found: HandoffFile) -> list[Finding]:
+def verified(project: Project, handoff_file: HandoffFile) -> list[Finding]:
     """Compare a handoff's statements with the worktree in which it is picked up."""
     place = git.find(project.root)
     findings = [
-        _conflict(found.text),
-        _branch(project, found.head),
-        _commits(place.repository if place else None, found.head),
+        _conflict(handoff_file.text),
+        _branch(project, handoff_file.head),
+        _commits(place.repository if place else None, handoff_file.head),
     ]
-    findings += [_check(Path(project.root), check) for check in checks_in(found.text)]
-    findings += map(_doubt, doubts_in(found.text))
+    findings += [_check(Path(project.root), check) for check in checks_in(handoff_file.text)]
+    findings += map(_doubt, doubts_in(handoff_file.text))
     return [finding for finding in findings if finding is not None]
 
 
 def verdict(findings: Sequence[Finding]) -> Verdict:
     """The verdict of all findings together; unknown if nothing could be checked."""
-    said = {finding.verdict for finding in findings} or {Verdict.UNKNOWN}
-    return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in said), Verdict.VERIFIED)
+    verdicts = {finding.verdict for finding in findings} or {Verdict.UNKNOWN}
+    return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in verdicts), Verdict.VERIFIED)
 
 
-def pick_up(engine: Engine, found: HandoffFile, session: Session | None) -> HandoffFile:
+def pick_up(engine: Engine, handoff_file: HandoffFile, session: Session | None) -> HandoffFile:
     """Mark a handoff as consumed, and store which session continues which."""
     by = f"session {session.key}" if session else "a person"
-    text = consumed(found.text, iso(engine.clock()), by)
-    worktree.write(found.root, f"{FOLDER}/{found.name}", text.encode(errors="replace"))
-    before = found.head.session
+    text = consumed(handoff_file.text, iso(engine.clock()), by)
+    worktree.write(handoff_file.root, f"{FOLDER}/{handoff_file.name}", text.encode(errors="replace"))
+    before = handoff_file.head.session
     if session and before and before != session.key and engine.store.lineage(session.key) is None:
         with engine.store.writing():
             engine.store.add_lineage(Lineage(session.key, before, "handoff", engine.clock()))
-    return replace(found, text=text, head=head_of(text) or found.head)
+    return replace(handoff_file, text=text, head=head_of(text) or handoff_file.head)
 
 
 def handed_off(project: Project, session: Session) -> bool:
@@ -183,25 +183,25 @@ def roots(project: Project) -> list[Path]:
     place = git.find(project.root)
     if place is None or place.repository is None:
         return [Path(project.root)]
-    known = git.worktrees(place.repository)
-    main = _main(known, place.repository)
-    return list(dict.fromkeys((main, *(one.root for one in known), Path(project.root))))
+    worktrees = git.worktrees(place.repository)
+    main = _main(worktrees, place.repository)
+    return list(dict.fromkeys((main, *(one.root for one in worktrees), Path(project.root))))
 
 
-def _main(known: Sequence[Repository], here: Repository) -> Path:
+def _main(worktrees: Sequence[Repository], here: Repository) -> Path:
     """The main worktree; for a bare repository the one with its branch, else the current one, if any."""
-    main = [one.root for one in known if one.git_dir == one.common_dir]
+    main = [one.root for one in worktrees if one.git_dir == one.common_dir]
     if main:
         return main[0]
     usual = git.head(Repository(here.common_dir, here.common_dir, here.common_dir))[0]
-    of_branch = [one.root for one in known if usual and git.head(one)[0] == usual]
-    ours = [one.root for one in known if one.root == here.root]
-    return (of_branch or ours or [one.root for one in known] or [here.root])[0]
+    of_branch = [one.root for one in worktrees if usual and git.head(one)[0] == usual]
+    current = [one.root for one in worktrees if one.root == here.root]
+    return (of_branch or current or [one.root for one in worktrees] or [here.root])[0]
 
 
 def _in(root: Path) -> list[HandoffFile]:
     place = git.find(str(root))
-    found: list[HandoffFile] = []
+    files_found: list[HandoffFile] = []
     for name in worktree.listed(root, FOLDER):
         try:
             text = (worktree.read(root, f"{FOLDER}/{name}") or b"").decode("utf-8", "replace")
@@ -211,8 +211,8 @@ def _in(root: Path) -> list[HandoffFile]:
         if head is not None:
             repository = place.repository if place else None
             tracked = git.tracks(repository, f"{FOLDER}/{name}") is not False if repository else False
-            found.append(HandoffFile(root, name, text, head, tracked))
-    return found
+            files_found.append(HandoffFile(root, name, text, head, tracked))
+    return files_found
 
 
 def _written(project: Project, text: str, now: GitState, purpose: str, at: int) -> HandoffFile:
@@ -229,12 +229,12 @@ def _written(project: Project, text: str, now: GitState, purpose: str, at: int) 
     return HandoffFile(root, name, text, head or Head(purpose), is_tracked=False)
 
 
-def _verifiable(made: Handoff, root: Path) -> Handoff:
+def _verifiable(document: Handoff, root: Path) -> Handoff:
     """The handoff with only those checks that hold now: others cannot be verified later."""
-    kept = [check for check in made.checks if _holds(root, check) is Verdict.VERIFIED]
-    files = [Check(check.path) for check in made.checks if check not in kept]
+    checks = [check for check in document.checks if _holds(root, check) is Verdict.VERIFIED]
+    files = [Check(check.path) for check in document.checks if check not in checks]
     there = [check for check in files if _holds(root, check) is Verdict.VERIFIED]
-    return replace(made, checks=(*kept, *there))
+    return replace(document, checks=(*checks, *there))
 
 
 def _holds(root: Path, check: Check) -> Verdict:

@@ -90,9 +90,11 @@ class CheckedLedger:
 
 def rules(own: Settings, *, decided: bool, root: Path, environment: Mapping[str, str]) -> Rules:
     """The rules that hold for a worktree; `decided` if the user's own settings turn the ledger on or off."""
-    found = agents_yml.read(root, environment)
-    allowed = own.ledger if decided else bool(found.asked.ledger)
-    return Rules(allowed, own.ledger_path or found.asked.ledger_path or DEFAULT_PATH, found.warnings)
+    project_file = agents_yml.read(root, environment)
+    allowed = own.ledger if decided else bool(project_file.asked.ledger)
+    return Rules(
+        allowed, own.ledger_path or project_file.asked.ledger_path or DEFAULT_PATH, project_file.warnings
+    )
 
 
 def place_of(home: Path, project: Project, path: str) -> Place:
@@ -110,12 +112,17 @@ def save(
     redact = engine.redactor(project).of_session(session.key if session else "")
     with place.alone():
         text = files.read_to_change(place) or ""
-        ours = _ours(place, session)
-        known = _known(engine, project, session, read(parse(text)), _saved_at(place, parse(text)))
-        known = replace(
-            known, given=_redacted(given, redact), ours=ours, found=_redacted(known.found, redact)
+        own_entries = _own_entries(place, session)
+        ledger_input = _ledger_input(
+            engine, project, session, read(parse(text)), _saved_at(place, parse(text))
         )
-        after = merged(parse(text), known, _iso(at))
+        ledger_input = replace(
+            ledger_input,
+            given=_redacted(given, redact),
+            ours=own_entries,
+            found=_redacted(ledger_input.found, redact),
+        )
+        after = merged(parse(text), ledger_input, _iso(at))
         keep_out_of_git(engine, project, place.path)
         files.write(place, render(after.document), after.ours, at, session.key if session else "", redact)
     return SavedLedger(place.path, read(after.document))
@@ -203,7 +210,7 @@ def leading(
     if looked.came_with_the_clone:
         redact = engine.redactor(project).of_session(own)
         return StrangeLedger(place.path, _redacted(looked.ledger, redact))
-    if _is_anothers(engine, place, {own, before.key if before else ""}):
+    if _belongs_to_other_session(engine, place, {own, before.key if before else ""}):
         return None
     here = before is not None and before.project.worktree_id == project.worktree_id
     worked_until = before.changed_at if before and here else 0
@@ -225,22 +232,22 @@ def _rules(engine: Engine, project: Project) -> Rules:
     return rules(config.session, decided=decided, root=Path(project.root), environment={})
 
 
-def _known(
+def _ledger_input(
     engine: Engine, project: Project, session: Session | None, there: Ledger, saved_at: int
 ) -> LedgerInput:
     """What is known of a session, and of the files that a ledger names."""
     if session is None:
         states = file_states(project.root, map(_path, there.files))
         return LedgerInput(file_doubts=file_doubts(there.files, {}, states, 0, saved_at))
-    told = BriefInput(Reason.CLEAR, session, engine.clock(), words=words_of(engine, session))
+    brief_input = BriefInput(Reason.CLEAR, session, engine.clock(), words=words_of(engine, session))
     redact = engine.redactor(project).of_session(session.key)
-    told = checked(told, redact, root_now(engine.store, session.project))
-    found = filled(told)
-    touched = {key_of(relative(touch.path, told)): touch.at for touch in session.trail.files}
-    paths = dict.fromkeys(map(_path, (*there.files, *found.files)))
+    brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
+    content = filled(brief_input)
+    touched = {key_of(relative(touch.path, brief_input)): touch.at for touch in session.trail.files}
+    paths = dict.fromkeys(map(_path, (*there.files, *content.files)))
     states = file_states(project.root, paths)
     return LedgerInput(
-        found=found,
+        found=content,
         file_doubts=file_doubts(there.files, touched, states, session.changed_at, saved_at),
         is_settled=lambda text: is_settled(text, session.trail),
     )
@@ -253,22 +260,24 @@ def by_agent(given: Ledger, session: Session) -> Ledger:
 
 def words_of(engine: Engine, session: Session) -> tuple[Utterance, ...]:
     """The session's last digest in the words of its agent or user."""
-    taken = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    checkpoints = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
     own = (Trigger.AGENT, Trigger.EXPLICIT)
     return tuple(
-        Utterance(one.words, one.created_at, one.id) for one in taken if one.words and one.trigger in own
+        Utterance(one.words, one.created_at, one.id)
+        for one in checkpoints
+        if one.words and one.trigger in own
     )[:1]
 
 
-def _ours(place: Place, session: Session | None) -> Ledger:
+def _own_entries(place: Place, session: Session | None) -> Ledger:
     """The entries that Holdfast wrote, without another session's questions, which only the user answers."""
-    ours = files.ours(place)
+    own_entries = files.ours(place)
     last = next((version.writer for version in files.versions(place) if version.writer != files.BY_HAND), "")
     same = session is not None and files.writer(session.key) == last
-    return ours if same else replace(ours, questions=())
+    return own_entries if same else replace(own_entries, questions=())
 
 
-def _is_anothers(engine: Engine, place: Place, own: set[str]) -> bool:
+def _belongs_to_other_session(engine: Engine, place: Place, own: set[str]) -> bool:
     """Whether the ledger belongs to another session that is still live."""
     last = next((version.writer for version in files.versions(place)), "")
     others = (other for other in engine.store.live_sessions() if other.key not in own)
@@ -277,23 +286,25 @@ def _is_anothers(engine: Engine, place: Place, own: set[str]) -> bool:
 
 def _came_with_the_clone(place: Place, project: Project, redacted: str) -> bool:
     """Whether the file's author is unknown: git tracks it or may track it, and Holdfast did not write it."""
-    kept = files.versions(place)
-    if kept and kept[0].text() == redacted:
+    versions = files.versions(place)
+    if versions and versions[0].text() == redacted:
         return False
-    found = git.find(project.root)
-    if found is None or found.repository is None:
-        return not kept
-    return git.tracks(found.repository, place.path) is not False
+    repository_place = git.find(project.root)
+    if repository_place is None or repository_place.repository is None:
+        return not versions
+    return git.tracks(repository_place.repository, place.path) is not False
 
 
 def _moves(project: Project, ledger: Ledger, redact: Callable[[str], str]) -> list[str]:
     """Notices of the branch and commit that are checked out now, if the ledger names others."""
     now = git_position(project)
-    said = {words[0]: words[1].strip("`") for entry in ledger.ids if len(words := entry.text.split()) == 2}
+    recorded = {
+        words[0]: words[1].strip("`") for entry in ledger.ids if len(words := entry.text.split()) == 2
+    }
     moves: list[str] = []
     if now is None:
         return moves
-    branch, commit = said.get("branch", ""), said.get("commit", "")
+    branch, commit = recorded.get("branch", ""), recorded.get("commit", "")
     if branch and branch != now.branch and redact(now.branch) == now.branch:
         moves.append(f"the branch was `{branch}`, now it is `{now.branch or 'detached'}`.")
     if commit and now.head and not now.head.startswith(commit):
@@ -327,8 +338,8 @@ def _saved_at(place: Place, document: Document) -> int:
         moment = datetime.fromisoformat(updated(document))
     except ValueError:
         return by_hand
-    said = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return max(round(said * 1000), by_hand)
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return max(round(seconds * 1000), by_hand)
 
 
 def _iso(at: int) -> str:

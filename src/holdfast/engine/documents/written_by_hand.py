@@ -40,19 +40,21 @@ def print_to_give(engine: Engine, project: Project, text: str) -> str:
     return print_of(text) if redact(text) == text else NOT_WHOLE
 
 
-def layer_text(room: ContinuityFiles, layer: LayerName) -> str:
+def layer_text(continuity: ContinuityFiles, layer: LayerName) -> str:
     """The text of a layer; empty if there is none."""
-    return (room.places.target(layer).read() or b"").decode("utf-8", "replace")
+    return (continuity.places.target(layer).read() or b"").decode("utf-8", "replace")
 
 
-def put_layer(engine: Engine, room: ContinuityFiles, layer: LayerName, text: str, made_from: str) -> None:
+def put_layer(
+    engine: Engine, continuity: ContinuityFiles, layer: LayerName, text: str, made_from: str
+) -> None:
     """Replace a layer with this text; PathRefused if it cannot be parsed, or the layer has changed."""
-    redact = engine.redactor(room.project).of_session("")
-    with locked(room.places.journal):
-        _refuse_another(layer_text(room, layer), made_from)
-        target = room.places.target(layer)
+    redact = engine.redactor(continuity.project).of_session("")
+    with locked(continuity.places.journal):
+        _refuse_another(layer_text(continuity, layer), made_from)
+        target = continuity.places.target(layer)
         document = files.document(target.whole, redact(text).encode(errors="replace"))
-        files.write(room.places, {layer: (target, Merged(document, Written()))}, engine.clock())
+        files.write(continuity.places, {layer: (target, Merged(document, Written()))}, engine.clock())
 
 
 def put_ledger(engine: Engine, place: Place, project: Project, text: str, made_from: str) -> None:
@@ -69,6 +71,4 @@ def _refuse_another(there: str, made_from: str) -> None:
     if made_from == NOT_WHOLE:
         raise PathRefused("there is a secret in it, which is not shown", "edit the file itself")
     if print_of(there) != made_from:
-        raise PathRefused(
-            "somebody else has changed it meanwhile", "load it again, and make your change there"
-        )
+        raise PathRefused("it was changed meanwhile", "load it again, and make your change there")

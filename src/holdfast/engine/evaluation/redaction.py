@@ -66,12 +66,12 @@ def ours(text: str) -> Iterator[tuple[int, int]]:
 
 def recall(labels: Iterable[Labelled], finder: Finder = ours) -> dict[str, Share]:
     """The share of labelled secrets that are removed, for each family and in total."""
-    gone: dict[str, list[bool]] = {name: [] for name in (ALL, *Family)}
+    removed: dict[str, list[bool]] = {name: [] for name in (ALL, *Family)}
     for label in labels:
         is_gone = label.value not in without(label.text, finder)
-        gone[label.family].append(is_gone)
-        gone[ALL].append(is_gone)
-    return {name: Share(sum(each), len(each)) for name, each in gone.items()}
+        removed[label.family].append(is_gone)
+        removed[ALL].append(is_gone)
+    return {name: Share(sum(each), len(each)) for name, each in removed.items()}
 
 
 def missed(labels: Iterable[Labelled], finder: Finder = ours) -> list[Labelled]:
@@ -106,20 +106,20 @@ def of_unknown_services(labels: Iterable[Labelled]) -> Iterator[Labelled]:
             yield label
             continue
         others = label.text.split(label.value)
-        value, places = _of_no_one(label.value), [_SERVICE.sub(_other_hook_events, each) for each in others]
+        value, places = _of_no_one(label.value), [_SERVICE.sub(_other_letters, each) for each in others]
         yield replace(label, text=value.join(places), value=value)
 
 
 def _of_no_one(value: str) -> str:
     if value.startswith("eyJ") or _HEXADECIMAL.fullmatch(value):
         return value
-    other = _PREFIX.sub(_other_hook_events, _MARK.sub(_other_hook_events, value))
+    other = _PREFIX.sub(_other_letters, _MARK.sub(_other_letters, value))
     # A prefix may become another one that is known.
-    return _PREFIX.sub(_other_hook_events, other) if known_at(other, 0) else other
+    return _PREFIX.sub(_other_letters, other) if known_at(other, 0) else other
 
 
-def _other_hook_events(found: re.Match[str]) -> str:
-    return found[0].translate(_OTHER_LETTERS)
+def _other_letters(match: re.Match[str]) -> str:
+    return match[0].translate(_OTHER_LETTERS)
 
 
 # Each letter is moved nine places in the alphabet, so that moving twice still changes it.

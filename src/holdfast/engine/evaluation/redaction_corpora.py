@@ -65,14 +65,14 @@ _USER_BEFORE: Final = re.compile(r"(?:user ?id|uid|user ?name|user)[ =:\"']{1,6}
 
 def labelled(data: Path) -> list[Labelled]:
     """Every labelled secret below folders named `secrets`, each once for each rule."""
-    found: dict[tuple[str, str], Labelled] = {}
+    labels: dict[tuple[str, str], Labelled] = {}
     for path in sorted(data.rglob("*")):
         if "secrets" not in (data.resolve().name, *path.relative_to(data).parts):
             continue
         for one in _in_file(path):
             if one.value and not _NO_SECRETS.match(one.rule) and not _NO_VALUE.match(one.value):
-                found.setdefault((one.rule, one.value), one)
-    return list(found.values())
+                labels.setdefault((one.rule, one.value), one)
+    return list(labels.values())
 
 
 def family_of(rule: str) -> Family:
@@ -116,8 +116,8 @@ def _examples(rule: Mapping[str, Sequence[str]]) -> Iterator[Labelled]:
     except re.error:  # written for another engine
         return
     for example in rule.get("examples", ()):
-        found = pattern.search(example)
-        value = _secret_of(found, family_of(name)) if found else ""
+        match = pattern.search(example)
+        value = _secret_of(match, family_of(name)) if match else ""
         if value and not _USER_BEFORE.search(example, 0, example.find(value)):
             yield Labelled(family_of(name), name, value, example)
 
@@ -125,19 +125,19 @@ def _examples(rule: Mapping[str, Sequence[str]]) -> Iterator[Labelled]:
 def _pattern(text: str) -> re.Pattern[str]:
     """The pattern with its flags moved to the beginning, as Python requires."""
     flags, rest = "", text.strip()
-    while found := re.match(r"\(\?([imsx]+)\)", rest):
-        flags, rest = flags + found[1], rest[found.end() :].strip()
+    while flag_group := re.match(r"\(\?([imsx]+)\)", rest):
+        flags, rest = flags + flag_group[1], rest[flag_group.end() :].strip()
     return re.compile(f"(?{''.join(sorted(set(flags)))}){rest}" if flags else rest)
 
 
-def _secret_of(found: re.Match[str], family: Family) -> str:
+def _secret_of(match: re.Match[str], family: Family) -> str:
     """The last group of the match, or the second if a host follows user and password."""
-    groups = [number for number in range(1, found.re.groups + 1) if found[number]]
+    groups = [number for number in range(1, match.re.groups + 1) if match[number]]
     if family is Family.URLS and len(groups) == 3:
         # A password may hold an @: then it reaches to the last one before the path.
-        more = _MORE_PASSWORD.match(found.string, found.end(groups[1]))
-        return found[groups[1]] + (more[1] if more else "")
-    return found[groups[-1]] if groups else found[0]
+        more = _MORE_PASSWORD.match(match.string, match.end(groups[1]))
+        return match[groups[1]] + (more[1] if more else "")
+    return match[groups[-1]] if groups else match[0]
 
 
 _MORE_PASSWORD: Final = re.compile(r"(@[^\s/]*)@")
@@ -155,14 +155,14 @@ def rules_in(text: str) -> Iterator[dict[str, list[str]]]:
         line, number = lines[number], number + 1
         if line.lstrip().startswith("#"):
             continue
-        if named := _KEY.fullmatch(line):
+        if key_match := _KEY.fullmatch(line):
             if line.startswith("-"):
                 yield rule
                 rule = {}
-            key = named[1]
-        found = named or _ITEM.fullmatch(line)
-        if found and found[found.lastindex or 0]:
-            scalar, number = _scalar(found[found.lastindex or 0], lines, number)
+            key = key_match[1]
+        match = key_match or _ITEM.fullmatch(line)
+        if match and match[match.lastindex or 0]:
+            scalar, number = _scalar(match[match.lastindex or 0], lines, number)
             rule.setdefault(key, []).append(scalar)
     yield rule
 
@@ -192,14 +192,14 @@ def clean_texts(data: Path) -> Iterator[str]:
 
 
 def _texts(event: Event) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
 
     def take(text: str) -> str:
-        found.append(text)
+        texts.append(text)
         return text
 
     map_text(event, take)
-    return found
+    return texts
 
 
 HEX: Final = "0123456789abcdef"

@@ -28,13 +28,13 @@ class Evaluation:
 
 def keep(store: Store, evaluation: Evaluation) -> None:
     """Store a result in place of the previous one."""
-    told = msgspec.json.encode({"at": evaluation.at, "report": evaluation.report}).decode()
+    fact = msgspec.json.encode({"at": evaluation.at, "report": evaluation.report}).decode()
     with store.writing():
-        store.put_fact(_FACT.format(evaluation.name), told)
+        store.put_fact(_FACT.format(evaluation.name), fact)
 
 
 def kept(store: Store) -> list[Evaluation]:
     """The stored results."""
     noted = ((name, store.fact(_FACT.format(name))) for name in NAMES)
-    found = [(name, msgspec.json.decode(fact)) for name, fact in noted if fact]
-    return [Evaluation(name, int(told["at"]), told["report"]) for name, told in found]
+    results = [(name, msgspec.json.decode(fact)) for name, fact in noted if fact]
+    return [Evaluation(name, int(result["at"]), result["report"]) for name, result in results]

@@ -110,12 +110,12 @@ def shelved(collection: Collection, embedder: Embedder) -> Generator[Library]:
         for turn, vector in zip(collection.turns, vectors, strict=True)
     ]
     alone = [replace(document, session="") for document in documents]
-    with _desk(documents, embedder) as engine, _desk(alone, embedder) as desk_alone:
+    with _engine_over(documents, embedder) as engine, _engine_over(alone, embedder) as desk_alone:
         yield Library({turn.id: turn for turn in collection.turns}, engine, desk_alone, embedder)
 
 
 @contextmanager
-def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Engine]:
+def _engine_over(documents: Iterable[Document], embedder: Embedder) -> Generator[Engine]:
     """An engine over these documents and nothing else, at a time when all of them are new."""
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         store = open_store(Path(folder, "store.db"), Path(folder, "backups"), 0)
@@ -142,21 +142,21 @@ def answered(collection: str, question: Question, library: Library) -> list[Ques
     rows: list[QuestionResult] = []
     for name, finder in FINDERS.items():
         began = time.perf_counter()
-        found = finder(library, question.text)
+        ids = finder(library, question.text)
         milliseconds = (time.perf_counter() - began) * 1000
-        measures = scores(question, [library.turns[id] for id in found])
+        measures = scores(question, [library.turns[id] for id in ids])
         rows.append(QuestionResult(name, collection, question.category, measures, milliseconds))
     return rows
 
 
-def scores(question: Question, found: Sequence[Turn]) -> dict[str, float | None]:
+def scores(question: Question, turns: Sequence[Turn]) -> dict[str, float | None]:
     """Every measure of the turns found for a question, which are ordered best first."""
-    right = [turn.counts_as in question.evidence for turn in found]
+    right = [turn.counts_as in question.evidence for turn in turns]
     return {
-        **{f"r{k}": _share(question.evidence, {turn.counts_as for turn in found[:k]}) for k in (5, 10)},
+        **{f"r{k}": _share(question.evidence, {turn.counts_as for turn in turns[:k]}) for k in (5, 10)},
         "hit1": float(any(right[:1])),
         "mrr": 1 / (right.index(True) + 1) if any(right) else 0.0,
-        **{f"answer{k}": _told(question.answer, found[:k]) for k in (5, 10)},
+        **{f"answer{k}": _answer_share(question.answer, turns[:k]) for k in (5, 10)},
     }
 
 
@@ -169,17 +169,17 @@ def means(rows: Iterable[QuestionResult]) -> dict[str, Mean]:
     return {name: mean(row.measures[name] for row in rows) for name in MEASURES}
 
 
-def _told(answer: str, found: Iterable[Turn]) -> float | None:
+def _answer_share(answer: str, turns: Iterable[Turn]) -> float | None:
     """The share of an answer's content words that the turns contain; None if none are expected."""
     words = content_words(answer)
-    return _share(words, content_words("\n".join(turn.text for turn in found))) if words else None
+    return _share(words, content_words("\n".join(turn.text for turn in turns))) if words else None
 
 
-def _share(wanted: frozenset[str], found: Iterable[str]) -> float:
-    return len(wanted.intersection(found)) / len(wanted)
+def _share(expected: frozenset[str], actual: Iterable[str]) -> float:
+    return len(expected.intersection(actual)) / len(expected)
 
 
-def _ours(library: Library, question: str) -> list[str]:
+def _by_recall(library: Library, question: str) -> list[str]:
     return _recalled(library.engine, question)
 
 
@@ -189,8 +189,8 @@ def _each_alone(library: Library, question: str) -> list[str]:
 
 
 def _recalled(engine: Engine, question: str) -> list[str]:
-    found = look_up(engine, PROJECT, Query(question, limit=DEPTH, kinds=(RECORD,)))
-    return [finding.id for finding in found]
+    findings = look_up(engine, PROJECT, Query(question, limit=DEPTH, kinds=(RECORD,)))
+    return [finding.id for finding in findings]
 
 
 def _grep(library: Library, question: str) -> list[str]:
@@ -202,7 +202,7 @@ def _grep(library: Library, question: str) -> list[str]:
 
 OURS: Final = "holdfast"
 FINDERS: Final[Mapping[str, Finder]] = {
-    OURS: _ours,
+    OURS: _by_recall,
     "holdfast_alone": _each_alone,
     "keywords": lambda library, question: list(library.by_words(question, DEPTH)),
     "meaning": lambda library, question: list(library.by_meaning(question, DEPTH)),

@@ -67,7 +67,7 @@ def sets(data: Path) -> dict[str, list[Collection]]:
     if data.resolve().name == DEVMEMBENCH:
         folders.insert(0, data)
     dev = [one for folder in folders for one in _devmembench(folder)]
-    return {name: found for name, found in ((LOCOMO, locomo), (DEVMEMBENCH, dev)) if found}
+    return {name: collections for name, collections in ((LOCOMO, locomo), (DEVMEMBENCH, dev)) if collections}
 
 
 def _locomo(path: Path) -> Iterator[Collection]:
@@ -75,9 +75,9 @@ def _locomo(path: Path) -> Iterator[Collection]:
     for number, sample in enumerate(_decoded(path, list[_Sample])):
         name = sample.sample_id or f"{path.stem}:{number}"
         turns = tuple(_locomo_turns(path, sample))
-        known = frozenset(turn.id for turn in turns)
+        turn_ids = frozenset(turn.id for turn in turns)
         questions = (
-            Question(one.question, str(one.category), known.intersection(_locomo_evidence(one)))
+            Question(one.question, str(one.category), turn_ids.intersection(_locomo_evidence(one)))
             for one in sample.qa
             if one.category in LOCOMO_CATEGORIES
         )
@@ -86,14 +86,14 @@ def _locomo(path: Path) -> Iterator[Collection]:
 
 def _locomo_turns(path: Path, sample: _Sample) -> Iterator[Turn]:
     for key, value in sample.conversation.items():
-        if found := _SESSION.fullmatch(key):
+        if match := _SESSION.fullmatch(key):
             for place, one in enumerate(_converted(path, value, list[_Spoken])):
-                yield Turn(one.dia_id, f"{one.speaker}: {one.text}", found[1], place, one.dia_id)
+                yield Turn(one.dia_id, f"{one.speaker}: {one.text}", match[1], place, one.dia_id)
 
 
-def _locomo_evidence(asked: _Asked) -> Iterator[str]:
+def _locomo_evidence(question: _Asked) -> Iterator[str]:
     """The turns named as evidence; some entries name several, and some are misspelt."""
-    for entry in asked.evidence:
+    for entry in question.evidence:
         yield from (f"D{session}:{turn}" for session, turn in _EVIDENCE.findall(entry))
 
 
@@ -102,7 +102,7 @@ def _devmembench(folder: Path) -> Iterator[Collection]:
     sessions = [
         one for path in sorted(folder.glob("sessions*.json")) for one in _decoded(path, list[_Session])
     ]
-    asked = [
+    dev_questions = [
         one for path in sorted(folder.glob("questions*.json")) for one in _decoded(path, list[_DevQuestion])
     ]
     turns = tuple(
@@ -110,12 +110,15 @@ def _devmembench(folder: Path) -> Iterator[Collection]:
         for session in sessions
         for place, message in enumerate(session.messages)
     )
-    known = frozenset(turn.session for turn in turns)
+    session_ids = frozenset(turn.session for turn in turns)
     questions = (
         Question(
-            one.question, one.question_type, known.intersection(one.haystack_session_ids), one.ground_truth
+            one.question,
+            one.question_type,
+            session_ids.intersection(one.haystack_session_ids),
+            one.ground_truth,
         )
-        for one in asked
+        for one in dev_questions
     )
     # Questions without an answer test whether a model stays silent; a search has nothing to find for them.
     if answerable := tuple(one for one in questions if one.evidence):

@@ -32,9 +32,9 @@ _GIVEN: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.C
 
 def scored(engine: Engine, sessions: Iterable[Session]) -> Iterator[SessionScore]:
     """The scores of these sessions, as far as they can be scored; computed if they are not stored."""
-    known = {score.session: score for score in engine.store.scores(EVENTS_MOST)}
+    stored_scores = {score.session: score for score in engine.store.scores(EVENTS_MOST)}
     for session in sessions:
-        score = known.get(session.key)
+        score = stored_scores.get(session.key)
         if score is None or score.scored_at <= session.last_event_at:
             score = _worked_out(engine, session)
         if score is not None:
@@ -56,7 +56,7 @@ def _worked_out(engine: Engine, session: Session) -> SessionScore | None:
 
 def _score(engine: Engine, session: Session, events: Sequence[Event]) -> SessionScore:
     beginnings = list(_beginnings(engine, session, events))
-    counts, (recalled, used) = counted(events, beginnings), recalls(events, _told(engine, session))
+    counts, (recalled, used) = counted(events, beginnings), recalls(events, _recalled_texts(engine, session))
     return SessionScore(
         session=session.key,
         harness=session.harness,
@@ -74,13 +74,13 @@ def _score(engine: Engine, session: Session, events: Sequence[Event]) -> Session
     )
 
 
-def _told(engine: Engine, session: Session) -> list[RecalledText]:
+def _recalled_texts(engine: Engine, session: Session) -> list[RecalledText]:
     """The texts that the agent recalled, as far as they are still stored."""
-    told: list[RecalledText] = []
+    recalled: list[RecalledText] = []
     for id, at in engine.store.recalls(session.key):
-        found = engine.store.documents_beginning(id, EVERYWHERE, 1)
-        told += [RecalledText(at, document.text) for document in found]
-    return told
+        documents = engine.store.documents_beginning(id, EVERYWHERE, 1)
+        recalled += [RecalledText(at, document.text) for document in documents]
+    return recalled
 
 
 def _beginnings(engine: Engine, session: Session, events: Sequence[Event]) -> Iterator[Beginning]:

@@ -74,9 +74,9 @@ class Recording:
 
     def before(self, cut: Cut) -> tuple[Event, ...]:
         """Everything that had happened at the cut."""
-        known = self.events[: cut.at]
-        last = max((event.at for event in known), default=0)
-        return (*known, *(event for event in self.beside if event.at <= last))
+        main_events = self.events[: cut.at]
+        last = max((event.at for event in main_events), default=0)
+        return (*main_events, *(event for event in self.beside if event.at <= last))
 
     def brief(self, events: Iterable[Event]) -> str:
         """Holdfast's own brief from these events of the session."""
@@ -132,44 +132,44 @@ def our_brief(events: Iterable[Event], budget: int, harness: str = "", cwd: str 
 
 def folded(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:
     """The session after these events, redacted and each counted once, as `record` would store it."""
-    session, known, project, policy = None, dict[str, int](), Project(cwd, cwd, "", "", cwd), Policy()
+    session, revisions, project, policy = None, dict[str, int](), Project(cwd, cwd, "", "", cwd), Policy()
     for event in events:
         session = session or begin(event.session, harness, project, event.at)
-        if event.record not in known:
+        if event.record not in revisions:
             session, _ = advance(session, map_text(event, redact), policy)
-        elif event.revision > known[event.record]:
+        elif event.revision > revisions[event.record]:
             session = revise(session, map_text(event, redact))
-        known[event.record] = max(event.revision, known.get(event.record, 0))
+        revisions[event.record] = max(event.revision, revisions.get(event.record, 0))
     return session
 
 
 def transcripts(data: Path) -> list[Transcript]:
     """Every transcript below folders named after a harness."""
-    found: dict[Path, Transcript] = {}
+    by_path: dict[Path, Transcript] = {}
     for path in sorted(data.rglob("*.jsonl")):
         folders = (data.resolve().name, *path.relative_to(data).parts[:-1])
         for name in harnesses.readable():
             if any(folder == name or folder.endswith(f"-{name}") for folder in folders):
-                found.setdefault(path, Transcript(harnesses.reader(name), path))
-    return _without_subagents(found)
+                by_path.setdefault(path, Transcript(harnesses.reader(name), path))
+    return _without_subagents(by_path)
 
 
 def history(home: Path, environment: Mapping[str, str]) -> list[Transcript]:
     """Every transcript that the harnesses of this user have written, the newest first."""
-    found = (
+    every = (
         Transcript(harness, path)
         for harness in map(harnesses.reader, harnesses.readable())
         for root in harness.transcript_roots(home, environment)
         for path in harness.transcripts(root)
         if harness.session_of(path)
     )
-    return sorted(found, key=lambda one: one.path.stat().st_mtime, reverse=True)
+    return sorted(every, key=lambda one: one.path.stat().st_mtime, reverse=True)
 
 
-def _without_subagents(found: Mapping[Path, Transcript]) -> list[Transcript]:
+def _without_subagents(by_path: Mapping[Path, Transcript]) -> list[Transcript]:
     """The transcripts without those of subagents, which are read with their sessions."""
-    belong = {beside for one in found.values() for beside in one.harness.subagent_transcripts(one.path)}
-    return [one for path, one in found.items() if path not in belong]
+    belong = {beside for one in by_path.values() for beside in one.harness.subagent_transcripts(one.path)}
+    return [one for path, one in by_path.items() if path not in belong]
 
 
 def recorded(transcript: Transcript) -> Recording | None:
@@ -236,12 +236,12 @@ def _bare_list(situation: Situation) -> str:
         fact: situation.rarity.weight(fact) * sighting.times / (1 + sighting.ago / 40)
         for fact, sighting in situation.need.seen.items()
     }
-    words, room = list[str](), BUDGET
+    words, budget = list[str](), BUDGET
     for fact in sorted(worth, key=lambda fact: (-worth[fact], fact)):
         word = f"`{fact}`" if fact.replace(" ", "").isalpha() else fact
-        if len(word) < room:
+        if len(word) < budget:
             words.append(word)
-            room -= len(word) + 1
+            budget -= len(word) + 1
     return " ".join(words)
 
 

@@ -84,11 +84,11 @@ def examples(recordings: Iterable[Recording]) -> Iterator[Example]:
 
 
 def tuned(
-    found: Sequence[Example], rarity: Rarity, said: Callable[[str], None], start: Weights = WEIGHTS
+    cuts: Sequence[Example], rarity: Rarity, said: Callable[[str], None], start: Weights = WEIGHTS
 ) -> Tuned:
     """Fit a table to half of the sessions, starting from another; `said` is called with each gain."""
-    fitting = [one for one in found if _is_fitted(one.name)] or list(found)
-    held_out = [one for one in found if one not in fitting]
+    fitting = [one for one in cuts if _is_fitted(one.name)] or list(cuts)
+    held_out = [one for one in cuts if one not in fitting]
     weights = start
     before = best = worth(fitting, rarity, weights)
     for step in STEPS:
@@ -98,8 +98,8 @@ def tuned(
             if after.total > best.total + BETTER:
                 weights, best = moved, after
                 said(f"survival {best.survival:.3f}, in all {best.total:.4f}")
-    kept = (worth(held_out, rarity, start), worth(held_out, rarity, weights)) if held_out else None
-    return Tuned(weights, (before, best), kept)
+    held_out_worth = (worth(held_out, rarity, start), worth(held_out, rarity, weights)) if held_out else None
+    return Tuned(weights, (before, best), held_out_worth)
 
 
 def _is_fitted(name: str) -> bool:
@@ -118,11 +118,11 @@ def _moved(weights: Weights, names: frozenset[str], by: float) -> Weights:
     return {name: value + by if name in names else value for name, value in weights.items()}
 
 
-def worth(found: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
+def worth(examples_measured: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
     """The quality of these examples' briefs with that table."""
     briefs = [
         (one, compose(BriefInput(Reason.COMPACT, one.session, one.session.last_event_at), BUDGET, weights))
-        for one in found
+        for one in examples_measured
     ]
     scores = [score(brief.text, one.need, rarity) for one, brief in briefs]
     return Worth(
@@ -145,6 +145,6 @@ _STATE = (
 
 def _state(brief: Brief) -> float | None:
     """How much of the last state the brief has: a failure, a changed file, a status sentence."""
-    known = [kinds for kinds in _STATE if any(item.kind in kinds for item in brief.items)]
-    told = [any(item.kind in kinds and item.rendered for item in brief.items) for kinds in known]
-    return sum(told) / len(told) if told else None
+    present = [kinds for kinds in _STATE if any(item.kind in kinds for item in brief.items)]
+    rendered = [any(item.kind in kinds and item.rendered for item in brief.items) for kinds in present]
+    return sum(rendered) / len(rendered) if rendered else None

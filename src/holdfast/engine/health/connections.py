@@ -88,10 +88,10 @@ def check_files(home: Path, of: str, wanted: Sequence[WantedCopy], fix: str) -> 
     changed = [one for one in copies if one.left and one.record]
     behind = [one.file.path for one in changed if one.behind]
     if behind:
-        detail = f"{behind[0]} is as somebody changed it, and we ship another by now"
+        detail = f"{behind[0]} was changed by hand, and Holdfast has a newer version"
         return wrong(check, detail, f"move it away, {fix}, and put in again what you need")
     if changed:
-        return fine(check, f"{changed[0].file.path} is as somebody changed it, and left alone")
+        return fine(check, f"{changed[0].file.path} was changed by hand, and is left alone")
     return fine(check, "as this version has them")
 
 
@@ -106,9 +106,9 @@ def check_search(harness: Harness, user_home: Path, root: Path) -> Finding | Non
     """Whether the harness indexes this project's memory files too; None if it never does."""
     if not isinstance(harness, Searching):
         return None
-    theirs = harness.searched(user_home)
+    searched = harness.searched(user_home)
     both = [
-        str(root / state.path) for state in memory_files.found(root) if _is_below(root / state.path, theirs)
+        str(root / state.path) for state in memory_files.found(root) if _is_below(root / state.path, searched)
     ]
     if not both:
         return fine(
@@ -128,16 +128,18 @@ def check_interpreters(home: Path, harness: Harness) -> Finding:
     check = f"interpreter for {harness.name}"
     hooks, note = shlex.split(installed(home, harness))[0], home / "bin" / "interpreter"
     daemons = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
-    gone = [path for path in (hooks, daemons or str(note)) if not _is_program(Path(path))]
-    if gone:
-        return wrong(check, f"no Python at `{gone[0]}`", "run `holdfast setup` again", Mend.SETUP)
+    missing = [path for path in (hooks, daemons or str(note)) if not _is_program(Path(path))]
+    if missing:
+        return wrong(check, f"no Python at `{missing[0]}`", "run `holdfast setup` again", Mend.SETUP)
     return fine(check, f"the hook runs with {hooks}, the daemon with {daemons}")
 
 
 def check_skipped(skipped: Mapping[str, int], every: Iterable[Harness]) -> Finding:
     """Report unreadable records by reason; for information only, since a harness may add new formats."""
-    ours = {trial_reason(harness) for harness in every}
-    listed = [f"{reason} ({times})" for reason, times in sorted(skipped.items()) if reason not in ours]
+    trial_reasons = {trial_reason(harness) for harness in every}
+    listed = [
+        f"{reason} ({times})" for reason, times in sorted(skipped.items()) if reason not in trial_reasons
+    ]
     return fine("skipped", "could not be read: " + ", ".join(listed) if listed else "everything was read")
 
 
@@ -198,7 +200,7 @@ def _is_program(path: Path) -> bool:
 def _version_of(program: str) -> str:
     """The version that a program reports; empty if it does not."""
     try:
-        told = subprocess.run(
+        completed = subprocess.run(
             [program, "--version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -207,8 +209,8 @@ def _version_of(program: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    found = _VERSION.search(told.stdout.decode(errors="replace"))
-    return found[0] if found else ""
+    match = _VERSION.search(completed.stdout.decode(errors="replace"))
+    return match[0] if match else ""
 
 
 def _numbers(version: str) -> tuple[int, ...]:

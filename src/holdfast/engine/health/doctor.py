@@ -113,7 +113,7 @@ def check_store(store: Store, path: Path) -> Finding:
     if reason := emptied(path):
         return wrong("store", f"{path}: {reason}", "run `holdfast restart`, then " + RECOVER)
     if not path.exists():
-        return fine("store", "there is none yet; it is made with the first letter")
+        return fine("store", "there is none yet; the first hook event creates it")
     problem = store.check()
     if problem:
         fix = "run `holdfast restart`: the store is set aside as it is, and a new one begun; then " + RECOVER
@@ -139,10 +139,10 @@ def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> F
     if settings.unreadable is not None:
         return fine("records", "cannot be told before the settings can be used")
     records = settings.records
-    kept = store.records_kept()
-    room = f"of at most {records.max_mb:,} MB and {records.retention_days:,} days"
-    since = f", since {to_iso(kept.since)[:10]}" if kept.passages else ""
-    return fine("records", f"{kept.passages:,} passages, {kept.bytes / 1e6:.1f} MB{since}; {room}")
+    stored = store.records_kept()
+    limits = f"of at most {records.max_mb:,} MB and {records.retention_days:,} days"
+    since = f", since {to_iso(stored.since)[:10]}" if stored.passages else ""
+    return fine("records", f"{stored.passages:,} passages, {stored.bytes / 1e6:.1f} MB{since}; {limits}")
 
 
 def check_tokens(counter: Callable[[], Count | None]) -> Finding:
@@ -167,7 +167,7 @@ def check_set_aside(home: Path) -> Finding:
 def check_spool(home: Path) -> Finding:
     """Check that no hook event was lost."""
     dropped, unreadable = count(home, "dropped"), rejected(home)
-    detail = f"{spooled(home)} letters wait, {dropped} were dropped, {unreadable} could not be read"
+    detail = f"{spooled(home)} hook events wait, {dropped} were dropped, {unreadable} could not be read"
     if dropped or unreadable:
         reasons = ", ".join(f"{reason} ({times})" for reason, times in _reasons(home).most_common(3))
         fix = f"once seen, remove `dropped`, `unreadable` and `rejected` from {home / 'spool'}"
@@ -180,9 +180,9 @@ def check_spool(home: Path) -> Finding:
 
 def check_leftovers(home: Path, daemon_pid: int) -> Finding:
     """Check that no unreachable daemon is running."""
-    left = leftovers(home, daemon_pid)
-    if left:
-        pids = " ".join(map(str, left))
+    running = leftovers(home, daemon_pid)
+    if running:
+        pids = " ".join(map(str, running))
         return wrong("leftovers", f"daemons that do not answer: {pids}", f"end them: `kill {pids}`", Mend.END)
     return fine("leftovers", "no process left behind")
 
@@ -234,14 +234,14 @@ def _inside(home: Path) -> Iterator[Path]:
 def _wrong_mode(path: Path) -> int:
     """The mode that a file should have; 0 if it has it."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return 0
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         return 0
     # An executable file stays executable.
-    wanted = 0o700 if stat.S_ISDIR(found.st_mode) else 0o600 | found.st_mode & stat.S_IXUSR
-    return 0 if stat.S_IMODE(found.st_mode) == wanted else wanted
+    mode = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600 | status.st_mode & stat.S_IXUSR
+    return 0 if stat.S_IMODE(status.st_mode) == mode else mode
 
 
 def _reports(home: Path) -> list[Path]:
@@ -251,8 +251,8 @@ def _reports(home: Path) -> list[Path]:
 
 def _reasons(home: Path) -> Counter[str]:
     """Why the last hook events were rejected, and how many for each reason."""
-    found = Counter[str]()
+    reasons = Counter[str]()
     for path in _reports(home):
         with suppress(OSError, ValueError):
-            found[str(json.loads(path.read_bytes())["reason"])] += 1
-    return found
+            reasons[str(json.loads(path.read_bytes())["reason"])] += 1
+    return reasons

@@ -20,7 +20,7 @@ from holdfast.engine.health.doctor import Finding, Mend, fine, wrong
 from holdfast.harnesses.base import Envelope, Harness, Rehearsed
 from holdfast.stores.base import Store
 
-LETTER_TIME: Final = 10.0
+HOOK_TIMEOUT: Final = 10.0
 ATTEMPTS: Final = 3
 """How often to try: a hook waits only a moment, which may be too short on a busy machine."""
 UNREADABLE: Final = b'"holdfast doctor"'
@@ -37,16 +37,16 @@ def check_round_trip(harness: Harness, command: str, stored: OpenStore, now: Cal
     began = time.monotonic()
     try:
         problem = (
-            _told_back(harness, harness, command, stored, now)
+            _brief_fault(harness, harness, command, stored, now)
             if isinstance(harness, Rehearsed)
-            else _taken_in(harness, command, stored)
+            else _store_fault(harness, command, stored)
         )
     except _NotSilent as error:
         return wrong(check, str(error), "run `holdfast setup` again", Mend.SETUP)
     took = round((time.monotonic() - began) * 1000)
     if problem:
         return wrong(check, f"{problem} in {took} ms", "look at `holdfast logs`")
-    way = "letter to brief" if isinstance(harness, Rehearsed) else "letter to store"
+    way = "hook event to brief" if isinstance(harness, Rehearsed) else "hook event to store"
     return fine(check, f"from {way}, through hook and daemon, in {took} ms")
 
 
@@ -60,7 +60,7 @@ class _NotSilent(Exception):
     """The hook failed or printed what it never should."""
 
 
-def _told_back(
+def _brief_fault(
     harness: Harness, voice: Rehearsed, command: str, stored: OpenStore, now: Callable[[], int]
 ) -> str:
     """What went wrong between a prompt and the brief that has it; empty if nothing did."""
@@ -79,15 +79,15 @@ def _told_back(
     finally:
         with stored() as store, store.writing():
             store.forget(keys, now())
-    return "a letter did not come back as a brief"
+    return "a hook event did not come back as a brief"
 
 
-def _taken_in(harness: Harness, command: str, stored: OpenStore) -> str:
+def _store_fault(harness: Harness, command: str, stored: OpenStore) -> str:
     """What kept a hook event from the store; empty if it is there."""
     before = _counted(harness, stored)
     if _carried(harness, command, UNREADABLE):
-        raise _NotSilent("the hook answered a letter that says nothing")
-    return "" if _counted(harness, stored) > before else "a letter did not reach the store"
+        raise _NotSilent("the hook answered a hook event that has no content")
+    return "" if _counted(harness, stored) > before else "a hook event did not reach the store"
 
 
 def _counted(harness: Harness, stored: OpenStore) -> int:
@@ -102,7 +102,7 @@ def _carried(harness: Harness, command: str, payload: bytes) -> bytes:
             shlex.split(command),
             input=payload,
             capture_output=True,
-            timeout=LETTER_TIME,
+            timeout=HOOK_TIMEOUT,
             check=False,
             env=_environment(harness.carried),
         )

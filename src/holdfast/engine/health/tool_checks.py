@@ -39,11 +39,11 @@ def check_tools(home: Path, harness: Harness, relay: Sequence[str]) -> Finding:
         return fine(check, "its agents have none; `holdfast setup` without `--no-mcp` gives them some")
     began = time.monotonic()
     try:
-        said = _said(relay)
+        response = _response(relay)
     except (OSError, subprocess.TimeoutExpired) as error:
         return wrong(check, f"their server could not be run: {error}", again, Mend.SETUP)
     took = round((time.monotonic() - began) * 1000)
-    missing = [name for name in table.names() if f'"{name}"' not in said]
+    missing = [name for name in table.names() if f'"{name}"' not in response]
     if missing:
         return wrong(check, f"their server does not know {', '.join(missing)}", "look at `holdfast logs`")
     cost = f"about {table.cost():,} tokens of every context window"
@@ -58,7 +58,9 @@ def _placed(home: Path) -> set[str]:
         return set()
 
 
-def _said(relay: Sequence[str]) -> str:
-    asked = b"".join(msgspec.json.encode(line) + b"\n" for line in _LINES)
-    done = subprocess.run(relay, input=asked, capture_output=True, timeout=ANSWER_TIME, check=False, cwd="/")
+def _response(relay: Sequence[str]) -> str:
+    requests = b"".join(msgspec.json.encode(line) + b"\n" for line in _LINES)
+    done = subprocess.run(
+        relay, input=requests, capture_output=True, timeout=ANSWER_TIME, check=False, cwd="/"
+    )
     return done.stdout.decode("utf-8", "replace")

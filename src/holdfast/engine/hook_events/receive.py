@@ -53,9 +53,9 @@ def receive_if_settled(
     brief = brief or prompt_memories.fitting(
         engine, hook_event, session, lambda text: harness.answer_size(text) <= harness.answer_limit
     )
-    room = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
+    space = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
     warning = pressure_warning.warn(
-        engine, hook_event, session, envelope.at, lambda text: harness.answer_size(text) <= room
+        engine, hook_event, session, envelope.at, lambda text: harness.answer_size(text) <= space
     )
     return harness.render_reply(hook_event, "\n\n".join(filter(None, (brief, warning))))
 
@@ -80,26 +80,26 @@ def listen(
         with engine.store.writing():
             engine.store.count_skipped(f"hook event: {hook_event.reason}", 1)
         return None
-    found = projects.resolve(engine.store, hook_event.cwd)
-    project = found.project
+    resolution = projects.resolve(engine.store, hook_event.cwd)
+    project = resolution.project
     config = engine.config(project)
     if engine.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
         return None
-    projects.keep_up(engine.store, found, engine.clock())
+    projects.keep_up(engine.store, resolution, engine.clock())
     transcript = find(hook_event.transcript, harness.transcript_roots(engine.user_home, envelope.environment))
-    known = None
+    session_read = None
     if isinstance(transcript, Readable):
-        known = read_on(engine, hook_event.session, harness.name, project, transcript.path, in_time)
-    told = _told(hook_event, transcript, known or engine.store.session(hook_event.session))
+        session_read = read_on(engine, hook_event.session, harness.name, project, transcript.path, in_time)
+    content = _content(hook_event, transcript, session_read or engine.store.session(hook_event.session))
     arrival = Arrival(
         session=hook_event.session,
         harness=harness.name,
         project=project,
-        events=told.events,
-        waiting=told.waiting,
+        events=content.events,
+        waiting=content.waiting,
         process=envelope.process,
         transcript="" if isinstance(transcript, Refused) else hook_event.transcript,
-        git=_seen(project, hook_event),
+        git=_git_state(project, hook_event),
         auto=harness.auto_compact(engine.user_home, envelope.environment),
     )
     session = _related(engine, record(engine, arrival), hook_event)
@@ -110,12 +110,12 @@ def listen(
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Content:
     events: tuple[Event, ...]
     waiting: tuple[Prompt, ...]
 
 
-def _told(hook_event: HookEvent, transcript: TranscriptAccess, known: Session | None) -> _Told:
+def _content(hook_event: HookEvent, transcript: TranscriptAccess, session: Session | None) -> _Content:
     """What to take from the hook event itself, given what the transcript can show.
 
     A harness may create its transcript only after the first prompt's hook has returned, so a missing one has
@@ -123,18 +123,18 @@ def _told(hook_event: HookEvent, transcript: TranscriptAccess, known: Session | 
     """
     waiting = tuple(event for event in hook_event.stand_ins if isinstance(event, Prompt))
     others = tuple(event for event in hook_event.stand_ins if not isinstance(event, Prompt))
-    overdue = known.waiting if known else ()
+    overdue = session.waiting if session else ()
     over = any(isinstance(event, SessionEnded) for event in hook_event.events)
     match transcript:
         case Readable():
-            return _Told((*(overdue if over else ()), *hook_event.events), waiting)
+            return _Content((*(overdue if over else ()), *hook_event.events), waiting)
         case Missing():
-            return _Told((*overdue, *others, *hook_event.events), waiting)
+            return _Content((*overdue, *others, *hook_event.events), waiting)
         case Refused():
-            return _Told((*overdue, *hook_event.stand_ins, *hook_event.events), ())
+            return _Content((*overdue, *hook_event.stand_ins, *hook_event.events), ())
 
 
-def _seen(project: Project, hook_event: HookEvent) -> GitState | None:
+def _git_state(project: Project, hook_event: HookEvent) -> GitState | None:
     """The git state that the session leaves: read when a turn or a window ends, not while the user waits.
 
     At a start it is not the session's work yet, and would hide differences. Finding dirty files has to check

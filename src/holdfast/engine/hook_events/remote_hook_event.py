@@ -27,6 +27,10 @@ def as_from_afar(engine: Engine, event: str, raw: bytes) -> bytes | None:
         fields[_EVENT[0]] = event
     key = next((str(fields[name]) for name in _KEYS if fields.get(name)), "")
     session = engine.store.session(key) if key else None
-    told = session.transcript if session else ""
-    kept = {name: value for name, value in fields.items() if name not in _PATHS or (told and value == told)}
-    return msgspec.json.encode(kept)
+    known_path = session.transcript if session else ""
+    allowed = {
+        name: value
+        for name, value in fields.items()
+        if name not in _PATHS or (known_path and value == known_path)
+    }
+    return msgspec.json.encode(allowed)

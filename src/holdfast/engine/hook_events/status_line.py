@@ -24,7 +24,7 @@ def show_status(engine: Engine, harness: str, payload: bytes) -> bytes:
     session = engine.store.session(glance.session)
     if session is None:
         return project_name(glance.cwd).encode()
-    return line_of(engine, _learnt(engine, session, glance), glance.used).encode(errors="replace")
+    return line_of(engine, _store_window(engine, session, glance), glance.used).encode(errors="replace")
 
 
 def line_of(engine: Engine, session: Session, used: int = 0) -> str:
@@ -34,7 +34,7 @@ def line_of(engine: Engine, session: Session, used: int = 0) -> str:
     return status_line(session, now, capacity(session.pressure, models), engine.clock())
 
 
-def _learnt(engine: Engine, session: Session, glance: StatusInput) -> Session:
+def _store_window(engine: Engine, session: Session, glance: StatusInput) -> Session:
     if glance.window in (0, session.pressure.told) or engine.is_stopped(session.project):
         return session
     return record(engine, Arrival(session.key, session.harness, session.project, window=glance.window))

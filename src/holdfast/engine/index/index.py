@@ -110,12 +110,12 @@ def _index(engine: Engine, key: str) -> None:
         reached = _reached(store.cursor(source))
         since = _since(engine, session, reached.record) if session else _Since([], "", full=False)
         if session is not None:
-            told = _passages(engine, session, since.events)
+            passages_read = _passages(engine, session, since.events)
             store.drop_records(key, reached.place)
             mark = engine.redactor(session.project).mark
-            for place, passage in enumerate(told, reached.place):
+            for place, passage in enumerate(passages_read, reached.place):
                 store.add_document(document_of(passage, key, session.project, place), mark)
-            reached = _after(reached, since, told)
+            reached = _after(reached, since, passages_read)
             store.put_cursor(source, msgspec.json.encode(reached).decode())
         if not since.full:
             store.mark_indexed(key)
@@ -136,26 +136,28 @@ def _since(engine: Engine, session: Session, record: str) -> _Since:
         events = engine.store.events_from(session.key, record, EVENTS_AT_ONCE)
         return _Since(events, events[-1].record if events else "", len(events) == EVENTS_AT_ONCE)
     # One record may give several events, each named after the record and its place in it.
-    kept = engine.store.log_from(session.key, record.partition("/")[0], EVENTS_AT_ONCE)
+    records = engine.store.log_from(session.key, record.partition("/")[0], EVENTS_AT_ONCE)
     reader = harnesses.log_reader()
-    told = [event for each in kept for event in reader.events_of(session.key, each)]
-    return _Since(told, kept[-1].id if kept else "", len(kept) == EVENTS_AT_ONCE)
+    log_events = [event for each in records for event in reader.events_of(session.key, each)]
+    return _Since(log_events, records[-1].id if records else "", len(records) == EVENTS_AT_ONCE)
 
 
 def _passages(engine: Engine, session: Session, events: list[Event]) -> list[Passage]:
     """The passages, redacted by the present rules. Digests are left out: their checkpoints are searchable."""
     redact = engine.redactor(session.project).of_session(session.key)
-    told = [map_text(event, redact) for event in trimmed(events)]
-    return [each for each in passages(told, session.project.root) if each.kind is PassageKind.RECORD]
+    redacted_events = [map_text(event, redact) for event in trimmed(events)]
+    return [
+        each for each in passages(redacted_events, session.project.root) if each.kind is PassageKind.RECORD
+    ]
 
 
-def _after(reached: _Reached, since: _Since, told: list[Passage]) -> _Reached:
+def _after(reached: _Reached, since: _Since, passages_read: list[Passage]) -> _Reached:
     """Where to begin the next time: at the last passage that opens a turn."""
-    begins = [place for place, passage in enumerate(told) if passage.begins]
+    begins = [place for place, passage in enumerate(passages_read) if passage.begins]
     if begins and (begins[-1] or not since.full):
-        return _Reached(told[begins[-1]].begins, reached.place + begins[-1])
+        return _Reached(passages_read[begins[-1]].begins, reached.place + begins[-1])
     # No passage in so many events: move on, or some of them would be read again for ever.
-    return _Reached(since.last, reached.place + len(told)) if since.full else reached
+    return _Reached(since.last, reached.place + len(passages_read)) if since.full else reached
 
 
 def _reached(cursor: str) -> _Reached:

@@ -27,11 +27,11 @@ def named(engine: Engine, id: str, where: Within) -> Document | None:
 
     Raises HoldfastError if several match.
     """
-    found = engine.store.documents_beginning(id, where, 2) if id else []
-    if any(document.id == id for document in found):
-        return next(document for document in found if document.id == id)
-    if not found or len(id) < SHORTEST_PREFIX:
+    documents = engine.store.documents_beginning(id, where, 2) if id else []
+    if any(document.id == id for document in documents):
+        return next(document for document in documents if document.id == id)
+    if not documents or len(id) < SHORTEST_PREFIX:
         return None
-    if len(found) > 1:
+    if len(documents) > 1:
         raise HoldfastError(f"several ids begin with `{id}`", "write a few more of its characters")
-    return found[0]
+    return documents[0]

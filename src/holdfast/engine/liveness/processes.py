@@ -31,8 +31,8 @@ class Sighting:
 
 def start_of(pid: int) -> int:
     """The number that tells this process from a later one with the same pid; 0 when unknown."""
-    seen = _seen(pid) if pid > 0 else None
-    return seen.start if seen is not None else 0
+    sighting = _seen(pid) if pid > 0 else None
+    return sighting.start if sighting is not None else 0
 
 
 def alive(pid: int, start: int) -> bool:
@@ -43,10 +43,10 @@ def alive(pid: int, start: int) -> bool:
     """
     if pid <= 0 or not _exists(pid):
         return False
-    seen = _seen(pid)
-    if seen is None:
+    sighting = _seen(pid)
+    if sighting is None:
         return True
-    return seen.state not in _DEAD and (0 in (start, seen.start) or seen.start == start)
+    return sighting.state not in _DEAD and (0 in (start, sighting.start) or sighting.start == start)
 
 
 def command_of(pid: int) -> tuple[str, ...]:
@@ -60,10 +60,10 @@ def command_of(pid: int) -> tuple[str, ...]:
 
 def above(pid: int) -> tuple[int, ...]:
     """The ancestors of the process, the nearest first, as far as the system shows them."""
-    found: list[int] = []
-    while len(found) < _GENERATIONS and (pid := _parent_of(pid)) > 1:
-        found.append(pid)
-    return tuple(found)
+    ancestors: list[int] = []
+    while len(ancestors) < _GENERATIONS and (pid := _parent_of(pid)) > 1:
+        ancestors.append(pid)
+    return tuple(ancestors)
 
 
 def _parent_of(pid: int) -> int:

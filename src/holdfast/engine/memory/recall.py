@@ -77,14 +77,14 @@ def recall(engine: Engine, project: Project, query: Query) -> list[Finding]:
     """The texts that match a query, the best first. Each memory among them is counted as recalled."""
     with contextlib.suppress(StoreLocked):
         _index_some(engine)
-    found = look_up(engine, project, query)
-    told = [finding.id for finding in found if finding.kind == MEMORY]
+    findings = look_up(engine, project, query)
+    memory_ids = [finding.id for finding in findings if finding.kind == MEMORY]
     # A failure to count must not lose the results.
     with contextlib.suppress(StoreLocked):
-        if told:
+        if memory_ids:
             with engine.store.writing():
-                engine.store.count_found(told, engine.clock())
-    return found
+                engine.store.count_found(memory_ids, engine.clock())
+    return findings
 
 
 def expand(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> Finding | None:
@@ -121,8 +121,8 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[Finding]:
     documents = engine.store.around(_seeds(engine, query, pool, max(SEEDS, limit)), reach, where)
     if not query.include_superseded:
         documents = [one for one in documents if not (one.merits and one.merits.superseded_by)]
-    found = _candidates(engine, query.text, pool, documents, embedder)
-    best = ranked(one._replace(session="") for one in found) if query.each_alone else ranked(found)
+    candidates = _candidates(engine, query.text, pool, documents, embedder)
+    best = ranked(one._replace(session="") for one in candidates) if query.each_alone else ranked(candidates)
     return list(islice(_findings(best, documents), limit))
 
 
@@ -155,43 +155,43 @@ def _seeds(engine: Engine, query: Query, pool: Pool, count: int) -> list[str]:
     if query.include_superseded:
         return pool.seeds(count)
     best = pool.seeds(2 * count)
-    gone = engine.store.superseded_among(best)
-    return [id for id in best if id not in gone][:count]
+    superseded = engine.store.superseded_among(best)
+    return [id for id in best if id not in superseded][:count]
 
 
 def _candidates(
     engine: Engine,
-    asked: str,
+    query_text: str,
     pool: Pool,
     documents: Sequence[Document],
     embedder: Embedder | None,
 ) -> Iterator[Candidate]:
     now = engine.clock()
     texts = [document.text[:COMPARED_CHARS] for document in documents]
-    near = embedder.nearness(query_words(asked), texts) if embedder else [0.0] * len(texts)
-    said = pool.voices([document.id for document in documents])
-    for (keywords, meaning), document, nearness in zip(said, documents, near, strict=True):
+    near = embedder.nearness(query_words(query_text), texts) if embedder else [0.0] * len(texts)
+    voices = pool.voices([document.id for document in documents])
+    for (keywords, meaning), document, nearness in zip(voices, documents, near, strict=True):
         memory = document.merits
         if memory is None:
-            left = FADING ** (max(0, now - document.at) / DAY_MS)
+            remaining = FADING ** (max(0, now - document.at) / DAY_MS)
             session, place = (document.session if document.kind == RECORD else ""), document.place
         else:
-            left = 0.0 if memory.superseded_by else strength(memory, now)
+            remaining = 0.0 if memory.superseded_by else strength(memory, now)
             session, place = memory.stretch, memory.place
-        yield Candidate(document.id, keywords, nearness, meaning, left, session, place)
+        yield Candidate(document.id, keywords, nearness, meaning, remaining, session, place)
 
 
 def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator[Finding]:
     """Each text once, and only the best checkpoint of each session, because they are much alike."""
     by_id = {document.id: document for document in documents}
-    given = set[tuple[str, str]]()
+    yielded = set[tuple[str, str]]()
     for one in (one for one in best if not one.is_noise):
         document = by_id[one.candidate.id]
         finding = replace(_finding(document, document.merits, one.score), worded=one.worded)
         is_checkpoint = document.kind == CHECKPOINT and document.session
         same = (CHECKPOINT, document.session) if is_checkpoint else ("", identity(finding.text))
-        if same not in given:
-            given.add(same)
+        if same not in yielded:
+            yielded.add(same)
             yield finding
 
 

@@ -53,8 +53,8 @@ def remember(
 
     Raises HoldfastError for an empty text, or one that is too long for a memory.
     """
-    (kept,) = remember_all(engine, project, [wish], source=source, session=session)
-    return kept
+    (outcome,) = remember_all(engine, project, [wish], source=source, session=session)
+    return outcome
 
 
 def remember_all(
@@ -66,12 +66,12 @@ def remember_all(
         for wish in wishes:
             remember_again(engine, project, wish, session=session, at=at)
         redactor = engine.redactor(project)
-        kept = [
+        outcomes = [
             keep(engine, project, wish, redactor, source=source, session=session, at=at) for wish in wishes
         ]
         if session:
-            _tell(engine, session, kept, source, at)
-    return kept
+            _record_in_session(engine, session, outcomes, source, at)
+    return outcomes
 
 
 def memories(
@@ -84,11 +84,11 @@ def memories(
 ) -> list[Memory]:
     """Memories that can be seen from the project, the newest first."""
     where = within(project, all_projects=all_projects)
-    found = engine.store.memories(where, limit)
+    all_memories = engine.store.memories(where, limit)
     if include_superseded:
-        found += engine.store.superseded_memories(where, limit)
-        found.sort(key=lambda memory: -memory.created_at)
-    return found[:limit]
+        all_memories += engine.store.superseded_memories(where, limit)
+        all_memories.sort(key=lambda memory: -memory.created_at)
+    return all_memories[:limit]
 
 
 def named_memory(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> Memory:
@@ -121,9 +121,9 @@ def edit(
             remember_again(engine, project, MemoryRequest(text), session=before.session, at=engine.clock())
         redactor = engine.redactor(project)
         redact = redactor.of_session(before.session)
-        said = before.text if text is None else worded(MemoryRequest(text)).text
+        wording = before.text if text is None else worded(MemoryRequest(text)).text
         memory = replace(
-            _reworded(before, redact(said)),
+            _reworded(before, redact(wording)),
             tags=tidied(map(redact, before.tags if tags is None else tags)),
             importance=before.importance if importance is None else min(1.0, max(0.0, importance)),
             pinned=before.pinned if pinned is None else pinned,
@@ -144,11 +144,13 @@ def note(engine: Engine, project: Project, wish: MemoryRequest) -> str:
     wording, redact = worded(wish), engine.redactor(project).of_session("")
     tags = "".join(f" #{redact(tag)}" for tag in wording.tags)
     now = datetime.fromtimestamp(engine.clock() / 1000, UTC).astimezone()
-    said = f"## {now:%H:%M}{tags}\n\n{redact(wording.text)}"
-    return memory_files.add(Path(project.root), now.date(), said)
+    section = f"## {now:%H:%M}{tags}\n\n{redact(wording.text)}"
+    return memory_files.add(Path(project.root), now.date(), section)
 
 
-def _tell(engine: Engine, key: str, kept: Iterable[MemoryOutcome], source: str, at: int) -> None:
+def _record_in_session(
+    engine: Engine, key: str, outcomes: Iterable[MemoryOutcome], source: str, at: int
+) -> None:
     """Record in the session what was remembered in it."""
     session = engine.store.session(key)
     if session is None:
@@ -161,7 +163,7 @@ def _tell(engine: Engine, key: str, kept: Iterable[MemoryOutcome], source: str, 
             origin=Origin.ASSISTANT if source == FROM_AGENT else Origin.HUMAN,
             text=each.memory.text,
         )
-        for each in kept
+        for each in outcomes
     )
     record_inside(engine, Arrival(key, session.harness, session.project, events=events))
 

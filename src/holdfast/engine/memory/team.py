@@ -39,8 +39,8 @@ def entries(root: Path) -> list[TeamEntry]:
 
 def suggested(root: Path, about: str, limit: int) -> list[TeamEntry]:
     """The entries that share most words with what the work is about."""
-    wanted = set(query_terms(about.lower(), 40).split())
-    scored = [(len(wanted & _words(entry)), entry) for entry in entries(root)]
+    query_words = set(query_terms(about.lower(), 40).split())
+    scored = [(len(query_words & _words(entry)), entry) for entry in entries(root)]
     best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
     return [entry for _, entry in best[:limit]]
 

@@ -66,7 +66,7 @@ def estimates(
     harness: str, events: Sequence[Event], models: Iterable[KnownModel], count: Count
 ) -> Iterator[Estimate]:
     """The estimated and true size of each request of a session."""
-    models, known, last = tuple(models), 0, ""
+    models, last_size, last = tuple(models), 0, ""
     fresh: list[Prompt | ToolReturned] = []
     for event in events:
         if event.agent != MAIN:
@@ -74,27 +74,29 @@ def estimates(
         match event:
             case Usage() if event.record == last:
                 # The same request again, with more of its answer.
-                known = max(known, event.sent + event.output)
+                last_size = max(last_size, event.sent + event.output)
             case Usage() if event.sent:
-                if known:
-                    yield _estimate(harness, event, known, count(_texts(fresh)), models)
-                known, last, fresh = event.sent + event.output, event.record, []
+                if last_size:
+                    yield _estimate(harness, event, last_size, count(_texts(fresh)), models)
+                last_size, last, fresh = event.sent + event.output, event.record, []
             case Compacted() | SessionEnded():
-                known, fresh = 0, []
+                last_size, fresh = 0, []
             case Prompt(origin=Origin.HUMAN) | ToolReturned():
                 fresh.append(event)
             case _:
                 pass
 
 
-def _estimate(harness: str, usage: Usage, known: int, new: int, models: tuple[KnownModel, ...]) -> Estimate:
+def _estimate(
+    harness: str, usage: Usage, last_size: int, new: int, models: tuple[KnownModel, ...]
+) -> Estimate:
     return Estimate(
         harness=harness,
         family=family_of(usage.model, models),
-        foretold=known + int(new * factor_of(usage.model, models)),
+        foretold=last_size + int(new * factor_of(usage.model, models)),
         counted=usage.sent,
         new_foretold=new,
-        new_counted=usage.sent - known,
+        new_counted=usage.sent - last_size,
     )
 
 
@@ -102,14 +104,17 @@ def errors(of: Sequence[Estimate]) -> Errors:
     """The errors of these estimates; there is at least one."""
     off = sorted(abs(one.error) for one in of)
     telling = [one for one in of if one.new_foretold >= TELLING and one.new_counted > 0]
-    seen, made = sum(one.new_foretold for one in telling), sum(one.new_counted for one in telling)
+    counted_here, counted_by_model = (
+        sum(one.new_foretold for one in telling),
+        sum(one.new_counted for one in telling),
+    )
     return Errors(
         requests=len(of),
         within=sum(error <= WITHIN for error in off) / len(off),
         median=statistics.median(one.error for one in of),
         mean=statistics.fmean(off),
         p90=off[int(len(off) * 0.9)] if len(off) > 1 else off[0],
-        factor=made / seen if seen else None,
+        factor=counted_by_model / counted_here if counted_here else None,
     )
 
 

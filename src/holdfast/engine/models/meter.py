@@ -72,14 +72,14 @@ def note(store: Store, at: int, model: str, answer: Answer | None, prices: Model
     with store.writing():
         day = day_of(store, at)
         before = day.models.get(model, Spent())
-        sent, given = (answer.sent, answer.given) if answer else (0, 0)
+        sent, received = (answer.sent, answer.given) if answer else (0, 0)
         useless = answer is None or bool(answer.trouble)
         after = Spent(
             before.asked + 1,
             before.failed + useless,
             before.sent + sent,
-            before.given + given,
-            before.price + sent * prices.sent_cents + given * prices.given_cents,
+            before.given + received,
+            before.price + sent * prices.sent_cents + received * prices.given_cents,
         )
         noted = msgspec.json.encode({**day.models, model: after}).decode()
         store.put_fact(_NAME.format(day.date), noted)

@@ -37,9 +37,9 @@ UNTIL: Final = "written_until"
 def due(engine: Engine) -> Checkpoint | None:
     """The newest checkpoint that a model is to rewrite now, if there is one."""
     progress = _progress(engine)
-    wanted = list(_wanted(engine, progress))
-    ready = next((one for one in wanted if _is_between_turns(engine, one.session)), None)
-    waiting = tuple(one.id for one in wanted)
+    pending = list(_pending(engine, progress))
+    ready = next((one for one in pending if _is_between_turns(engine, one.session)), None)
+    waiting = tuple(one.id for one in pending)
     if ready is None and waiting != progress.waiting:
         with engine.store.writing():
             _put_progress(engine, replace(progress, waiting=waiting))
@@ -79,7 +79,7 @@ def _put_progress(engine: Engine, progress: _Progress) -> None:
     engine.store.put_fact(UNTIL, msgspec.json.encode(progress).decode())
 
 
-def _wanted(engine: Engine, progress: _Progress) -> Iterator[Checkpoint]:
+def _pending(engine: Engine, progress: _Progress) -> Iterator[Checkpoint]:
     """The checkpoints that no model was asked about yet, the newest first."""
     news_since = engine.clock() - NEWS_MS
     for checkpoint in engine.store.checkpoints(LOOKED_AT):
@@ -106,13 +106,14 @@ def _is_between_turns(engine: Engine, key: str) -> bool:
     return not session.trail.open_calls and engine.clock() - session.last_event_at >= QUIET_MS
 
 
-def _note_asked(engine: Engine, asked: Checkpoint, until: int) -> None:
+def _note_asked(engine: Engine, checkpoint: Checkpoint, until: int) -> None:
     """Never ask about this checkpoint or older ones of its session again; others still wait."""
     progress = _progress(engine)
     waiting = tuple(
         one.id
-        for one in _wanted(engine, progress)
-        if one.created_at <= until and (one.session != asked.session or one.created_at > asked.created_at)
+        for one in _pending(engine, progress)
+        if one.created_at <= until
+        and (one.session != checkpoint.session or one.created_at > checkpoint.created_at)
     )
     _put_progress(engine, _Progress(max(progress.until, until), waiting))
 
@@ -138,10 +139,10 @@ def turns_told(events: Sequence[Event]) -> Iterator[Turn]:
 
 
 def _called(called: ToolCalled, returned: ToolReturned | None) -> AgentTurn:
-    given = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
+    arguments = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
     text = (returned.text or NO_OUTPUT) if returned else NOT_RECORDED
     result = Result(called.call, (Text(text),), ok=returned is not None and returned.ok)
-    return AgentTurn((Call(called.call, called.tool, given),), (result,))
+    return AgentTurn((Call(called.call, called.tool, arguments),), (result,))
 
 
 def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Written) -> None:

@@ -81,16 +81,16 @@ def ask(
     """The first answer that `read` accepts, or why there is none; `read` also gets the model's name."""
     config = engine.config(project)
     # The conversation may hold a secret that only its own session may know.
-    asked = engine.redactor(project).redacted("", question.text)
+    prompt = engine.redactor(project).redacted("", question.text)
     reasons: list[str] = []
     for name in _names(config, question.main_model):
         try:
             writer = _writer(engine, config, name, question.schema, means.environment)
-            found = _asked(engine, config, writer, asked, means.pause)
+            answer = _answer_of(engine, config, writer, prompt, means.pause)
         except ModelError as error:
             reasons.append(f"{name}: {error.message}")
             continue
-        written = read(found, writer.name)
+        written = read(answer, writer.name)
         if not isinstance(written, Failed):
             return written
         meter.note_rejected(engine.store, engine.clock(), writer.name)
@@ -141,16 +141,18 @@ def _command(engine: Engine, config: Config, schema: str, environment: Mapping[s
     return CommandWriter(words, directory, passed_on, float(settings.timeout_seconds))
 
 
-def _asked(engine: Engine, config: Config, writer: Writer, asked: str, pause: Callable[[float], None]) -> str:
+def _answer_of(
+    engine: Engine, config: Config, writer: Writer, prompt: str, pause: Callable[[float], None]
+) -> str:
     """A model's answer, with retries while it is busy; ModelError if there is none."""
     settings = config.models
-    wanted = len(asked) // CHARS_PER_TOKEN + settings.answer_tokens
+    tokens = len(prompt) // CHARS_PER_TOKEN + settings.answer_tokens
     tries = 0
     while True:
-        if limit := meter.reached(meter.day_of(engine.store, engine.clock()), settings, wanted):
+        if limit := meter.reached(meter.day_of(engine.store, engine.clock()), settings, tokens):
             raise ModelError(limit)
         try:
-            found = writer.write(asked, settings.answer_tokens)
+            answer = writer.write(prompt, settings.answer_tokens)
         except ModelError as error:
             meter.note(engine.store, engine.clock(), writer.name, None, settings)
             if not isinstance(error, ModelBusy) or tries == settings.retries:
@@ -158,7 +160,7 @@ def _asked(engine: Engine, config: Config, writer: Writer, asked: str, pause: Ca
             pause(min(error.after or 2.0**tries, LONGEST_PAUSE))
             tries += 1
             continue
-        meter.note(engine.store, engine.clock(), writer.name, found, settings)
-        if found.trouble:
-            raise ModelError(found.trouble)
-        return found.text
+        meter.note(engine.store, engine.clock(), writer.name, answer, settings)
+        if answer.trouble:
+            raise ModelError(answer.trouble)
+        return answer.text

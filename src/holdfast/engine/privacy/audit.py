@@ -35,14 +35,14 @@ def secrets(store: Store, home: Path, lists: Lists, in_time: Callable[[], bool])
 
     Raises TimeoutError when time is up: half an audit would suggest that the rest is clean.
     """
-    found = Counter[tuple[str, str]]()
+    counts = Counter[tuple[str, str]]()
     for text in _everything(store, home):
         if not in_time():
             raise TimeoutError
         # The user's own settings list denied texts; that is no leak.
-        named = NO_LISTS if text.place.endswith("config.toml") else lists
-        found.update({(text.place, kind): count for kind, count in kinds(text.text, named).items()})
-    return [Exposed(place, kind, count) for (place, kind), count in sorted(found.items())]
+        applied_lists = NO_LISTS if text.place.endswith("config.toml") else lists
+        counts.update({(text.place, kind): count for kind, count in kinds(text.text, applied_lists).items()})
+    return [Exposed(place, kind, count) for (place, kind), count in sorted(counts.items())]
 
 
 def kinds(text: str, lists: Lists) -> Counter[str]:

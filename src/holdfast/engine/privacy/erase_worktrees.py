@@ -39,7 +39,7 @@ class _File:
 
 def erase_worktrees(store: Store, home: Path, wordings: Wordings) -> tuple[str, ...]:
     """Remove these wordings from what Holdfast wrote; returns the people's files that still have one."""
-    left: list[str] = []
+    remaining: list[str] = []
     for file in _files(store, home) if wordings else ():
         with contextlib.suppress(HoldfastError):  # a link, or an unreadable file
             raw = worktree.read(file.root, file.path)
@@ -50,8 +50,8 @@ def erase_worktrees(store: Store, home: Path, wordings: Wordings) -> tuple[str, 
             if file.is_own(wordings):
                 worktree.write(file.root, file.path, after.encode("utf-8", "surrogateescape"))
             else:
-                left.append(str(file.root / file.path))
-    return tuple(left)
+                remaining.append(str(file.root / file.path))
+    return tuple(remaining)
 
 
 def _files(store: Store, home: Path) -> Iterator[_File]:

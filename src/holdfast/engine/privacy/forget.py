@@ -122,10 +122,10 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
         shutil.rmtree(folder, ignore_errors=True)
     with store.writing_durably():
         dropped = _dropped(store, choice, at)
-        found = _counted(dropped, hook_events, home, choice)
-        found = replace(found, ledgers=versions, continuities=len(projects))
+        result = _counted(dropped, hook_events, home, choice)
+        result = replace(result, ledgers=versions, continuities=len(projects))
         store.put_fact(BEGUN, "")
-        if _forget_places(store, home, choice) or found != Forgotten():
+        if _forget_places(store, home, choice) or result != Forgotten():
             store.put_fact(OWED, AFTER_FORGETTING)
             forgotten.publish(store, home)
     try:
@@ -133,10 +133,10 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     except StoreLocked as error:
         hint = "all of it is gone from the store; the daemon clears the files as soon as it can"
         raise StoreLocked(error.message, hint) from error
-    if found == Forgotten():
-        return found
+    if result == Forgotten():
+        return result
     lost = cleared.copies_lost
-    return replace(found, copies=found.copies + lost, rewritten=found.rewritten - lost, left=cleared.left)
+    return replace(result, copies=result.copies + lost, rewritten=result.rewritten - lost, left=cleared.left)
 
 
 def settle(store: Store, home: Path, at: int) -> None:
@@ -171,9 +171,9 @@ def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     with contextlib.suppress(_Undo), store.writing():
         dropped = _dropped(store, choice, at)
         raise _Undo
-    found = _counted(dropped, _hook_events(store, home, choice), home, choice)
+    forgotten = _counted(dropped, _hook_events(store, home, choice), home, choice)
     versions = _versions(_ledgers(store, home, choice))
-    return replace(found, ledgers=versions, continuities=len(_continuities(store, home, choice)))
+    return replace(forgotten, ledgers=versions, continuities=len(_continuities(store, home, choice)))
 
 
 def living_on(store: Store, session: str) -> list[str]:
@@ -203,7 +203,7 @@ def clear(store: Store, home: Path, at: int) -> Cleared:
     owed = store.fact(OWED)
     if not owed:
         return Cleared()
-    left: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
     path = home / "store.db"
     every = copies(path, home / "backups")
     if owed == AFTER_FORGETTING:
@@ -212,24 +212,24 @@ def clear(store: Store, home: Path, at: int) -> Cleared:
         from holdfast.engine.privacy.erase_worktrees import erase_worktrees  # noqa: PLC0415
 
         # First, because the home's copies show which parts Holdfast wrote.
-        left = erase_worktrees(store, home, wordings)
+        remaining = erase_worktrees(store, home, wordings)
         erase_files(home, wordings)
         record = forgotten_record.read(home)
-        gone = [copy for copy in every if not _rewritten(copy, record, at)]
+        removed = [copy for copy in every if not _rewritten(copy, record, at)]
         for log in logs(home):
             # A log line does not name its session. A process that has the file open goes on at its new end.
             log.write_bytes(b"")
         others = [*damaged(path), *_doubtful(home, at)]
     else:
         # Any older copy could contain what was forgotten.
-        gone, others = every, []
-    lost = sum(map(_is_whole, gone))
-    for file in (*gone, *others):
+        removed, others = every, []
+    lost = sum(map(_is_whole, removed))
+    for file in (*removed, *others):
         file.unlink(missing_ok=True)
     store.scrub()
     with store.writing():
         store.put_fact(OWED, "")
-    return Cleared(lost, left)
+    return Cleared(lost, remaining)
 
 
 def _rewritten(copy: Path, record: ForgottenRecord, at: int) -> bool:
@@ -395,15 +395,15 @@ class _Payload:
 
 def _hook_events(store: Store, home: Path, choice: Choice) -> list[Path]:
     keys = frozenset(_keys(store, choice))
-    found = [(file, payload) for file, payload in _spooled(home) if payload is not None]
-    return [file for file, payload in found if _is_of(store, payload, choice, keys)]
+    readable = [(file, payload) for file, payload in _spooled(home) if payload is not None]
+    return [file for file, payload in readable if _is_of(store, payload, choice, keys)]
 
 
 def _doubtful(home: Path, now: int) -> list[Path]:
     """Hook events that cannot be read, and files that dead hooks left half-written."""
     halves = (home / "spool").glob("*.part")
-    left = [half for half in halves if half.stat().st_mtime * 1000 < now - DEAD_AFTER_MS]
-    return [*left, *(file for file, payload in _spooled(home) if payload is None)]
+    half_written = [half for half in halves if half.stat().st_mtime * 1000 < now - DEAD_AFTER_MS]
+    return [*half_written, *(file for file, payload in _spooled(home) if payload is None)]
 
 
 def _is_of(store: Store, payload: _Payload, choice: Choice, keys: frozenset[str]) -> bool:

@@ -104,22 +104,26 @@ def in_turn(jobs: Iterator[Job]) -> Generator[tuple[Job, Piece]]:
 
 def pieces(job: Job) -> Iterator[Piece]:
     """The transcript after the job's cursor, piece by piece."""
-    found, cursor = job.found, job.cursor
+    importable, cursor = job.found, job.cursor
     reached = reached_by(cursor)
-    end, done = reached.size + found.size, False
+    end, done = reached.size + importable.size, False
     while not done:
-        batch = found.harness.read_transcript(found.path, found.session, reached.cursor, BATCH_BYTES)
+        batch = importable.harness.read_transcript(
+            importable.path, importable.session, reached.cursor, BATCH_BYTES
+        )
         done = batch.done or batch.cursor == reached.cursor
-        kept = tuple(trimmed(batch.events))
-        told = Arrival(found.session, found.harness.name, found.project, kept, skipped=batch.skipped)
-        told = redacted(told, job.redactor)
+        events = tuple(trimmed(batch.events))
+        arrival = Arrival(
+            importable.session, importable.harness.name, importable.project, events, skipped=batch.skipped
+        )
+        arrival = redacted(arrival, job.redactor)
         documents = tuple(
-            document_of(passage, found.session, found.project, place)
-            for place, passage in enumerate(passages(told.events, found.project.root), reached.place)
+            document_of(passage, importable.session, importable.project, place)
+            for place, passage in enumerate(passages(arrival.events, importable.project.root), reached.place)
         )
         size = end if done else min(end, reached.size + BATCH_BYTES)
         after = ImportProgress(batch.cursor, reached.place + len(documents), size, through=done)
-        skipped = tuple(each.reason for each in told.skipped)
+        skipped = tuple(each.reason for each in arrival.skipped)
         written = msgspec.json.encode(after).decode()
         yield _piece(batch.events, cursor, written, size - reached.size, documents, skipped)
         reached, cursor = after, written
@@ -209,14 +213,14 @@ def _shared_out(lines: Sequence[_Line], jobs: Iterator[Job]) -> Generator[tuple[
 def _worker(others: Sequence[_Line]) -> Generator[_Line]:
     """The connection to a process that reads; closing it ends the process."""
     context = get_context("fork")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, (ours, *others)), daemon=True)
+    own_end, worker_end = context.Pipe()
+    process = context.Process(target=_serve, args=(worker_end, (own_end, *others)), daemon=True)
     process.start()
-    theirs.close()
+    worker_end.close()
     try:
-        yield ours
+        yield own_end
     finally:
-        ours.close()
+        own_end.close()
         process.join()
 
 

@@ -103,9 +103,9 @@ def keep(
     memory = replace(
         _memory(engine.new_id(), project, wish.scope, wording, at), source=source, session=session, seen_at=at
     )
-    known = engine.store.memory_like(memory)
-    if known is not None:
-        memory = said_again(restored(known), wording, at)
+    same_memory = engine.store.memory_like(memory)
+    if same_memory is not None:
+        memory = said_again(restored(same_memory), wording, at)
     else:
         memory = following(memory, engine.store.last_memory(memory))
     older = [each for each in engine.store.memories_about(memory) if contradicts(memory.text, each.text)]
@@ -113,10 +113,10 @@ def keep(
         memory = replace(memory, labels=tuple(dict.fromkeys((*memory.labels, Label.CONTRADICTS))))
     for each in older:
         engine.store.put_memory(superseded(each, memory.id))
-    engine.store.put_memory(memory, "" if known else redactor.mark)
-    if known is None or known.tags != memory.tags:
+    engine.store.put_memory(memory, "" if same_memory else redactor.mark)
+    if same_memory is None or same_memory.tags != memory.tags:
         make_findable(engine.store, memory, redactor.mark)
-    return MemoryOutcome(memory, known is not None, tuple(each.id for each in older))
+    return MemoryOutcome(memory, same_memory is not None, tuple(each.id for each in older))
 
 
 def remember_again(engine: Engine, project: Project, wish: MemoryRequest, *, session: str, at: int) -> None:
@@ -128,8 +128,8 @@ def remember_again(engine: Engine, project: Project, wish: MemoryRequest, *, ses
     if not forgotten:
         return
     redact = replace(engine.redactor(project), forgotten=NO_WORDINGS).of_session(session)
-    asked = known_by(engine.store, redact(worded(wish).text))
-    lifted = [forgotten[each] for each in asked if each in forgotten and forgotten[each].at < at]
+    wording_prints = known_by(engine.store, redact(worded(wish).text))
+    lifted = [forgotten[each] for each in wording_prints if each in forgotten and forgotten[each].at < at]
     if lifted:
         engine.store.put_forgotten_wordings(replace(each, lifted_at=at) for each in lifted)
         if engine.home is not None:

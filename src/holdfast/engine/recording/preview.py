@@ -184,7 +184,7 @@ def regular(path: Path) -> Path:
     except FileNotFoundError:
         raise TranscriptUnreadable(f"there is no file `{path}`", hint) from None
     except (OSError, ValueError) as error:
-        raise TranscriptUnreadable(f"`{path}` cannot be looked at: {error}", hint) from error
+        raise TranscriptUnreadable(f"`{path}` cannot be examined: {error}", hint) from error
     if stat.S_ISDIR(status.st_mode):
         raise TranscriptUnreadable(f"`{path}` is a directory", hint)
     if not stat.S_ISREG(status.st_mode):

@@ -98,24 +98,24 @@ def record(engine: Engine, arrival: Arrival) -> Session:
     must_last = _must_last((*arrival.events, *arrival.waiting))
     writing = engine.store.writing_durably if must_last else engine.store.writing
     with writing():
-        return _taken_in(engine, arrival, redactor)
+        return _record_redacted(engine, arrival, redactor)
 
 
 def record_inside(engine: Engine, arrival: Arrival) -> Session:
     """Record a batch inside an open transaction."""
     redactor = engine.redactor(arrival.project)
-    return _taken_in(engine, redacted(arrival, redactor), redactor)
+    return _record_redacted(engine, redacted(arrival, redactor), redactor)
 
 
-def _taken_in(engine: Engine, arrival: Arrival, redactor: Redactor) -> Session:
+def _record_redacted(engine: Engine, arrival: Arrival, redactor: Redactor) -> Session:
     forgotten_at = engine.store.forgotten_at(arrival.session)
     latest = engine.clock() + CLOCK_SKEW_MS
     if not arrival.is_history:
         arrival = _dated(_after(arrival, forgotten_at, latest), latest, engine.clock())
-    known = _known(engine, arrival.session)
-    session = _placed(known or _begun(engine, arrival), arrival)
+    stored_session = _stored_session(engine, arrival.session)
+    session = _placed(stored_session or _begun(engine, arrival), arrival)
     # Reading a transcript again does not bring back what was forgotten.
-    if known or not forgotten_at or arrival.events or arrival.waiting:
+    if stored_session or not forgotten_at or arrival.events or arrival.waiting:
         session = _advanced(engine, session, arrival, redactor)
     if arrival.source:
         engine.store.put_cursor(arrival.source, arrival.cursor)
@@ -148,24 +148,24 @@ def perform(engine: Engine, session: Session, effect: Effect, at: int) -> Sessio
 
 def _accessed(engine: Engine, session: Session) -> list[Memory]:
     """The memories given to the session since its last checkpoint, the most often recalled first."""
-    told = [id for id, at in engine.store.recalls(session.key) if at > session.last_checkpoint_at]
-    return sorted(engine.store.memories_named(told), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
+    memory_ids = [id for id, at in engine.store.recalls(session.key) if at > session.last_checkpoint_at]
+    return sorted(engine.store.memories_named(memory_ids), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
 
 
 def _remember_again(engine: Engine, arrival: Arrival) -> None:
     """Allow forgotten wordings again that the user has since typed to remember."""
-    said = (each for each in (*arrival.events, *arrival.waiting) if isinstance(each, Prompt))
-    asked = [each for each in said if asked_to_remember(each.text) and each.origin is Origin.HUMAN]
-    if not asked or not engine.store.forgotten_wordings():
+    prompts = (each for each in (*arrival.events, *arrival.waiting) if isinstance(each, Prompt))
+    requests = [each for each in prompts if asked_to_remember(each.text) and each.origin is Origin.HUMAN]
+    if not requests or not engine.store.forgotten_wordings():
         return
     with engine.store.writing_durably():
-        for prompt in asked:
+        for prompt in requests:
             with contextlib.suppress(HoldfastError):
                 wish = MemoryRequest(prompt.text)
                 remember_again(engine, arrival.project, wish, session=arrival.session, at=prompt.at)
 
 
-def _asked(engine: Engine, session: Session, prompt: Prompt, redactor: Redactor) -> Session:
+def _with_memory(engine: Engine, session: Session, prompt: Prompt, redactor: Redactor) -> Session:
     """The session after a prompt that may ask to remember something; hook and transcript count once."""
     text = asked_to_remember(prompt.text)
     is_typed = prompt.agent == MAIN and prompt.origin is Origin.HUMAN
@@ -174,7 +174,7 @@ def _asked(engine: Engine, session: Session, prompt: Prompt, redactor: Redactor)
     at = prompt.at or engine.clock()
     # Text that is too long for a memory is still a prompt.
     with contextlib.suppress(HoldfastError):
-        kept = keep(
+        outcome = keep(
             engine,
             session.project,
             MemoryRequest(text),
@@ -183,14 +183,14 @@ def _asked(engine: Engine, session: Session, prompt: Prompt, redactor: Redactor)
             session=session.key,
             at=at,
         )
-        return record_remember(session, kept.memory.text, at)
+        return record_remember(session, outcome.memory.text, at)
     return session
 
 
-def _known(engine: Engine, key: str) -> Session | None:
+def _stored_session(engine: Engine, key: str) -> Session | None:
     """The stored session; None for an imported one, which has no state and begins anew."""
-    known = engine.store.session(key)
-    return None if known is not None and is_imported(known) else known
+    session = engine.store.session(key)
+    return None if session is not None and is_imported(session) else session
 
 
 def _begun(engine: Engine, arrival: Arrival) -> Session:
@@ -228,18 +228,20 @@ def _advanced(engine: Engine, session: Session, arrival: Arrival, redactor: Reda
     """The session after the whole batch, stored."""
     policy = engine.policy(arrival.project)
     for event in arrival.events:
-        session = _kept(engine, session, event, policy, redactor)
+        session = _record_event(engine, session, event, policy, redactor)
     for prompt in arrival.waiting:
-        session = wait(_asked(engine, session, prompt, redactor), prompt, policy)
+        session = wait(_with_memory(engine, session, prompt, redactor), prompt, policy)
     engine.store.put_session(session, redactor.mark)
     return session
 
 
-def _kept(engine: Engine, session: Session, event: Event, policy: Policy, redactor: Redactor) -> Session:
+def _record_event(
+    engine: Engine, session: Session, event: Event, policy: Policy, redactor: Redactor
+) -> Session:
     match engine.store.add_event(event, redactor.mark):
         case Novelty.NEW:
             if isinstance(event, Prompt):
-                session = _asked(engine, session, event, redactor)
+                session = _with_memory(engine, session, event, redactor)
             session, effects = advance(session, event, policy)
             for effect in effects:
                 session = perform(engine, session, effect, event.at)
@@ -290,11 +292,11 @@ def _joined(arrival: Arrival, redactor: Redactor) -> Arrival:
 
 def _messages(events: Sequence[Event]) -> Iterator[list[tuple[int, Prompt | AssistantText]]]:
     """The messages of several blocks, each block with its place. Only token counts may be between them."""
-    told = ((place, event) for place, event in enumerate(events) if not isinstance(event, Usage))
-    for _, blocks in groupby(told, key=lambda each: _message(each[1])):
-        said = [(place, event) for place, event in blocks if isinstance(event, Prompt | AssistantText)]
-        if len(said) > 1:
-            yield said
+    places = ((place, event) for place, event in enumerate(events) if not isinstance(event, Usage))
+    for _, blocks in groupby(places, key=lambda each: _message(each[1])):
+        texts = [(place, event) for place, event in blocks if isinstance(event, Prompt | AssistantText)]
+        if len(texts) > 1:
+            yield texts
 
 
 def _message(event: Event) -> tuple[type[Event], str, str]:

@@ -63,12 +63,12 @@ def forget_memory(store: Store, id: str, at: int) -> Dropped:
     memory = store.memory(id)
     if memory is None:
         return Dropped()
-    known = dict.fromkeys((*known_by(store, memory.text), *store.memory_wordings(id)))
-    for text in _told_to(store, memory.session, id):
-        known |= dict.fromkeys(known_by(store, text))
-    store.put_forgotten_wordings(ForgottenWording(each, at) for each in known)
+    prints = dict.fromkeys((*known_by(store, memory.text), *store.memory_wordings(id)))
+    for text in _texts_given_to(store, memory.session, id):
+        prints |= dict.fromkeys(known_by(store, text))
+    store.put_forgotten_wordings(ForgottenWording(each, at) for each in prints)
     store.forget_memory(id, at)
-    erased = store.erase(Wordings(_key(store), known), at)
+    erased = store.erase(Wordings(_key(store), prints), at)
     return Dropped(memories=1 + erased.memories, mentions=erased.mentions)
 
 
@@ -114,8 +114,8 @@ def agree(store: Store, home: Path, at: int) -> Dropped:
 
 def learn(store: Store, record: ForgottenRecord, at: int) -> Dropped:
     """Drop from the store what the record says was forgotten; called inside a transaction."""
-    known = store.forgotten_names()
-    names = {name: when for name, when in record.names.items() if known.get(name, 0) < when}
+    known_names = store.forgotten_names()
+    names = {name: when for name, when in record.names.items() if known_names.get(name, 0) < when}
     dropped = [forget_everything(store, at)] if hashed(EVERYTHING) in names else []
     if record.key:
         store.put_fact(KEY, record.key.hex())
@@ -131,19 +131,21 @@ def learn(store: Store, record: ForgottenRecord, at: int) -> Dropped:
 
 
 def _learned_wordings(store: Store, record: ForgottenRecord, at: int) -> Dropped:
-    known = {each.fingerprint: each for each in store.forgotten_wordings()}
-    told = [
+    known_wordings = {each.fingerprint: each for each in store.forgotten_wordings()}
+    new_wordings = [
         ForgottenWording(Fingerprint(each.words, each.blocks, each.alone), each.at, each.lifted_at)
         for each in record.wordings
     ]
-    store.put_forgotten_wordings(told)
-    new = [each for each in told if each.holds and not _holds(known.get(each.fingerprint), each)]
+    store.put_forgotten_wordings(new_wordings)
+    new = [
+        each for each in new_wordings if each.holds and not _holds(known_wordings.get(each.fingerprint), each)
+    ]
     return store.erase(Wordings(record.key, [each.fingerprint for each in new]), at) if new else Dropped()
 
 
-def _holds(known: ForgottenWording | None, told: ForgottenWording) -> bool:
+def _holds(stored: ForgottenWording | None, recorded: ForgottenWording) -> bool:
     """Whether a store already knows of this forgetting, so that its rows are without the wording."""
-    return known is not None and known.at >= told.at
+    return stored is not None and stored.at >= recorded.at
 
 
 def _merged(record: ForgottenRecord, store: Store) -> ForgottenRecord:
@@ -161,7 +163,7 @@ def _merged(record: ForgottenRecord, store: Store) -> ForgottenRecord:
     return ForgottenRecord(token_hex(8), _key(store), names, tuple(wordings.values()))
 
 
-def _told_to(store: Store, session: str, id: str) -> list[str]:
+def _texts_given_to(store: Store, session: str, id: str) -> list[str]:
     """The texts that a session was given of a memory, including wordings from before an edit."""
     if not session:
         return []

@@ -67,9 +67,9 @@ def redact_as_seen(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str
 def _as_seen(redacted: str, salt: bytes, lists: Lists) -> str:
     if not _hides(redacted):
         return redacted
-    shown = printable(redacted)
-    seen = redact(shown, salt, lists)
-    return redacted if seen == shown else seen
+    visible = printable(redacted)
+    result = redact(visible, salt, lists)
+    return redacted if result == visible else result
 
 
 def _parts_as_seen(parts: Sequence[str], salt: bytes, lists: Lists) -> tuple[str, ...]:
@@ -107,5 +107,5 @@ def mark_of(lists: Lists) -> str:
     """The version of the rules and, if there are lists, their fingerprint."""
     if lists == NO_LISTS:
         return str(VERSION)
-    told = json.dumps([lists.allow, lists.deny])
-    return f"{VERSION}-{blake2s(told.encode(), digest_size=4).hexdigest()}"
+    encoded = json.dumps([lists.allow, lists.deny])
+    return f"{VERSION}-{blake2s(encoded.encode(), digest_size=4).hexdigest()}"

@@ -136,8 +136,8 @@ def first_reflog_entry(repository: Repository) -> bytes:
 
 def beginning(entry: bytes) -> int:
     """When the repository began, in seconds, if this reflog entry is its first; else 0."""
-    found = _BEGINNING.match(entry)
-    return int(found["at"]) if found else 0
+    match = _BEGINNING.match(entry)
+    return int(match["at"]) if match else 0
 
 
 def remote_addresses(repository: Repository) -> tuple[str, ...]:
@@ -184,9 +184,9 @@ def tracks(repository: Repository, name: str) -> bool | None:
     """
     if not os.path.lexists(repository.git_dir / "index"):
         return False
-    wanted = _as_compared(name)
-    found = _in_index(repository, lambda file: _as_compared(file.name) == wanted, 1)
-    return None if found is None else bool(found)
+    compared = _as_compared(name)
+    matches = _in_index(repository, lambda file: _as_compared(file.name) == compared, 1)
+    return None if matches is None else bool(matches)
 
 
 def _as_compared(name: str) -> str:
@@ -213,11 +213,13 @@ def worktrees(repository: Repository) -> tuple[Repository, ...]:
     pointers = sorted(common.glob("worktrees/*/gitdir"))
     linked = (_worktree_of(pointer.parent) for pointer in pointers)
     places = (find(str(root)) for root in dict.fromkeys((main, repository.root, *linked)) if root is not None)
-    found = [place.repository for place in places if place is not None and place.repository is not None]
+    repositories = [
+        place.repository for place in places if place is not None and place.repository is not None
+    ]
     bare = settings.get("core.bare") in _YES
     return tuple(
         one
-        for one in found
+        for one in repositories
         if one.common_dir == common and one.root != common and not (bare and one.git_dir == common)
     )
 
@@ -310,9 +312,9 @@ def _parse_settings(text: bytes) -> dict[str, str]:
         opened = _SECTION.match(line)
         if opened:
             section = "" if opened[2] else opened[1].lower()
-        found = _SETTING.match(line, opened.end() if opened else 0)
-        if section and found:
-            settings[f"{section}.{found[1].lower()}"] = _value_of(found)
+        match = _SETTING.match(line, opened.end() if opened else 0)
+        if section and match:
+            settings[f"{section}.{match[1].lower()}"] = _value_of(match)
     return settings
 
 
@@ -361,8 +363,8 @@ def _resolve(name: str, common_dir: Path) -> str:
 def _packed(name: str, common_dir: Path) -> str:
     packed = _read(common_dir / "packed-refs", MAX_PACKED_REFS) or b""
     line = rb"^([0-9a-f]{40}|[0-9a-f]{64}) " + re.escape(os.fsencode(name)) + rb"\r?$"
-    found = re.search(line, packed, re.MULTILINE)
-    return found[1].decode("ascii") if found else ""
+    match = re.search(line, packed, re.MULTILINE)
+    return match[1].decode("ascii") if match else ""
 
 
 _PLAINLY: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -389,10 +391,10 @@ def _read_part(path: Path, limit: int, *, from_end: bool = False) -> bytes | Non
         if _real(path.parent) != path.parent:
             return None
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _PLAINLY)) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 return None
-            file.seek(max(0, found.st_size - limit) if from_end else 0)
+            file.seek(max(0, status.st_size - limit) if from_end else 0)
             return file.read(limit)
     except (OSError, ValueError):
         return None

@@ -78,12 +78,12 @@ def _tracked_file(name: bytes, stat_data: tuple[int, ...], flags: int, extended:
 
 def _name_at(index: bytes, at: int, previous: bytes | None) -> tuple[bytes, int]:
     """The name at an offset and the offset behind its NUL; a compressed one begins like the previous name."""
-    kept = b""
+    prefix = b""
     if previous is not None:
         dropped, at = _varint(index, at)
-        kept = previous[: max(0, len(previous) - dropped)]
+        prefix = previous[: max(0, len(previous) - dropped)]
     end = index.index(b"\0", at, at + _MAX_NAME)
-    name = kept + index[at:end]
+    name = prefix + index[at:end]
     if len(name) > _MAX_NAME:
         raise ValueError("a longer name than any file has")
     return name, end + 1

@@ -57,19 +57,22 @@ def _listed(store: Store, id: str, sites: list[Site], project: Project | None, h
     is_there = any(map(is_occupied, current)) or (not sites and bool(paths) and Path(paths[0]).is_dir())
     if current and not is_there and (moved := _moved_to(store, current, here)):
         paths, former, is_there = [moved], [*paths, *former], True
-    seen = [site.last_seen_at for site in sites] + [each.last_event_at for each in sessions[:1]]
+    times = [site.last_seen_at for site in sites] + [each.last_event_at for each in sessions[:1]]
     name = Path((paths or former)[0]).name or (paths or former)[0]
-    left = tuple(dict.fromkeys(path for path in former if path not in paths))
-    return Listed(id, name, tuple(dict.fromkeys(paths)), is_there, left, max(seen), len(sessions))
+    former_paths = tuple(dict.fromkeys(path for path in former if path not in paths))
+    return Listed(id, name, tuple(dict.fromkeys(paths)), is_there, former_paths, max(times), len(sessions))
 
 
 def _moved_to(store: Store, sites: list[Site], here: str) -> str:
     """Where a project has moved to from these sites; empty if that is not known."""
     for site in sites:
         for path in (here, *_beside(site)):
-            found = resolve(store, path)
-            if isinstance(found.verdict, Moved) and found.verdict.site.project_id == site.project_id:
-                return found.project.root
+            resolution = resolve(store, path)
+            if (
+                isinstance(resolution.verdict, Moved)
+                and resolution.verdict.site.project_id == site.project_id
+            ):
+                return resolution.project.root
     return ""
 
 
@@ -80,8 +83,8 @@ def _beside(site: Site) -> Iterator[str]:
         with os.scandir(root.parent) as entries:
             for entry in islice(entries, BESIDE_MOST):
                 place = Path(entry.path, ".git") if site.is_git else Path(entry.path)
-                found = marks.of_directory(place)
-                if found is not None and found.inode == site.marks.inode:
+                directory_marks = marks.of_directory(place)
+                if directory_marks is not None and directory_marks.inode == site.marks.inode:
                     yield entry.path
     except OSError:
         return

@@ -27,8 +27,8 @@ def sighting(place: Place) -> Sighting:
     """What stands at a place, with the marks of its directory alone."""
     repository = place.repository
     if repository is None:
-        found, root = of_directory(place.root), stored(place.root)
-        return Sighting(root, root, is_git=False, marks=found or _UNKNOWN)
+        directory_marks, root = of_directory(place.root), stored(place.root)
+        return Sighting(root, root, is_git=False, marks=directory_marks or _UNKNOWN)
     common = repository.common_dir
     marks = _of_git_dir(common) or _UNKNOWN
     return Sighting(stored(common), stored(_main_root(repository)), is_git=True, marks=marks)
@@ -42,9 +42,9 @@ def _main_root(repository: Repository) -> Path:
     return common.parent if common.name == ".git" else common
 
 
-def with_contents(seen: Sighting, repository: Repository | None) -> Sighting:
+def with_contents(found_at: Sighting, repository: Repository | None) -> Sighting:
     """The sighting with the marks of the repository's contents added."""
-    return replace(seen, marks=_with_contents(seen.marks, repository)) if repository else seen
+    return replace(found_at, marks=_with_contents(found_at.marks, repository)) if repository else found_at
 
 
 def occupant(location: str, *, is_git: bool) -> Marks | None:
@@ -52,29 +52,29 @@ def occupant(location: str, *, is_git: bool) -> Marks | None:
     path = Path(location)
     if not is_git:
         return of_directory(path)
-    found = _of_git_dir(path)
-    return _with_contents(found, Repository(path, path, path)) if found else None
+    directory_marks = _of_git_dir(path)
+    return _with_contents(directory_marks, Repository(path, path, path)) if directory_marks else None
 
 
 def is_reachable(location: str, device: str) -> bool:
     """Whether the file system that held a directory is mounted where it was."""
     path = Path(location)
     for here in (path, *path.parents):
-        found = of_directory(here)
-        if found is not None:
-            return found.device == device
+        directory_marks = of_directory(here)
+        if directory_marks is not None:
+            return directory_marks.device == device
     return False
 
 
 def of_directory(path: Path) -> Marks | None:
     """The marks of a directory; None if there is none, or a link stands in its place."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except (OSError, ValueError):
         return None
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         return None
-    return Marks(f"{found.st_dev:x}", f"{found.st_ino:x}", _born(path, found))
+    return Marks(f"{status.st_dev:x}", f"{status.st_ino:x}", _born(path, status))
 
 
 def _of_git_dir(path: Path) -> Marks | None:
@@ -82,14 +82,18 @@ def _of_git_dir(path: Path) -> Marks | None:
 
     `git init` writes `description` once, and hardly anyone ever changes it.
     """
-    found = of_directory(path)
-    if found is None or found.born:
-        return found
+    directory_marks = of_directory(path)
+    if directory_marks is None or directory_marks.born:
+        return directory_marks
     try:
         written = (path / "description").lstat()
     except (OSError, ValueError):
-        return found
-    return replace(found, born=written.st_mtime_ns) if stat.S_ISREG(written.st_mode) else found
+        return directory_marks
+    return (
+        replace(directory_marks, born=written.st_mtime_ns)
+        if stat.S_ISREG(written.st_mode)
+        else directory_marks
+    )
 
 
 def _with_contents(marks: Marks, repository: Repository) -> Marks:
@@ -151,11 +155,11 @@ _UNKNOWN: Final = Marks("", "")
 # ---------------------------------------------------------------- when a directory was created
 
 
-def _born(path: Path, found: os.stat_result) -> int:
+def _born(path: Path, status: os.stat_result) -> int:
     """The time of creation in nanoseconds since 1970; 0 if unknown."""
-    seconds = getattr(found, "st_birthtime", 0.0)
+    seconds = getattr(status, "st_birthtime", 0.0)
     if seconds:
-        return int(getattr(found, "st_birthtime_ns", 0) or seconds * 1e9)
+        return int(getattr(status, "st_birthtime_ns", 0) or seconds * 1e9)
     return _asked_of_linux()(os.fsencode(path)) if sys.platform == "linux" else 0
 
 

@@ -17,13 +17,13 @@ GRACE_MS = 2_000
 """A harness writes its record of an edit a moment after the file itself."""
 
 
-def checked(told: BriefInput, redact: Callable[[str], str], root: str) -> BriefInput:
+def checked(brief_input: BriefInput, redact: Callable[[str], str], root: str) -> BriefInput:
     """The brief's input with marks and notices for files, branch and HEAD that changed since the session.
 
     `root` is where the session's worktree is now. A branch whose name holds a secret is stored under another
     name, so it cannot be compared.
     """
-    session = told.session
+    session = brief_input.session
     before = session.project.root
     there = (touch.path for touch in session.trail.files if touch.action is not Action.DELETE)
     # A path that held a secret is stored redacted, so its file cannot be checked.
@@ -44,7 +44,7 @@ def checked(told: BriefInput, redact: Callable[[str], str], root: str) -> BriefI
                 notices.append(f"HEAD was {before[:10]} when last seen, now it is {after[:10]}.")
             case BranchMoved():
                 pass
-    return replace(told, marks=marks, notices=tuple(notices))
+    return replace(brief_input, marks=marks, notices=tuple(notices))
 
 
 def _moved(path: str, before: str, root: str) -> str:

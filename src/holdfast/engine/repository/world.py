@@ -62,12 +62,12 @@ def _file_state(root: Path, path: str) -> FileState | None:
         file = root / path
         if file.is_relative_to(root) and not _stays_inside(file, root):
             return None
-        found = file.lstat()
+        status = file.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return FileState(path, exists=False, modified_at=0)
     except (OSError, ValueError):
         return None
-    return FileState(path, exists=True, modified_at=found.st_mtime_ns // 1_000_000)
+    return FileState(path, exists=True, modified_at=status.st_mtime_ns // 1_000_000)
 
 
 def _stays_inside(file: Path, root: Path) -> bool:
@@ -81,35 +81,37 @@ def _looks_changed(file: TrackedFile, root: str, directories: dict[str, bool]) -
     if not _is_directory_inside(file.name.rpartition("/")[0], root, directories):
         return True
     try:
-        found = os.lstat(f"{root}/{file.name}")
+        status = os.lstat(f"{root}/{file.name}")
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
         return False
-    return stat.S_IFMT(found.st_mode) != file.kind or _stat_differs(file, found)
+    return stat.S_IFMT(status.st_mode) != file.kind or _stat_differs(file, status)
 
 
-def _stat_differs(file: TrackedFile, found: os.stat_result) -> bool:
+def _stat_differs(file: TrackedFile, status: os.stat_result) -> bool:
     if file.modified_ns == 0:
         return False
-    seconds, nanoseconds = divmod(found.st_mtime_ns, 1_000_000_000)
+    seconds, nanoseconds = divmod(status.st_mtime_ns, 1_000_000_000)
     seconds_then, nanoseconds_then = divmod(file.modified_ns, 1_000_000_000)
-    if file.size != found.st_size & 0xFFFFFFFF or seconds_then != seconds & 0xFFFFFFFF:
+    if file.size != status.st_size & 0xFFFFFFFF or seconds_then != seconds & 0xFFFFFFFF:
         return True
     # Some programs that write indexes, and some file systems, store whole seconds only.
     return 0 not in (nanoseconds, nanoseconds_then) and nanoseconds != nanoseconds_then
 
 
-def _is_directory_inside(directory: str, root: str, known: dict[str, bool]) -> bool:
+def _is_directory_inside(directory: str, root: str, checked_directories: dict[str, bool]) -> bool:
     """Whether every step to a directory is a real one: behind a link, a tracked file is gone from here."""
-    if directory not in known:
+    if directory not in checked_directories:
         above = ""
         for part in directory.split("/"):
             step = f"{above}/{part}" if above else part
-            if step not in known:
-                known[step] = known[above] and _is_real_directory(f"{root}/{step}")
+            if step not in checked_directories:
+                checked_directories[step] = checked_directories[above] and _is_real_directory(
+                    f"{root}/{step}"
+                )
             above = step
-    return known[directory]
+    return checked_directories[directory]
 
 
 def _is_real_directory(path: str) -> bool:

@@ -60,27 +60,27 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _Match:
     session: Session
     how: str
 
 
 def find_caller(engine: Engine, call: Call, readers: Iterable[Reader]) -> Caller:
     """The caller; HoldfastError if its project is unknown or excluded."""
-    taken = (
+    match = (
         _named(engine, call, readers)
         or _waiting(engine, call)
         or _of_process(engine, call.process)
         or _newest(engine, call.cwd)
     )
-    if taken is None and not call.cwd:
+    if match is None and not call.cwd:
         raise HoldfastError(
             "this connection does not say which project it is for",
             "tell the user to connect Holdfast with `holdfast setup`, which does, "
             "or to send the header `X-Holdfast-Project` with the project's directory",
         )
-    project = _watched(engine, taken.session.project) if taken else _watched_at(engine, call.cwd)
-    return Caller(project, taken.session, taken.how) if taken else Caller(project, None, "")
+    project = _watched(engine, match.session.project) if match else _watched_at(engine, call.cwd)
+    return Caller(project, match.session, match.how) if match else Caller(project, None, "")
 
 
 def seen_calling(engine: Engine, id: str) -> str:
@@ -92,11 +92,11 @@ def seen_calling(engine: Engine, id: str) -> str:
     return ""
 
 
-def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Taken | None:
+def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Match | None:
     """The session that the harness names, or the one that replaced it."""
-    shown = engine.store.session(call.seen)
-    if shown is not None:
-        return _Taken(shown, SHOWN)
+    calling = engine.store.session(call.seen)
+    if calling is not None:
+        return _Match(calling, SHOWN)
     for reader in readers:
         key = reader.caller(call.environment, call.meta)
         if not key:
@@ -104,11 +104,11 @@ def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Taken | No
         session = engine.store.session(key)
         if session is None:
             session = _begun(engine, key, reader.name, call)
-            return _Taken(session, CALLED) if session else None
+            return _Match(session, CALLED) if session else None
         if session.phase is Phase.LIVE:
-            return _Taken(session, CALLED)
+            return _Match(session, CALLED)
         after = _successor(engine, session)
-        return _Taken(after, CONTINUES) if after else _Taken(session, CALLED)
+        return _Match(after, CONTINUES) if after else _Match(session, CALLED)
     return None
 
 
@@ -126,9 +126,9 @@ def _begun(engine: Engine, key: str, harness: str, call: Call) -> Session | None
 
 def _watched_at(engine: Engine, cwd: str) -> Project:
     """The project of a directory, which is stored if it is new; raises an error if it is excluded."""
-    found = projects.resolve(engine.store, cwd)
-    project = _watched(engine, found.project)
-    projects.keep_up(engine.store, found, engine.clock())
+    resolution = projects.resolve(engine.store, cwd)
+    project = _watched(engine, resolution.project)
+    projects.keep_up(engine.store, resolution, engine.clock())
     return project
 
 
@@ -156,22 +156,22 @@ def _ancestors(engine: Engine, key: str) -> list[str]:
 
     A new start that was given another session's brief does not count: it has another caller.
     """
-    found: list[str] = []
+    ancestors: list[str] = []
     lineage = engine.store.lineage(key)
-    while lineage and lineage.kind in ("clear", "previous") and len(found) < GENERATIONS:
-        found.append(lineage.parent)
+    while lineage and lineage.kind in ("clear", "previous") and len(ancestors) < GENERATIONS:
+        ancestors.append(lineage.parent)
         lineage = engine.store.lineage(lineage.parent)
-    return found
+    return ancestors
 
 
-def _waiting(engine: Engine, call: Call) -> _Taken | None:
+def _waiting(engine: Engine, call: Call) -> _Match | None:
     """The only session of the calling process with an open call of this tool."""
     if call.process is None or not call.tool:
         return None
     sessions = _at_home(engine, call.process)
     live = [session for session in sessions if session.phase is Phase.LIVE]
     waiting = [session for session in live if _waits(engine, session, call.tool)]
-    return _Taken(waiting[0], SHOWN) if len(waiting) == 1 else None
+    return _Match(waiting[0], SHOWN) if len(waiting) == 1 else None
 
 
 def _at_home(engine: Engine, process: Process) -> list[Session]:
@@ -193,10 +193,10 @@ def _waits(engine: Engine, session: Session, tool: str) -> bool:
     )
 
 
-def _of_process(engine: Engine, process: Process | None) -> _Taken | None:
+def _of_process(engine: Engine, process: Process | None) -> _Match | None:
     """The only live session of the harness's process."""
     live = _only_live(engine, process) if process else None
-    return _Taken(live, SAME_PROCESS) if live else None
+    return _Match(live, SAME_PROCESS) if live else None
 
 
 def _only_live(engine: Engine, process: Process) -> Session | None:
@@ -206,16 +206,16 @@ def _only_live(engine: Engine, process: Process) -> Session | None:
     return live[0] if len(live) == 1 else None
 
 
-def _newest(engine: Engine, cwd: str) -> _Taken | None:
+def _newest(engine: Engine, cwd: str) -> _Match | None:
     """The newest live session of the call's worktree, else of its project."""
     if not cwd:
         return None
     project = projects.resolve(engine.store, cwd).project
-    found = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
-    live = [session for session in found if session.phase is Phase.LIVE]
+    sessions = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
+    live = [session for session in sessions if session.phase is Phase.LIVE]
     here = [session for session in live if session.project.worktree_id == project.worktree_id]
     chosen = next(iter(here or live), None)
-    return _Taken(chosen, NEWEST) if chosen else None
+    return _Match(chosen, NEWEST) if chosen else None
 
 
 def session_around(environment: Mapping[str, str]) -> str:

@@ -44,7 +44,7 @@ def give_digest(engine: Engine, session_key: str, digest: Digest) -> Checkpoint:
         raise HoldfastError(f"there is no session `{session_key}`", "leave the session out to use your own")
     text = _checked(digest)
     redact = engine.redactor(session.project).of_session(session.key)
-    return _given_before(engine, session, redact(text)) or _kept(engine, session, text)
+    return _given_before(engine, session, redact(text)) or _stored(engine, session, text)
 
 
 def written(digest: Digest) -> str:
@@ -76,8 +76,8 @@ def _lines(digest: Digest) -> Iterator[str]:
         ("Blockers", digest.blockers),
         ("Open questions", digest.open_questions),
     ):
-        said = [own for row in rows if (own := _own(row))]
-        yield from (f"{title}:", *(f"- {row}" for row in said)) if said else ()
+        lines = [own for row in rows if (own := _own(row))]
+        yield from (f"{title}:", *(f"- {row}" for row in lines)) if lines else ()
 
 
 def _own(text: str) -> str:
@@ -94,13 +94,13 @@ def _given_before(engine: Engine, session: Session, text: str) -> Checkpoint | N
     return None
 
 
-def _kept(engine: Engine, session: Session, text: str) -> Checkpoint:
+def _stored(engine: Engine, session: Session, text: str) -> Checkpoint:
     id = engine.new_id()
-    given = DigestGiven(
+    event = DigestGiven(
         session=session.key, record=f"agent:{id}", at=engine.clock(), origin=Origin.ASSISTANT, text=text
     )
-    arrival = Arrival(session.key, session.harness, session.project, events=(given,))
+    arrival = Arrival(session.key, session.harness, session.project, events=(event,))
     # One event takes one checkpoint: this becomes its id.
     record(replace(engine, new_id=lambda: id), arrival)
-    taken = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
-    return next(checkpoint for checkpoint in taken if checkpoint.id == id)
+    checkpoints = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    return next(checkpoint for checkpoint in checkpoints if checkpoint.id == id)

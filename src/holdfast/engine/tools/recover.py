@@ -26,20 +26,20 @@ class Recovered:
 
 def recover(engine: Engine, project: Project, session: Session | None) -> Recovered | None:
     """The brief for this session, or for a new one of the project; None if nothing is stored."""
-    told = brief_when_asked(engine, project, session)
-    if told is None:
+    brief_input = brief_when_asked(engine, project, session)
+    if brief_input is None:
         return None
-    brief = written(told, engine.config(project).brief.total_chars)
+    brief = written(brief_input, engine.config(project).brief.total_chars)
     if not brief.text:
         return None
-    redact = engine.redactor(project).of_session(told.session.key)
-    return Recovered(redact(brief.text), _account(told, brief))
+    redact = engine.redactor(project).of_session(brief_input.session.key)
+    return Recovered(redact(brief.text), _account(brief_input, brief))
 
 
-def _account(told: BriefInput, brief: Brief) -> str:
-    said = sum(item.rendered for item in brief.items)
-    age = elapsed(told.now - told.session.changed_at)
+def _account(brief_input: BriefInput, brief: Brief) -> str:
+    rendered = sum(item.rendered for item in brief.items)
+    age = elapsed(brief_input.now - brief_input.session.changed_at)
     return (
-        f"From session {told.session.key} ({told.session.phase}, last record {age} ago): "
-        f"{said} items, {len(brief.items) - said} left out."
+        f"From session {brief_input.session.key} ({brief_input.session.phase}, last record {age} ago): "
+        f"{rendered} items, {len(brief.items) - rendered} left out."
     )

@@ -76,11 +76,11 @@ class Answer:
 def call(engine: Engine, caller: Caller, name: str, arguments: Mapping[str, object]) -> Answer:
     """Call a tool that is one of `names`; any arguments get an answer."""
     tool = next(tool for tool in TOOLS if tool.name == name)
-    if strange := _strange(arguments, tool.takes):
+    if strange := _unknown_names(arguments, tool.takes):
         return Answer(problem=f"`{name}` takes no argument {strange}; it takes {_quoted(_takes(tool.takes))}")
     try:
-        given = msgspec.convert(_mended(arguments, tool.takes), tool.takes, strict=False)
-        return Answer(cast("Json", msgspec.to_builtins(tool.run(engine, caller, given))))
+        request = msgspec.convert(_normalised(arguments, tool.takes), tool.takes, strict=False)
+        return Answer(cast("Json", msgspec.to_builtins(tool.run(engine, caller, request))))
     except msgspec.ValidationError as error:
         return Answer(problem=f"the arguments of `{name}` cannot be used: {error}")
     except HoldfastError as error:
@@ -126,17 +126,17 @@ def cost() -> int:
     return (len(msgspec.json.encode(listed())) + len(INSTRUCTIONS)) // CHARACTERS_A_TOKEN
 
 
-def _strange(arguments: Mapping[str, object], takes: type[Any]) -> str:
+def _unknown_names(arguments: Mapping[str, object], takes: type[Any]) -> str:
     """The unknown names among the arguments; empty if there are none.
 
     Names with a leading underscore are the client's own: some clients must send something even to a tool
     without arguments.
     """
-    known = _takes(takes)
-    if not known:
+    expected = _takes(takes)
+    if not expected:
         return ""
-    said = (name for name, value in arguments.items() if value is not None)
-    strange = [name for name in said if name not in known and not name.startswith("_")]
+    passed = (name for name, value in arguments.items() if value is not None)
+    strange = [name for name in passed if name not in expected and not name.startswith("_")]
     return _quoted(shortened(one_line(name), NAME_CHARS) for name in strange[:MOST_NAMES])
 
 
@@ -148,7 +148,7 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _mended(arguments: Mapping[str, object], takes: type[Any]) -> Json:
+def _normalised(arguments: Mapping[str, object], takes: type[Any]) -> Json:
     """The arguments without nulls, and with a single text as a list where a list is expected."""
     several = {field.name for field in fields(takes) if field.default == ()}
     return {
@@ -165,8 +165,8 @@ def _schema(kind: type[Any]) -> Json:
     properties: Json = {}
     for name, about in whole["properties"].items():
         # A nullable field may be left out, which its absence from `required` says already.
-        told = about["anyOf"][0] if "anyOf" in about else about
-        properties[name] = {key: value for key, value in told.items() if key != "default"}
+        schema = about["anyOf"][0] if "anyOf" in about else about
+        properties[name] = {key: value for key, value in schema.items() if key != "default"}
     required: Json = {"required": whole["required"]} if whole["required"] else {}
     return {"type": "object", "properties": properties, **required}
 
@@ -213,11 +213,11 @@ class GivenBack:
 
 
 def _session_recover(engine: Engine, caller: Caller, _: Nothing) -> GivenBack:
-    found = recover(engine, caller.project, caller.session)
+    recovered = recover(engine, caller.project, caller.session)
     session = caller.session.key if caller.session else ""
-    if found is None:
+    if recovered is None:
         return GivenBack("", "Nothing is kept that this session could go on from.", session)
-    return GivenBack(found.text, found.account, session)
+    return GivenBack(recovered.text, recovered.account, session)
 
 
 # ---------------------------------------------------------------- memory
@@ -241,12 +241,12 @@ class Remembered:
     supersedes: tuple[str, ...]
 
 
-def _remember(engine: Engine, caller: Caller, asked: ToRemember) -> Remembered:
-    wish = MemoryRequest(asked.text, asked.tags, asked.importance, asked.pin, Scope(asked.scope))
+def _remember(engine: Engine, caller: Caller, request: ToRemember) -> Remembered:
+    wish = MemoryRequest(request.text, request.tags, request.importance, request.pin, Scope(request.scope))
     session = caller.session.key if caller.session else ""
-    kept = remember(engine, caller.project, wish, source=FROM_AGENT, session=session)
-    older = tuple(id[:ID_CHARS] for id in kept.supersedes)
-    return Remembered(kept.memory.id[:ID_CHARS], kept.memory.kind.value, kept.again, older)
+    outcome = remember(engine, caller.project, wish, source=FROM_AGENT, session=session)
+    older = tuple(id[:ID_CHARS] for id in outcome.supersedes)
+    return Remembered(outcome.memory.id[:ID_CHARS], outcome.memory.kind.value, outcome.again, older)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,12 +262,12 @@ class Recalled:
     hits: str
 
 
-def _recall(engine: Engine, caller: Caller, asked: ToRecall) -> Recalled:
-    limit = max(1, min(asked.limit, MOST_HITS))
-    found = recall(engine, caller.project, Query(asked.query, limit, asked.kinds))
-    note_recalled(engine, caller.session, [finding.id for finding in found])
+def _recall(engine: Engine, caller: Caller, request: ToRecall) -> Recalled:
+    limit = max(1, min(request.limit, MOST_HITS))
+    findings = recall(engine, caller.project, Query(request.query, limit, request.kinds))
+    note_recalled(engine, caller.session, [finding.id for finding in findings])
     redactor, now = engine.redactor(caller.project), engine.clock()
-    lines = [redactor.of_session(finding.session)(_line(finding, now)) for finding in found]
+    lines = [redactor.of_session(finding.session)(_line(finding, now)) for finding in findings]
     return Recalled(len(lines), fence("\n".join(lines)) if lines else "")
 
 
@@ -291,16 +291,16 @@ class Whole:
     text: str
 
 
-def _expand(engine: Engine, caller: Caller, asked: ToExpand) -> Whole:
-    found = expand(engine, caller.project, asked.id.strip())
-    if found is None:
-        raise HoldfastError(f"nothing here has the id `{asked.id}`", "use an id that `recall` gave")
-    note_recalled(engine, caller.session, [found.id])
-    text = engine.redactor(caller.project).of_session(found.session)(found.text)
+def _expand(engine: Engine, caller: Caller, request: ToExpand) -> Whole:
+    finding = expand(engine, caller.project, request.id.strip())
+    if finding is None:
+        raise HoldfastError(f"nothing here has the id `{request.id}`", "use an id that `recall` gave")
+    note_recalled(engine, caller.session, [finding.id])
+    text = engine.redactor(caller.project).of_session(finding.session)(finding.text)
     if len(text) > WHOLE_CHARS:
         text = f"{text[:WHOLE_CHARS]}\n(and {len(text) - WHOLE_CHARS:,} characters more)"
-    source = defanged(one_line(found.source))
-    return Whole(found.kind, source, elapsed(engine.clock() - found.at), fence(quoted(text)))
+    source = defanged(one_line(finding.source))
+    return Whole(finding.kind, source, elapsed(engine.clock() - finding.at), fence(quoted(text)))
 
 
 TOOLS: Final = (

@@ -59,13 +59,13 @@ def _flushed(engine: Engine, key: str, waited_ms: int) -> int:
         if session is None:
             return 0
         ticked = tick(session, engine.policy(session.project), now)
-        taken = 0
+        count = 0
         if ticked.due is not None and now - ticked.due.since >= waited_ms:
             ticked = perform(engine, ticked, TakeCheckpoint(ticked.due.trigger), now)
-            taken = 1
+            count = 1
         if ticked is not session:
             engine.store.put_session(ticked)
-    return taken
+    return count
 
 
 def finalise_orphans(engine: Engine) -> list[str]:

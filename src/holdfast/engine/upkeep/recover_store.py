@@ -77,14 +77,14 @@ def recover(home: Path, lists: Lists, at: int, progress: Progress) -> list[Recov
     """
     path = home / "store.db"
     aside = set_aside_stores(path)[::-1]
-    found = [_recovered(home, one, lists, at, progress) for one in aside]
+    recoveries = [_recovered(home, one, lists, at, progress) for one in aside]
     newest = next((one.at for one in aside if one.at), None)
     until = int(newest.timestamp() * 1000) + 1000 if newest else at
     backup = newest_backup(path, home / "backups", until) if aside else None
     if backup is not None:
-        taken = recover_file(home, backup, lists, at, progress)
-        found += [taken] if taken.added else []
-    return found
+        recovery = recover_file(home, backup, lists, at, progress)
+        recoveries += [recovery] if recovery.added else []
+    return recoveries
 
 
 def recover_new(home: Path, lists: Lists, at: int) -> None:
@@ -95,9 +95,9 @@ def recover_new(home: Path, lists: Lists, at: int) -> None:
 
 
 def _recovered(home: Path, one: SetAside, lists: Lists, at: int, progress: Progress) -> Recovery:
-    found = recover_file(home, one.path, lists, at, progress)
+    recovery = recover_file(home, one.path, lists, at, progress)
     one.recovery_mark.touch(0o600)
-    return found
+    return recovery
 
 
 def recover_file(home: Path, file: Path, lists: Lists, at: int, progress: Progress) -> Recovery:
@@ -120,18 +120,18 @@ def remove(one: SetAside) -> None:
         file.unlink(missing_ok=True)
 
 
-def _with_loss(table: Table, known: RowCounts | None) -> Table:
-    there = known.rows.get(table.name.removeprefix("session_")) if known else None
+def _with_loss(table: Table, counts: RowCounts | None) -> Table:
+    there = counts.rows.get(table.name.removeprefix("session_")) if counts else None
     return table if there is None else replace(table, lost=max(0, there - table.readable))
 
 
 @contextmanager
 def _draft(path: Path, file: Path) -> Generator[Path]:
     """A temporary database for rows before they are redacted; replaces one that a killed recovery left."""
-    for left in files_set_aside(path):
-        name, _, pid = left.name.rpartition(_DRAFT)
+    for leftover in files_set_aside(path):
+        name, _, pid = leftover.name.rpartition(_DRAFT)
         if name and pid.isdigit() and not alive(int(pid), 0):
-            left.unlink(missing_ok=True)
+            leftover.unlink(missing_ok=True)
     stem = file.name if file.parent == path.parent else f"{path.stem}.corrupt-{file.name}"
     draft = path.with_name(f"{stem}{_DRAFT}{os.getpid()}")
     try:
@@ -145,11 +145,11 @@ _DRAFT: Final = ".salvage-"
 
 def _redact(source: Store, redactor: Redactor, progress: Progress) -> None:
     total = source.redaction(redactor.mark).stale
-    done, seen = 0, 1
-    while seen:
+    done, rows = 0, 1
+    while rows:
         with source.writing():
-            seen = source.rewrite(redactor.mark, redactor.redacted, *REDACTED_AT_ONCE).rows
-        done += seen
+            rows = source.rewrite(redactor.mark, redactor.redacted, *REDACTED_AT_ONCE).rows
+        done += rows
         progress("redacting", done / total if total else 1.0)
 
 
@@ -159,22 +159,22 @@ def _merge(
     total = sum(map(merge.rows, TABLES)) or 1
     done = 0
     for name in TABLES:
-        seen = added = 0
+        rows_seen = added = 0
         if name == "memories":
             every = [*source.memories(EVERYWHERE, ALL), *source.superseded_memories(EVERYWHERE, ALL)]
             for memory in every:
                 added += _add_memory(store, merge, memory, redactor.mark)
-            seen = len(every)
+            rows_seen = len(every)
         else:
-            for looked_at, taken in merge.add(name):
-                seen, added = seen + looked_at, added + taken
-                progress("adding", (done + seen) / total)
+            for looked_at, rows_added in merge.add(name):
+                rows_seen, added = rows_seen + looked_at, added + rows_added
+                progress("adding", (done + rows_seen) / total)
         if name == "sessions":
             lost = merge.lost_sessions()
             _add_lost_sessions(store, lost, redactor.mark)
-        done += seen
+        done += rows_seen
         progress("adding", done / total)
-        yield Table(name, seen, added)
+        yield Table(name, rows_seen, added)
     _add_documents(store, source, merge, redactor.mark)
     merge.keep_passages()
 

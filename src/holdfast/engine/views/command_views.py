@@ -69,17 +69,19 @@ def checkpoint_lines(
 
 def brief(engine: Engine, project: Project, *, budget: int | None) -> Row:
     """The brief that the next session in a project would get, with the content of its receipt."""
-    room = engine.config(project).continuity.recovery_budget_chars if budget is None else budget
-    told = next_brief(engine, project)
-    return serialisation.brief_row(told, written(told, room) if told else Brief("", ()), room)
+    space = engine.config(project).continuity.recovery_budget_chars if budget is None else budget
+    brief_input = next_brief(engine, project)
+    return serialisation.brief_row(
+        brief_input, written(brief_input, space) if brief_input else Brief("", ()), space
+    )
 
 
 def findings(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
     """Search results for a program, the best first."""
-    found = _findings(engine, project, environment, query)
-    return [given(serialisation.finding_row(each, engine.clock()), redact) for each in found]
+    results = _findings(engine, project, environment, query)
+    return [given(serialisation.finding_row(each, engine.clock()), redact) for each in results]
 
 
 def finding_lines(
@@ -125,10 +127,10 @@ def session_named(store: Store, key: str) -> Session:
     exact = store.session(key)
     if exact is not None:
         return exact
-    found = [session for session in store.sessions(SESSIONS_SEARCHED) if session.key.startswith(key)]
-    if len(found) == 1:
-        return found[0]
-    problem = "several sessions begin with" if found else "there is no session"
+    matches = [session for session in store.sessions(SESSIONS_SEARCHED) if session.key.startswith(key)]
+    if len(matches) == 1:
+        return matches[0]
+    problem = "several sessions begin with" if matches else "there is no session"
     raise HoldfastError(f"{problem} `{key}`", "`holdfast sessions` lists them")
 
 
@@ -152,21 +154,21 @@ def _checkpoints(
 def _findings(
     engine: Engine, project: Project, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Finding]:
-    found = recall.recall(engine, project, _query(query))
+    results = recall.recall(engine, project, _query(query))
     session = engine.store.session(session_around(environment))
-    note_recalled(engine, session, [finding.id for finding in found])
-    return found
+    note_recalled(engine, session, [finding.id for finding in results])
+    return results
 
 
-def _query(named: Mapping[str, Any]) -> Query:
+def _query(fields: Mapping[str, Any]) -> Query:
     """A query from its fields by name."""
     return Query(
-        named["text"],
-        named["limit"],
-        tuple(named["kinds"]),
-        named["since"],
-        named["all_projects"],
-        named["include_superseded"],
+        fields["text"],
+        fields["limit"],
+        tuple(fields["kinds"]),
+        fields["since"],
+        fields["all_projects"],
+        fields["include_superseded"],
     )
 
 

@@ -29,7 +29,7 @@ OURS: Final = frozenset({"next"})
 
 def given(value: _T, redact: Callable[[str], str]) -> _T:
     """The value with every text in it redacted, at any depth."""
-    return cast("_T", _given(value, redact))
+    return cast("_T", _redacted(value, redact))
 
 
 def checkpoint_row(checkpoint: Checkpoint) -> Row:
@@ -136,17 +136,17 @@ def receipt_row(receipt: Receipt) -> Row:
     }
 
 
-def brief_row(told: BriefInput | None, brief: Brief, budget: int) -> Row:
+def brief_row(brief_input: BriefInput | None, brief: Brief, budget: int) -> Row:
     """A preview of a brief, with what its receipt would contain."""
-    if told is None:
+    if brief_input is None:
         return {"brief": "", "receipt": None}
     receipt = {
-        "reason": told.reason,
-        "predecessor": told.session.key,
-        "harness": told.session.harness,
-        "project": told.session.project.path,
-        "created_at": to_iso(told.now),
-        "age_ms": told.now - told.session.changed_at,
+        "reason": brief_input.reason,
+        "predecessor": brief_input.session.key,
+        "harness": brief_input.session.harness,
+        "project": brief_input.session.project.path,
+        "created_at": to_iso(brief_input.now),
+        "age_ms": brief_input.now - brief_input.session.changed_at,
         "budget": budget,
         "size": len(brief.text),
         "items": [item_row(item) for item in brief.items],
@@ -183,12 +183,12 @@ def _continues(lineage: Lineage | None) -> Row:
     return {"parent": lineage.parent if lineage else None, "lineage": lineage.kind if lineage else None}
 
 
-def _given(value: object, redact: Callable[[str], str]) -> object:
+def _redacted(value: object, redact: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
-        named = cast("Mapping[str, object]", value)
-        return {name: each if name in OURS else _given(each, redact) for name, each in named.items()}
+        fields = cast("Mapping[str, object]", value)
+        return {name: each if name in OURS else _redacted(each, redact) for name, each in fields.items()}
     if isinstance(value, list | tuple):
-        return [_given(each, redact) for each in cast("list[object]", value)]
+        return [_redacted(each, redact) for each in cast("list[object]", value)]
     return value

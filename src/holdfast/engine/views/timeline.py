@@ -62,21 +62,21 @@ class Point:
 def page(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
     """The points after a mark, the newest first."""
     store = engine.store
-    found = [
+    points = [
         *map(of_event, store.page_of_events(session, behind, limit)),
         *map(of_checkpoint, store.page_of_session(session, behind, limit)),
         *map(of_receipt, store.page_of_receipts(session, behind, limit)),
     ]
-    return sorted(found, key=lambda point: (point.at, point.id), reverse=True)[:limit]
+    return sorted(points, key=lambda point: (point.at, point.id), reverse=True)[:limit]
 
 
 def counts(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
     """The points after a mark at which the window was counted, the newest first."""
-    found: list[Point] = []
-    while len(found) < limit and (events := engine.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
-        found += [of_event(one) for one in events if isinstance(one, Usage) and one.agent == MAIN]
+    points: list[Point] = []
+    while len(points) < limit and (events := engine.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
+        points += [of_event(one) for one in events if isinstance(one, Usage) and one.agent == MAIN]
         behind = Mark(events[-1].at, events[-1].record)
-    return found[:limit]
+    return points[:limit]
 
 
 def of_checkpoint(checkpoint: Checkpoint) -> Point:

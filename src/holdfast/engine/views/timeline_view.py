@@ -69,10 +69,10 @@ class TimelineView:
 def story(engine: Engine, session: str) -> TimelineView:
     """The timeline view of a session, or of its last part."""
     events = engine.store.events(session, EVENTS_MOST + 1)
-    told = events[-EVENTS_MOST:]
+    shown_events = events[-EVENTS_MOST:]
     points = [
-        *_opened([timeline.of_event(one) for one in told if _is_prompt(one)]),
-        *_opened(_compactions(told)),
+        *_opened([timeline.of_event(one) for one in shown_events if _is_prompt(one)]),
+        *_opened(_compactions(shown_events)),
         *_opened(
             [timeline.of_checkpoint(one) for one in engine.store.checkpoints_of_session(session, OPENED_MOST)]
         ),
@@ -80,10 +80,10 @@ def story(engine: Engine, session: str) -> TimelineView:
     ]
     return TimelineView(
         tuple(sorted(points, key=lambda point: (point.at, point.id))),
-        tuple(_work(told)),
+        tuple(_work(shown_events)),
         tuple(
             Counted(one.at, one.sent + one.output)
-            for one in told
+            for one in shown_events
             if isinstance(one, Usage) and one.agent == MAIN
         ),
         max(0, len(events) - EVENTS_MOST),
@@ -96,11 +96,11 @@ def _is_prompt(event: Event) -> bool:
 
 def _compactions(events: list[Event]) -> list[Point]:
     """One point for each compaction, whose several signs come within seconds of each other."""
-    found: list[Point] = []
+    points: list[Point] = []
     for event in events:
-        if isinstance(event, Compacted) and (not found or event.at - found[-1].at > _SAME_MS):
-            found.append(timeline.of_event(event))
-    return found
+        if isinstance(event, Compacted) and (not points or event.at - points[-1].at > _SAME_MS):
+            points.append(timeline.of_event(event))
+    return points
 
 
 def _work(events: list[Event]) -> list[Done]:
