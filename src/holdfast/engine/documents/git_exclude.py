@@ -37,7 +37,7 @@ def settings_exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, .
         if repository and git.tracks(repository, name) is not False:
             raise HoldfastError(
                 f"`{name}` is tracked by git, and what setup writes there holds paths of this machine",
-                "leave Holdfast's tools out with `--no-mcp` if they alone would go there, or leave out `--project`",
+                "leave Holdfast's tools out with `--no-mcp` if only they go there, or leave out `--project`",
             )
     return _exclusions(root, files)
 
