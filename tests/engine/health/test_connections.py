@@ -1,4 +1,4 @@
-"""What doctor says of a harness that makes memory files findable by itself, and of files of ours."""
+"""Doctor on harnesses that index memory files themselves, and on files that setup installed."""
 
 from __future__ import annotations
 
