@@ -132,7 +132,7 @@ def _begun(engine: Engine, owner: Owner, records: Iterable[Record]) -> Session:
 
 
 def _placed(session: Session, owner: Owner) -> Session:
-    """The session with the project, process and window of its present owner."""
+    """The session with the process of its present owner."""
     return replace(session, process=owner.process or session.process)
 
 

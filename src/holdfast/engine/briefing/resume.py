@@ -18,13 +18,13 @@ from holdfast.core.evidence.trail import Utterance
 from holdfast.core.session.session import Phase, Process, Session, Trigger, begin, brief_owed
 from holdfast.core.text.strings import elapsed
 from holdfast.engine.briefing.startup import loaded_at_start
-from holdfast.engine.briefing.suggested_queries import with_offers
+from holdfast.engine.briefing.suggested_queries import with_suggested_queries
 from holdfast.engine.documents.ledger import leading
 from holdfast.engine.engine import Engine
 from holdfast.engine.liveness.sessions import Liveness, life_of
 from holdfast.engine.repository import projects
 from holdfast.engine.repository.verify import checked
-from holdfast.engine.upkeep.maintain import caught_up, finalise
+from holdfast.engine.upkeep.maintain import finalise, read_to_end
 from holdfast.harnesses.base import Ask, Harness, HookEvent
 from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Lineage
@@ -69,7 +69,7 @@ def _composed(engine: Engine, session: Session, harness: Harness, brief_input: B
     if brief_input.reason is Reason.SUMMARY:
         budget = min(budget, SUMMARY_CHARS)
     brief = written(brief_input, budget)
-    offering = with_offers(engine, brief_input, brief)
+    offering = with_suggested_queries(engine, brief_input, brief)
     if offering.offers:
         brief_input, brief = offering, written(offering, budget)
     # The harness may count bytes or UTF-16 units instead of characters: leave items out until it fits.
@@ -279,7 +279,7 @@ def _settled(engine: Engine, predecessors: Predecessors) -> Predecessors:
     predecessor = predecessors.predecessor
     if predecessor is None or predecessor.phase is not Phase.LIVE:
         return predecessors
-    settle = caught_up if life_of(engine, predecessor) is Liveness.SHARED else finalise
+    settle = read_to_end if life_of(engine, predecessor) is Liveness.SHARED else finalise
     return replace(predecessors, predecessor=settle(engine, predecessor))
 
 

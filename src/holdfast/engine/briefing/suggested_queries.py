@@ -26,7 +26,7 @@ LOOKED_UP: Final = 12
 HITS_LOOKED_AT: Final = 3
 
 
-def with_offers(engine: Engine, brief_input: BriefInput, brief: Brief) -> BriefInput:
+def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> BriefInput:
     """The input with suggested queries for what a compaction just removed and `recall` would find."""
     if brief_input.reason not in (Reason.COMPACT, Reason.LATE) or not brief.text:
         return brief_input

@@ -16,7 +16,7 @@ from holdfast.core.session.session import Session
 from holdfast.engine.documents import continuity_source
 from holdfast.engine.documents.continuity_source import Source
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.rewrite_checkpoints import turns_told
+from holdfast.engine.models.rewrite_checkpoints import conversation_turns
 from holdfast.engine.models.summarize import Means, Question, ask
 from holdfast.lazy_dataclass import dataclass
 
@@ -55,5 +55,5 @@ def _by_model(
     if not rules.counts.total:
         return Failed(NOTHING_TO_ASK)
     events = continuity_source.events(engine, source)
-    prompt = Question(question(session, tuple(turns_told(events))), session.model, answer_schema())
+    prompt = Question(question(session, tuple(conversation_turns(events))), session.model, answer_schema())
     return ask(engine, session.project, prompt, lambda text, _: answer(text, session, rules), means)

@@ -41,7 +41,7 @@ def check_setup(home: Path) -> Finding:
 
 
 def check_version(harness: Harness, search_path: str) -> Finding:
-    """Report the installed version of the harness, and the one that Holdfast was tested with."""
+    """Report the installed version of the harness, and the one that its formats were recorded with."""
     check, recorded = f"version of {harness.name}", f"recorded with {harness.recorded_with}"
     program = shutil.which(harness.program, path=search_path)
     if program is None:
@@ -74,7 +74,7 @@ def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Findi
 def check_files(home: Path, of: str, wanted: Sequence[WantedCopy], fix: str) -> Finding:
     """Check that the files that setup installed are those that it would install today.
 
-    One that the user changed is theirs and only reported, unless Holdfast has a newer version.
+    One that the user changed is theirs: it is a problem only if Holdfast has a newer version.
     """
     check = f"files of {of}"
     try:

@@ -146,7 +146,7 @@ def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> F
 
 
 def check_tokens(counter: Callable[[], Count | None]) -> Finding:
-    """Check that the token counter has the right vocabulary."""
+    """Check that tokens can be counted."""
     try:
         count = counter()
     except ModelError as error:

@@ -119,11 +119,11 @@ def _note_asked(engine: Engine, checkpoint: Checkpoint, until: int) -> None:
 
 
 def _material(engine: Engine, session: Session) -> Material:
-    turns = tuple(turns_told(engine.store.events(session.key, EVENTS)))
+    turns = tuple(conversation_turns(engine.store.events(session.key, EVENTS)))
     return Material("", turns, session.trail, session.model)
 
 
-def turns_told(events: Sequence[Event]) -> Iterator[Turn]:
+def conversation_turns(events: Sequence[Event]) -> Iterator[Turn]:
     """The conversation in these events, each call with its result; subagents are left out."""
     returned = {event.call: event for event in events if isinstance(event, ToolReturned)}
     for event in events:

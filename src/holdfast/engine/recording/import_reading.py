@@ -105,7 +105,7 @@ def in_turn(jobs: Iterator[Job]) -> Generator[tuple[Job, Piece]]:
 def pieces(job: Job) -> Iterator[Piece]:
     """The transcript after the job's cursor, piece by piece."""
     importable, cursor = job.found, job.cursor
-    reached = reached_by(cursor)
+    reached = progress_of(cursor)
     end, done = reached.size + importable.size, False
     while not done:
         batch = importable.harness.read_transcript(
@@ -129,7 +129,7 @@ def pieces(job: Job) -> Iterator[Piece]:
         reached, cursor = after, written
 
 
-def reached_by(cursor: str) -> ImportProgress:
+def progress_of(cursor: str) -> ImportProgress:
     """The progress that a cursor encodes; none if it is not an import's."""
     try:
         return msgspec.json.decode(cursor, type=ImportProgress)

@@ -27,7 +27,7 @@ from holdfast.engine.recording.import_reading import (
     Piece,
     Reading,
     in_turn,
-    reached_by,
+    progress_of,
 )
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import projects
@@ -194,7 +194,7 @@ class _Surveyor:
         stored_session = self._engine.store.session(key)
         if self._is_kept(path, stored_session):
             return LeftOut.KEPT
-        reached = reached_by(self._engine.store.cursor(_source(harness, key)))
+        reached = progress_of(self._engine.store.cursor(_source(harness, key)))
         if reached.through and reached.size >= extent.size:
             return LeftOut.DONE
         head = harness.read_transcript(path, key, "", HEAD_BYTES)

@@ -86,7 +86,7 @@ def _is_gone(engine: Engine, session: Session) -> bool:
             return quiet > engine.config(session.project).continuity.recovery_window_hours * HOUR_MS
 
 
-def caught_up(engine: Engine, session: Session) -> Session:
+def read_to_end(engine: Engine, session: Session) -> Session:
     """The session after the rest of its transcript and its waiting prompts."""
     path = Path(session.transcript) if session.transcript else None
     if path is not None and isinstance(find(session.transcript, (path.parent,)), Readable):
@@ -100,7 +100,7 @@ def caught_up(engine: Engine, session: Session) -> Session:
 
 def finalise(engine: Engine, session: Session) -> Session:
     """Read the rest of a session's transcript, take a checkpoint, and mark the session as orphaned."""
-    session = caught_up(engine, session)
+    session = read_to_end(engine, session)
     now = engine.clock()
     with engine.store.writing_durably():
         session = engine.store.session(session.key) or session
