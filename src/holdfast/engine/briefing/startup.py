@@ -58,9 +58,9 @@ def loaded_at_start(engine: Engine, project: Project) -> Loaded | None:
     if engine.home is None or not engine.config(project).continuity.auto_load:
         return None
     try:
-        here = room(engine, engine.home, project)
-        _count_refused(engine, readable(here).unreadable)
-        return loaded(engine, here)
+        continuity = room(engine, engine.home, project)
+        _count_refused(engine, readable(continuity).unreadable)
+        return loaded(engine, continuity)
     except HoldfastError as error:
         _count_refused(engine, (error.message,))
         return None
@@ -74,42 +74,44 @@ def _count_refused(engine: Engine, reasons: tuple[str, ...]) -> None:
                 engine.store.count_skipped(f"continuity: {reason}", 1)
 
 
-def loaded(engine: Engine, here: ContinuityFiles) -> Loaded | None:
+def loaded(engine: Engine, continuity: ContinuityFiles) -> Loaded | None:
     """The continuity that a session starting now would get; None if the user has none of their own."""
     own_layers = tuple(
-        one for one in layered(readable(here).layers) if not _came_with_the_clone(here, one.name)
+        one for one in layered(readable(continuity).layers) if not _came_with_the_clone(continuity, one.name)
     )
     if not own_layers:
         return None
-    config = engine.config(here.project)
+    config = engine.config(continuity.project)
     # Files are written by people or come with the repository, so they are not redacted yet.
-    redact = engine.redactor_to_show(here.project).of_session("")
+    redact = engine.redactor_to_show(continuity.project).of_session("")
     layers_told = tuple(replace(one, summary=redacted(one.summary, redact)) for one in own_layers)
-    pointers = _pointers(resume_context(engine, here, own_layers))
+    pointers = _pointers(resume_context(engine, continuity, own_layers))
     limits = Limits(config.continuity.startup_lines, config.brief.total_chars)
     return Loaded(layers_told, tuple(replace(one, text=redact(one.text)) for one in pointers), limits)
 
 
-def resume_context(engine: Engine, here: ContinuityFiles, layers_read: Iterable[Layered]) -> ResumeContext:
+def resume_context(
+    engine: Engine, continuity: ContinuityFiles, layers_read: Iterable[Layered]
+) -> ResumeContext:
     """The context for a session that continues from these layers."""
     summary = merged_brief(tuple(layers_read))
-    about, root = _about(summary), Path(here.project.root)
-    candidates, diagnostics = surfaced(here, about)
+    about, root = _about(summary), Path(continuity.project.root)
+    candidates, diagnostics = surfaced(continuity, about)
     return ResumeContext(
         summary.goal,
         summary.of(Part.NEXT),
         tuple(name for name in harnesses.instruction_files() if (root / name).is_file()),
-        top_memories(engine, here.project, about),
+        top_memories(engine, continuity.project, about),
         candidates,
         tuple(team.suggested(root, about, SUGGESTED)),
         diagnostics,
     )
 
 
-def surfaced(here: ContinuityFiles, about: str) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
+def surfaced(continuity: ContinuityFiles, about: str) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
     """The candidates under review that are about this, and remarks on the sidecar."""
     try:
-        inspected = dream.inspect(here)
+        inspected = dream.inspect(continuity)
     except HoldfastError as error:
         return (), (error.message,)
     rows = inspected.snapshot.candidates if inspected.snapshot else ()
@@ -142,14 +144,14 @@ def _pointers(context: ResumeContext) -> Iterable[Pointer]:
         yield Pointer(Pointing.TEAM, f"{entry.title}: {_short(entry.text)} (`{entry.path}`)", entry.path)
 
 
-def _came_with_the_clone(here: ContinuityFiles, name: LayerName) -> bool:
+def _came_with_the_clone(continuity: ContinuityFiles, name: LayerName) -> bool:
     """Whether a layer's author is unknown: git tracks it or may track it, and Holdfast did not write it."""
     if name is LayerName.SHARED:
         return False
-    place = git.find(here.project.root)
+    place = git.find(continuity.project.root)
     if place is None or place.repository is None:
-        return not here.places.own(name).exists()
-    path = here.places.target(name).whole.relative_to(place.root).as_posix()
+        return not continuity.places.own(name).exists()
+    path = continuity.places.target(name).whole.relative_to(place.root).as_posix()
     return git.tracks(place.repository, path) is not False
 
 

@@ -103,9 +103,9 @@ def room(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
     return ContinuityFiles(project, places, log, folder / "continuity" / "recovery")
 
 
-def layers(here: ContinuityFiles) -> list[Layer]:
+def layers(continuity: ContinuityFiles) -> list[Layer]:
     """The layers that exist, the shared one first."""
-    all_layers = (files.read(here.places, name) for name in LayerName)
+    all_layers = (files.read(continuity.places, name) for name in LayerName)
     return [layer for layer in all_layers if layer is not None]
 
 
@@ -117,13 +117,13 @@ class Readable:
     unreadable: tuple[str, ...]
 
 
-def readable(here: ContinuityFiles) -> Readable:
+def readable(continuity: ContinuityFiles) -> Readable:
     """The readable layers: one that cannot be read does not hide the other."""
     layers_read: list[Layer] = []
     unreadable: list[str] = []
     for name in LayerName:
         try:
-            layer = files.read(here.places, name)
+            layer = files.read(continuity.places, name)
         except HoldfastError as error:
             unreadable.append(error.message)
         else:
@@ -136,37 +136,39 @@ def layered(every_layer: Sequence[Layer]) -> list[Layered]:
     return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in every_layer]
 
 
-def save(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
+def save(engine: Engine, continuity: ContinuityFiles, task: Task, means: Means) -> Outcome:
     """Merge the content of the source's session into the layers."""
-    return _generate(engine, here, task, WriteMode.MERGE, means)
+    return _generate(engine, continuity, task, WriteMode.MERGE, means)
 
 
-def refresh(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
+def refresh(engine: Engine, continuity: ContinuityFiles, task: Task, means: Means) -> Outcome:
     """Replace the layers with the content of the source's session."""
-    return _generate(engine, here, task, WriteMode.REPLACE, means)
+    return _generate(engine, continuity, task, WriteMode.REPLACE, means)
 
 
-def clear(engine: Engine, here: ContinuityFiles, scope: Scope) -> tuple[Path, ...]:
+def clear(engine: Engine, continuity: ContinuityFiles, scope: Scope) -> tuple[Path, ...]:
     """Remove the layers; their last versions stay in the history."""
-    with locked(here.places.journal):
-        return files.clear(here.places, LAYERS[scope], engine.clock())
+    with locked(continuity.places.journal):
+        return files.clear(continuity.places, LAYERS[scope], engine.clock())
 
 
-def restore(engine: Engine, here: ContinuityFiles, layer: LayerName, version: Path) -> Path:
+def restore(engine: Engine, continuity: ContinuityFiles, layer: LayerName, version: Path) -> Path:
     """Put a past version of a layer back in place; the present one becomes a past one."""
     content = version.read_text(encoding="utf-8")
-    with locked(here.places.journal):
+    with locked(continuity.places.journal):
         document = files.document(version, content.encode())
-        target = here.places.target(layer)
-        files.write(here.places, {layer: (target, Merged(document, Written()))}, engine.clock())
+        target = continuity.places.target(layer)
+        files.write(continuity.places, {layer: (target, Merged(document, Written()))}, engine.clock())
     return target.whole
 
 
-def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode, means: Means) -> Outcome:
+def _generate(
+    engine: Engine, continuity: ContinuityFiles, task: Task, mode: WriteMode, means: Means
+) -> Outcome:
     scope, source = task.scope, task.source
-    session = continuity_source.read(engine, source, here.project)
+    session = continuity_source.read(engine, source, continuity.project)
     extracted = extract(engine, session, source, means)
-    redact = engine.redactor(here.project).of_session(source.session)
+    redact = engine.redactor(continuity.project).of_session(source.session)
     summaries = {name: redacted(extracted.generated.layers[name], redact) for name in LAYERS[scope]}
     at = engine.clock()
     entry = AuditEntry(
@@ -187,32 +189,34 @@ def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode
         session=source.session,
         written=(),
     )
-    with locked(here.places.journal):
+    with locked(continuity.places.journal):
         if mode is WriteMode.REPLACE:
-            _refuse_emptying(here, summaries, source)
+            _refuse_emptying(continuity, summaries, source)
         try:
-            targets = _targets(here, scope, mode, at)
+            targets = _targets(continuity, scope, mode, at)
             new = {
-                name: (targets[name], _new_layer(here, name, summaries[name], mode, at))
+                name: (targets[name], _new_layer(continuity, name, summaries[name], mode, at))
                 for name in LAYERS[scope]
             }
             if LayerName.LOCAL in targets:
                 # First, so that git never sees the file; if it cannot be excluded, nothing is written.
-                _hidden_from_git(engine, here, targets[LayerName.LOCAL])
-            written = files.write(here.places, new, at)
+                _hidden_from_git(engine, continuity, targets[LayerName.LOCAL])
+            written = files.write(continuity.places, new, at)
         except HoldfastError as error:
-            continuity_source.mark(here.recovery, entry, error.message)
+            continuity_source.mark(continuity.recovery, entry, error.message)
             raise
     entry = replace(entry, written=tuple(map(str, written)))
-    return Outcome(entry, source, summaries, _log_generation(here, entry))
+    return Outcome(entry, source, summaries, _log_generation(continuity, entry))
 
 
-def _new_layer(here: ContinuityFiles, name: LayerName, summary: Summary, mode: WriteMode, at: int) -> Merged:
+def _new_layer(
+    continuity: ContinuityFiles, name: LayerName, summary: Summary, mode: WriteMode, at: int
+) -> Merged:
     """A layer merged with, or replaced by, the session's content."""
     if mode is WriteMode.REPLACE:
         merged_layer = replaced(name, summary)
     else:
-        before = files.read(here.places, name)
+        before = files.read(continuity.places, name)
         merged_layer = (
             merged(before.document, summary, before.written)
             if before
@@ -222,10 +226,14 @@ def _new_layer(here: ContinuityFiles, name: LayerName, summary: Summary, mode: W
     return Merged(stamped(merged_layer.document, updated=day), merged_layer.written)
 
 
-def _refuse_emptying(here: ContinuityFiles, summaries: Mapping[LayerName, Summary], source: Source) -> None:
+def _refuse_emptying(
+    continuity: ContinuityFiles, summaries: Mapping[LayerName, Summary], source: Source
+) -> None:
     """Raise an error if a layer with content would be replaced by an empty one."""
     emptied = [
-        name for name, summary in summaries.items() if summary.is_empty() and _says_something(here, name)
+        name
+        for name, summary in summaries.items()
+        if summary.is_empty() and _says_something(continuity, name)
     ]
     if emptied:
         raise HoldfastError(
@@ -235,19 +243,19 @@ def _refuse_emptying(here: ContinuityFiles, summaries: Mapping[LayerName, Summar
         )
 
 
-def _says_something(here: ContinuityFiles, name: LayerName) -> bool:
-    raw = here.places.target(name).read()
+def _says_something(continuity: ContinuityFiles, name: LayerName) -> bool:
+    raw = continuity.places.target(name).read()
     if raw is None:
         return False
     document = parse(raw.decode("utf-8", "replace"))
     return isinstance(document, Unusable) or not is_blank(document)
 
 
-def _targets(here: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
+def _targets(continuity: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
     """Where the layers are written: with daily files, merging writes today's, replacing the active one."""
-    targets = {name: here.places.target(name) for name in LAYERS[scope]}
-    if LayerName.LOCAL in targets and here.places.dated:
-        today = here.places.target_today(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
+    targets = {name: continuity.places.target(name) for name in LAYERS[scope]}
+    if LayerName.LOCAL in targets and continuity.places.dated:
+        today = continuity.places.target_today(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
         there = targets[LayerName.LOCAL].read() is not None
         if mode is WriteMode.MERGE or not there:
             targets[LayerName.LOCAL] = today
@@ -260,16 +268,16 @@ def redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
     return Summary(redact(summary.goal), items)
 
 
-def _log_generation(here: ContinuityFiles, entry: AuditEntry) -> Marker | None:
+def _log_generation(continuity: ContinuityFiles, entry: AuditEntry) -> Marker | None:
     """Log the generation. If that fails, leave a marker; otherwise remove this source's marker."""
     try:
-        audit_log.append(here.log, entry.as_json())
+        audit_log.append(continuity.log, entry.as_json())
     except HoldfastError as error:
-        return continuity_source.mark(here.recovery, entry, error.message)
-    continuity_source.unmark(here.recovery, entry)
+        return continuity_source.mark(continuity.recovery, entry, error.message)
+    continuity_source.unmark(continuity.recovery, entry)
     return None
 
 
-def _hidden_from_git(engine: Engine, here: ContinuityFiles, target: Target) -> None:
-    inside = target.whole.relative_to(here.places.root).as_posix()
-    keep_out_of_git(engine, here.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)
+def _hidden_from_git(engine: Engine, continuity: ContinuityFiles, target: Target) -> None:
+    inside = target.whole.relative_to(continuity.places.root).as_posix()
+    keep_out_of_git(engine, continuity.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)
