@@ -302,12 +302,12 @@ class Stage:
         )
 
     def payload(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> str:
-        """Send a letter now; the answer."""
+        """Send a hook event now; returns the answer."""
         envelope, payload = self._sealed(session, kind, process, fields)
         return receive(self.engine(), envelope, payload, lambda: True).decode()
 
     def spooled(self, session: str, kind: str, *, process: Process | None = None, **fields: str) -> None:
-        """A letter that comes by the spool: it is kept, and nobody waits for an answer."""
+        """Send a hook event through the spool: it is recorded, and no hook waits for an answer."""
         envelope, payload = self._sealed(session, kind, process, fields)
         listen(self.engine(), envelope, payload, lambda: True)
 

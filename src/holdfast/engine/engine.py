@@ -1,6 +1,6 @@
 """Engine: what the functions of this package share, made once and passed to each of them.
 
-It holds ways to reach things and no state of its own.
+It gives access to the store, the harnesses and the settings, and has no state of its own.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from holdfast.stores.base import Store
 
 
 def no_embedder() -> None:
-    """For an engine at which texts are found by their words alone."""
+    """The embedder of an engine that searches by words alone."""
 
 
 def no_counter() -> None:
-    """For an engine at which nothing is counted that a harness has not counted."""
+    """The token counter of an engine that relies on the harness's counts alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +45,18 @@ class Engine:
     new_id: Callable[[], str]
     new_secret: Callable[[], bytes] = partial(token_bytes, SECRET_BYTES)
     embedder: Callable[[], Embedder | None] = no_embedder
-    """Loads it when it is first asked for, and keeps it."""
+    """Returns the embedder, which is loaded on the first call."""
     counter: Callable[[], Count | None] = no_counter
-    """The same for what counts tokens."""
+    """Returns the token counter, which is loaded on the first call."""
     home: Path | None = None
-    """Where Holdfast keeps what stands in files beside the store; None for an engine that keeps no files."""
+    """The directory for files beside the store; None for an engine that writes no files."""
 
     def owns(self, project: Project) -> bool:
-        """Whether a directory is ours: whatever works there, we started it, and it is never captured."""
+        """Whether Holdfast itself started what runs in a project's directory; it is never captured."""
         return self.home is not None and Path(project.normalized).is_relative_to(self.home)
 
     def policy(self, project: Project) -> Policy:
-        """What the settings say about checkpoints and pressure here, and what is known of models."""
+        """The project's settings for checkpoints and pressure, with what is known of models."""
         config = self.config(project)
         rolling, asking = config.checkpoint, config.memory_flush
         return Policy(
@@ -71,23 +71,23 @@ class Engine:
             FlushPolicy(
                 asking.enabled, asking.show_in_system_prompt, asking.once_per_window, asking.thresholds
             ),
-            # What the user says of a model goes before what is known of one by the same name.
+            # The user's settings for a model override the built-in ones.
             (*config.pressure.windows, *KNOWN),
         )
 
     def is_stopped(self, project: Project) -> bool:
-        """Whether nothing of a project may be kept or shared: a setting that protects is unreadable."""
+        """Whether an unreadable protective setting forbids storing or sharing anything of a project."""
         return self.config(project).unreadable is not None
 
     def redactor(self, project: Project) -> Redactor:
-        """How the texts of a project's sessions are redacted now, before they are stored or shared.
+        """The redactor for a project's texts before they are stored or shared.
 
         Raises ProtectionUnreadable where that cannot be known.
         """
         return self._redactor(lists_of(self.config(project)))
 
     def redactor_to_show(self, project: Project) -> Redactor:
-        """How stored texts are redacted once more before a person is shown them; it never fails."""
+        """The redactor for stored texts before a person sees them; it never fails."""
         return self._redactor(readable_lists(self.config(project)))
 
     def _redactor(self, lists: Lists) -> Redactor:
@@ -95,5 +95,5 @@ class Engine:
 
 
 def redactor_of(store: Store, lists: Lists, new_secret: Callable[[], bytes]) -> Redactor:
-    """What redacts by these lists what goes into a store, without what was forgotten there."""
+    """The redactor for texts that go into a store; it also removes wordings that were forgotten there."""
     return Redactor(lists, store.secret(FOR_TAGS, new_secret()), forgotten_wordings(store))

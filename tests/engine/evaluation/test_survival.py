@@ -1,4 +1,4 @@
-"""Survival, run on transcripts: which are found, what each builder may see, and that ours is never harmed."""
+"""Survival on transcripts: which are found, what each builder may see, and that they stay unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What doctor says of a harness that makes memory files findable by itself, and of files of ours."""
+"""Doctor on harnesses that index memory files themselves, and on files that setup installed."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class TestWholeFiles:
             (NEW, NEW, True, None, "as this version has them"),
             (OLD, OLD, False, Mend.SETUP, "gone, or not of this version: "),
             (NEW, None, False, Mend.SETUP, "gone, or not of this version: "),
-            (NEW, MINE, True, None, "is as somebody changed it, and left alone"),
-            (OLD, MINE, False, None, "is as somebody changed it, and we ship another by now"),
+            (NEW, MINE, True, None, "was changed by hand, and is left alone"),
+            (OLD, MINE, False, None, "was changed by hand, and Holdfast has a newer version"),
             (OLD, NEW, True, None, "as this version has them"),
             (None, OLD, False, None, "is there already, and it is not ours"),
         ],

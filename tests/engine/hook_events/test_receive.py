@@ -1,4 +1,4 @@
-"""A letter comes in: what is kept, from where, and only once."""
+"""Receiving a hook event: what is recorded, from which source, and only once."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def prompts(stage: Stage, session: str = "a") -> int:
 
 
 class TestWhereThereIsNoTranscript:
-    """The letters are the source."""
+    """Without a transcript the hook events are the source."""
 
     @pytest.mark.parametrize("transcript", ["", "relative/path", "/etc/passwd"])
-    def test_ten_letters_make_a_checkpoint(self, stage: Stage, transcript: str) -> None:
+    def test_ten_hook_events_make_a_checkpoint(self, stage: Stage, transcript: str) -> None:
         for n in range(10):
             stage.payload("a", "prompt", text=f"step {n}", turn=f"t{n}", transcript=transcript)
         stage.now += maintain.DEBOUNCE_MS
@@ -44,7 +44,7 @@ class TestWhereThereIsNoTranscript:
 
 
 class TestWhereThereIsOne:
-    """The transcript is the source and the letter only rings."""
+    """The transcript is the source and the hook event only triggers a read."""
 
     def test_a_session_that_began_before_we_came_is_read_from_its_beginning(self, stage: Stage) -> None:
         stage.write("a", ("prompt", "old request"), ("edits", "/x/old.c"))
@@ -71,7 +71,7 @@ class TestWhereThereIsOne:
         assert prompts(stage) == 2
         assert "last words" in stage.store.checkpoints_of_session("a", 1)[0].digest
 
-    def test_a_letter_that_comes_twice_is_one(self, stage: Stage) -> None:
+    def test_a_repeated_hook_event_counts_once(self, stage: Stage) -> None:
         stage.write("a", ("prompt", "first"), turn="t1")
         stage.payload("a", "prompt", text="first", turn="t1")
         stage.spooled("a", "prompt", text="first", turn="t1")
@@ -148,7 +148,7 @@ def test_secrets_reach_neither_store_nor_brief(stage: Stage) -> None:
     assert secret not in kept
 
 
-def test_an_unreadable_letter_is_counted_and_answered_with_nothing(stage: Stage) -> None:
+def test_an_unreadable_hook_event_is_counted_and_gets_no_answer(stage: Stage) -> None:
     assert receive(stage.engine(), Envelope("1", "playhouse", 1), b"\x00{", lambda: True) == b""
     assert stage.store.skipped() == {"hook event: not JSON": 1}
 

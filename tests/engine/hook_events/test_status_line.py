@@ -52,5 +52,5 @@ def test_asking_reads_no_transcript(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"{", b"[]", b'{"cwd": "/x"}'])
-def test_a_letter_that_names_no_session_gets_nothing(stage: Stage, payload: bytes) -> None:
+def test_a_payload_that_names_no_session_gets_nothing(stage: Stage, payload: bytes) -> None:
     assert show_status(stage.engine(), "playhouse", payload) == b""

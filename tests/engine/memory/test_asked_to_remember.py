@@ -30,7 +30,7 @@ def digest(stage: Stage) -> str:
     return checkpoint.digest
 
 
-def test_a_letter_alone_is_enough(stage: Stage) -> None:
+def test_a_hook_event_alone_is_enough(stage: Stage) -> None:
     stage.payload("s1", "prompt", text=ASKED, transcript="")
     (memory,) = memories(stage)
     assert (memory.text, memory.tags) == ("The staging port is 5433", ("net",))
@@ -44,7 +44,7 @@ def test_so_is_the_transcript(stage: Stage) -> None:
     assert [memory.seen for memory in memories(stage)] == [1]
 
 
-def test_by_letter_and_by_transcript_it_is_said_once(stage: Stage) -> None:
+def test_hook_event_and_transcript_count_once(stage: Stage) -> None:
     stage.write("s1", ("prompt", "hello"))
     stage.payload("s1", "prompt", text=ASKED)
     assert [memory.seen for memory in memories(stage)] == [1]

@@ -15,7 +15,14 @@ from holdfast.core.events.event import Action, Event, Origin, Prompt, ToolCalled
 from holdfast.core.session.checkpoint import take
 from holdfast.core.session.session import Trigger, begin
 from holdfast.engine.models.meter import day_of
-from holdfast.engine.models.rewrite_checkpoints import NEWS_MS, NOT_RECORDED, QUIET_MS, due, turns_told, write
+from holdfast.engine.models.rewrite_checkpoints import (
+    NEWS_MS,
+    NOT_RECORDED,
+    QUIET_MS,
+    conversation_turns,
+    due,
+    write,
+)
 from holdfast.engine.models.summarize import Means
 from holdfast.engine.repository.git import identity
 from holdfast.settings import Checkpoint as CheckpointSettings
@@ -219,7 +226,7 @@ def test_events_are_told_as_turns_and_every_call_has_its_result() -> None:
     aside: Event = replace(asked, agent="sub")
     events: tuple[Event, ...] = (asked, first, aside, returned, later)
     given = '{"on":"make","with":""}'
-    assert list(turns_told(events)) == [
+    assert list(conversation_turns(events)) == [
         UserTurn((Text("go"),)),
         AgentTurn((Call("c1", "bash", given),), (Result("c1", (Text("(no output)"),), ok=True),)),
         AgentTurn((Call("c2", "bash", given),), (Result("c2", (Text(NOT_RECORDED),), ok=False),)),

@@ -51,7 +51,7 @@ def server() -> Iterator[ApiServer]:
 
 @dataclass
 class Asking:
-    """Somebody who asks for summaries, at a stage with these settings."""
+    """A caller that asks for summaries, on a stage with these settings."""
 
     stage: Stage
     settings: Models

@@ -69,7 +69,7 @@ class TestWhereASessionLivesOn:
 
 @pytest.fixture
 def filed(stage: Stage) -> Stage:
-    """A home with a log, copies of the store, and things that are not ours to remove."""
+    """A home with a log, copies of the store, and files that Holdfast must not remove."""
     for name in ("logs", "backups", "spool"):
         (stage.home / name).mkdir()
     (stage.home / "logs" / "daemon.log").write_text("a line about the harbour\n")
@@ -207,7 +207,7 @@ class TestFiles:
             (lambda stage: Everything(), []),
         ],
     )
-    def test_letters_that_wait_go_by_the_same_rule(
+    def test_waiting_hook_events_are_forgotten_by_the_same_rule(
         self, filed: Stage, choice: Callable[[Stage], Choice], left: list[str]
     ) -> None:
         worked(filed)

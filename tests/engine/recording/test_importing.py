@@ -141,7 +141,7 @@ def test_what_is_imported_carries_the_mark_of_the_redactor_it_went_through(attic
     assert attic.store.redaction(mark).stale == 0
 
 
-def test_a_session_that_letters_told_of_is_left_to_the_daemon(attic: Attic) -> None:
+def test_a_session_known_from_hook_events_is_left_to_the_daemon(attic: Attic) -> None:
     attic.keeps("s1", ("Why is it slow?", "The index is missing."))
     attic.payload("s1", "UserPromptSubmit", prompt="Why is it slow?")
     found = attic.survey()

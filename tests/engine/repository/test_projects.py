@@ -55,7 +55,7 @@ def test_looking_writes_nothing(store: Store, tmp_path: Path) -> None:
 
 
 def repository_of(directory: Path, subject: str) -> Path:
-    """A repository whose first commit nobody else has."""
+    """A repository with a first commit of its own."""
     directory.mkdir(parents=True)
     run_git(directory, "init", "-q", "-b", "main")
     commit(directory, subject)

@@ -116,7 +116,7 @@ class World:
         tree = self.trees[path]
         found = projects.at(self.store, str(self.root / path), NOON).project_id
         if not tree.family or tree.family.startswith("plain"):
-            # Outside git a directory is whoever was last met at its path, and is still there.
+            # Outside git a directory is the project last seen at its path, if it is still there.
             tree.family = tree.family or self.plain.get(path, f"plain {next(self.numbers)}")
             self.plain = {at: one for at, one in self.plain.items() if one != tree.family}
             self.plain[path] = tree.family

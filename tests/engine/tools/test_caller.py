@@ -178,7 +178,7 @@ class TestSeenInTheTranscript:
 
 
 class TestByWhoWaits:
-    """Several sessions share the process, and the call does not say whose it is: a letter rang before it."""
+    """Several sessions share the process and the call names none, but a hook event came before it."""
 
     def rang(self, stage: Stage, session: str, tool: str = "holdfast_recall") -> None:
         called = ToolCalled(

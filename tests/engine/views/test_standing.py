@@ -1,4 +1,4 @@
-"""Where the harness keeps nothing of ours, what a window was given goes with each of its requests."""
+"""If a harness does not record briefs, those of a window are sent with each of its requests."""
 
 from __future__ import annotations
 

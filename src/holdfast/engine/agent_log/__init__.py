@@ -1,1 +1,1 @@
-"""Agent log: sessions of one's own agent loop: append, compact, inherit, export."""
+"""Agent log: sessions of your own agent loop: append, compact, inherit, export."""

@@ -1,8 +1,8 @@
-"""Append: the way in which a record gets into a log of ours, with all that follows from it.
+"""Append: adds records to an agent log, with all that follows from them.
 
-The record, the session's state after it and a checkpoint that falls due share one transaction. What the
-record tells is derived from it and not kept a second time: the log is the truth. A log is read from its end,
-as far back as a model has to be told.
+The record, the session's state after it and a checkpoint that falls due share one transaction. Events are
+derived from the record and not stored a second time: the log is the truth. A log is read from its end, as far
+back as the model's window reaches.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 PAGE: Final = 256
-"""How many records are read at first; twice as many each time that they are not enough."""
+"""How many records are read at first; doubled each time that they are not enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose log it is: its session's key, the project and the process that it works in."""
+    """The owner of a log: its session's key, project and process."""
 
     key: str
     project: Project
     process: Process | None = None
     window: int = 0
-    """How many tokens the model's window holds; 0 where only the model's name can tell."""
+    """How many tokens the model's window holds; 0 to derive it from the model's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What an append came to: the session after it, and what stands at the end of its log now."""
+    """The session after an append, and the records that were added."""
 
     session: Session
     records: tuple[Record, ...]
-    """Those that were given, as they were given, and a checkpoint where one fell due."""
+    """The appended records, and a checkpoint if one fell due."""
 
 
 def append(engine: Engine, owner: Owner, records: Sequence[Record]) -> Appended:
-    """Keep records at the end of a log; when it returns, no killed process can take them away.
+    """Append records to a log; when this returns, they are safe on the disk.
 
-    Those that the log holds already change nothing.
+    Records that the log has already change nothing.
     """
     redactor = engine.redactor(owner.project)
     with engine.store.writing():
@@ -68,7 +68,7 @@ def append(engine: Engine, owner: Owner, records: Sequence[Record]) -> Appended:
                 rolled = rolled or Trigger.THRESHOLD in triggers
         added = tuple(records)
         if rolled:
-            # Behind all that came at once: between two of them it would be beside the way to the second.
+            # After the whole batch: between two of its records it would not be on the path to the second.
             added = (*records, _rolling(engine, owner.key, records[-1]))
             engine.store.add_to_log(owner.key, added[-1:], redactor.mark)
         engine.store.put_session(session, redactor.mark)
@@ -76,9 +76,9 @@ def append(engine: Engine, owner: Owner, records: Sequence[Record]) -> Appended:
 
 
 def take_over(engine: Engine, owner: Owner, log: Log) -> Session:
-    """Make another program's log the beginning of a log of ours that has none yet; all of it or nothing.
+    """Begin an empty log with another program's log; all of it or nothing.
 
-    The session's state follows from it as if all had happened here; nothing is done about it any more.
+    The session's state is derived as if all had happened here; no effects are carried out.
     """
     redactor = engine.redactor(owner.project)
     policy = engine.policy(owner.project)
@@ -94,27 +94,27 @@ def take_over(engine: Engine, owner: Owner, log: Log) -> Session:
 
 
 def state_of(engine: Engine, owner: Owner) -> Session:
-    """The session as it is now; one that nothing is known of yet if it has no log."""
+    """The session as it is now; a new one if it has no log."""
     return engine.store.session(owner.key) or _begun(engine, owner, ())
 
 
 def path_of(store: Store, key: str) -> tuple[Record, ...]:
-    """The way to the last record of a log, from the window that it stands in on."""
+    """The path to the last record of a log, from the start of its window."""
     return _reached(store, key, store.log(key, "", PAGE), "")
 
 
 def path_at(store: Store, key: str, leaf: str) -> tuple[Record, ...]:
-    """The way to any record of a log, from its window on; empty if there is no such record."""
+    """The path to any record of a log, from the start of its window; empty if there is no such record."""
     return _reached(store, key, store.log(key, "", PAGE), leaf)
 
 
 def path_before(store: Store, key: str, record: Record) -> tuple[Record, ...]:
-    """The way to what a record of a log follows, as `path_of` would have given it then."""
+    """The path to a record's parent, as `path_of` would have returned it then."""
     return _reached(store, key, store.log(key, record.id, PAGE), record.parent)
 
 
 def _reached(store: Store, key: str, records: list[Record], leaf: str) -> tuple[Record, ...]:
-    """The way to a leaf, with as many earlier records as its window needs."""
+    """The path to a leaf, with as many earlier records as its window needs."""
     while records:
         path = path_to(records, leaf)
         if path and window_of(path).whole:
@@ -132,18 +132,18 @@ def _begun(engine: Engine, owner: Owner, records: Iterable[Record]) -> Session:
 
 
 def _placed(session: Session, owner: Owner) -> Session:
-    """The session in the hands of whoever writes its log now."""
+    """The session with the process of its present owner."""
     return replace(session, process=owner.process or session.process)
 
 
 def _cleaned(owner: Owner, records: Iterable[Record], redactor: Redactor) -> Iterator[Record]:
-    """The records without a secret in any of their texts, or over the border of two."""
+    """The records without secrets, also where one spans two texts."""
     redact = redactor.parts_of_session(owner.key)
     return (replace(record, line=map_parts(record.line, redact)) for record in records)
 
 
 def _events(owner: Owner, record: Record) -> Iterable[Event]:
-    """What a record tells; a checkpoint among them was derived from the others."""
+    """The events of a record; a checkpoint has none, because it was derived from the others."""
     if record.type in (CHECKPOINT, SESSION) or _retells(record):
         return
     for event in harnesses.log_reader().events_of(owner.key, record):
@@ -151,9 +151,9 @@ def _events(owner: Owner, record: Record) -> Iterable[Event]:
 
 
 def _retells(record: Record) -> bool:
-    """Whether a record only says better what an earlier one said."""
-    said = body(record) if record.type == COMPACTION else None
-    return isinstance(said, Compaction) and bool(said.owed.retells)
+    """Whether a record only rewrites an earlier one."""
+    fields = body(record) if record.type == COMPACTION else None
+    return isinstance(fields, Compaction) and bool(fields.owed.retells)
 
 
 def _advanced(engine: Engine, session: Session, event: Event, policy: Policy) -> tuple[Session, set[Trigger]]:
@@ -165,19 +165,19 @@ def _advanced(engine: Engine, session: Session, event: Event, policy: Policy) ->
 
 def _rolling(engine: Engine, key: str, behind: Record) -> Record:
     """The checkpoint that was just taken, as a record of the log."""
-    (taken,) = engine.store.checkpoints_of_session(key, 1)
-    return checkpoint_record(taken, behind.id, behind.at)
+    (checkpoint,) = engine.store.checkpoints_of_session(key, 1)
+    return checkpoint_record(checkpoint, behind.id, behind.at)
 
 
-def checkpoint_record(taken: Checkpoint, parent: str, at: int) -> Record:
-    """A checkpoint as it stands in a log, for us and for whoever reads the log besides."""
-    outline = taken.outline
-    told = {
-        "summary": taken.digest,
+def checkpoint_record(checkpoint: Checkpoint, parent: str, at: int) -> Record:
+    """A checkpoint as a record of a log, for Holdfast and for other readers of the log."""
+    outline = checkpoint.outline
+    details = {
+        "summary": checkpoint.digest,
         "tokensAtCheckpoint": outline.tokens,
         "messageCountAtCheckpoint": outline.messages,
         "topics": outline.topics,
         "openQuestions": outline.open_questions,
         "keyDecisions": outline.key_decisions,
     }
-    return made(CHECKPOINT, taken.id, parent, at, {"checkpoint": told})
+    return made(CHECKPOINT, checkpoint.id, parent, at, {"checkpoint": details})

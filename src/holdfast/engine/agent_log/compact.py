@@ -1,8 +1,8 @@
-"""Compact: make room in the window of a log of ours, and lose nothing that matters.
+"""Compact: make room in the window of an agent log, and lose nothing that matters.
 
-A checkpoint that covers enough stands for what goes, and no model is asked. Otherwise a model is; where none
-can, the old checkpoint and what is known by rule stand in, and the model is asked once more later. What goes
-from the window stays in the log.
+If a checkpoint covers enough of what is removed, it is the summary, and no model is asked. Otherwise a model
+is. If none can answer, the old checkpoint and the rule-based digest are used, and the model is asked again
+later. What is removed from the window stays in the log.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ from holdfast.lazy_dataclass import dataclass
 EARLIER_CHARS: Final = 4_000
 
 Summarize: TypeAlias = Callable[[Material], Written | Failed]
-"""Whoever sums up a part of a log, or says why not."""
+"""Summarizes a part of a log, or says why not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Full:
-    """A window that has to be compacted: how many tokens it holds, and how many it could."""
+    """A window to compact: how many tokens it has, and how many it can hold."""
 
     total: int
     window: int
 
 
 def policy_of(engine: Engine, project: Project) -> CompactionPolicy:
-    """What the settings say about compacting here."""
-    given = engine.config(project).compaction
+    """The project's settings for compaction."""
+    settings = engine.config(project).compaction
     return CompactionPolicy(
-        given.reserve_tokens, given.prefer_checkpoint, given.keep_percent, given.keep_messages
+        settings.reserve_tokens, settings.prefer_checkpoint, settings.keep_percent, settings.keep_messages
     )
 
 
 def compact(
     engine: Engine, owner: Owner, path: Sequence[Record], full: Full, summarize: Summarize | None, id: str
 ) -> Appended:
-    """Put a compaction under that id at the end of a path; without `summarize` no model is asked."""
+    """Append a compaction with that id to a path; without `summarize` no model is asked."""
     chosen = plan(path, full.total, full.window, policy_of(engine, owner.project))
     summary = _summary(engine, owner, path, chosen, summarize)
     record = compaction_record(id, path[-1], engine.clock(), chosen.first_kept, summary, full.total)
@@ -66,7 +66,7 @@ def compact(
 
 
 def owed_material(engine: Engine, owner: Owner, owed: Record) -> Material:
-    """What is to be summed up once more, for a compaction whose summary a model owes."""
+    """The material for a compaction that still lacks a model's summary."""
     lost = covered_by(owed, path_before(engine.store, owner.key, owed))
     return material(state_of(engine, owner), lost)
 
@@ -74,12 +74,12 @@ def owed_material(engine: Engine, owner: Owner, owed: Record) -> Material:
 def retell(
     engine: Engine, owner: Owner, path: Sequence[Record], owed: Record, answer: Written, id: str
 ) -> Appended:
-    """Put a summary that was owed at the end of a path, where it takes the place of what stood in for it."""
+    """Append a late summary to a path; it replaces the rule-based one."""
     return append(engine, owner, (retold(id, path[-1], engine.clock(), owed, answer),))
 
 
 def material(session: Session, lost: FromModel) -> Material:
-    """What is to be summed up of a window."""
+    """The part of a window to summarize."""
     return Material(lost.earlier, turns_of(lost.covered), session.trail, session.model)
 
 
@@ -96,10 +96,10 @@ def _summary(
 
 
 def _by_rule(session: Session, path: Sequence[Record], lost: FromModel, at: int) -> str:
-    """What is known without a model: the session's digest, and what a model once wrote of it."""
+    """The summary without a model: the session's digest, and what a model wrote earlier."""
     outline = outlined(session.trail, session.pressure.used, session.messages)
-    told = [digest(session, Trigger.PRE_COMPACTION, "", at), outline.summary]
+    parts = [digest(session, Trigger.PRE_COMPACTION, "", at), outline.summary]
     written = old_checkpoint(path) or lost.earlier
     if written and not written.startswith(HEAD):
-        told.append(f"### Earlier\n{shortened(written, EARLIER_CHARS)}")
-    return "\n\n".join(part for part in told if part)
+        parts.append(f"### Earlier\n{shortened(written, EARLIER_CHARS)}")
+    return "\n\n".join(part for part in parts if part)

@@ -1,7 +1,6 @@
-"""Export: the whole log of a session of ours, in the format in which other programs keep theirs.
+"""Export: an agent log as a whole, in a format that other programs read.
 
-Whatever stands in the log is written as it is; what other readers do not know, such as a checkpoint, they
-pass over.
+Every record is written as it is; other readers skip types that they do not know, such as a checkpoint.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _NAMED: Final = 5
 
 
 def export(engine: Engine, key: str) -> Iterator[str]:
-    """The lines of a session's log, its header first. HoldfastError if no log of that key is kept here."""
+    """The lines of a session's log, its header first. HoldfastError if no log with that key is stored."""
     records = engine.store.log(key, "", _ALL)
     if not records:
         raise HoldfastError(f"no log of a session `{key}` is kept here", _hint(engine.store))
@@ -34,7 +33,7 @@ def export(engine: Engine, key: str) -> Iterator[str]:
 
 
 def _hint(store: Store) -> str:
-    """Whose logs there are."""
+    """A hint that lists the stored logs."""
     keys = [session.key for session in store.logged_sessions(_NAMED)]
     if not keys:
         return "only sessions of your own agents, by `holdfast.embed`, have one"

@@ -1,6 +1,6 @@
-"""Inherit: a session of ours begins with the log that another program kept under the same name.
+"""Inherit: begins an agent log with the log that another program has under the same name.
 
-The other log is only read, and only once: from then on both go their own ways.
+The other log is only read, and only once: from then on the two are independent.
 """
 
 from __future__ import annotations
@@ -31,66 +31,66 @@ class Inherited:
 
 
 def own_key(key: str) -> str:
-    """The key under which we go on with a session of that key: `agent:main:main` becomes ours."""
+    """The key under which Holdfast continues another program's session, such as `agent:main:main`."""
     return f"{OWN}:{key.partition(':')[2] or key}"
 
 
 def inherit(engine: Engine, owner: Owner, environment: Mapping[str, str]) -> Inherited | None:
-    """Begin a session that has no log yet with the one it is named after, if the settings want that.
+    """Begin a session that has no log with the one it is named after, if the settings ask for it.
 
-    None if they do not, if there is no such log, or if the session has one of its own or was forgotten.
+    None if they do not, if there is no such log, or if the session has its own log or was forgotten.
     """
     settings = engine.config(owner.project).session
     if not settings.inherit.enabled or owner.key != own_key(settings.default_key):
         return None
     if engine.store.log(owner.key, "", 1) or engine.store.forgotten_at(owner.key):
         return None
-    found = next(
+    log_file = next(
         (log for log in logs(engine, owner.project, environment) if log.key == settings.default_key), None
     )
-    if found is None:
+    if log_file is None:
         return None
-    log = harnesses.log_reader().read_log(found)
+    log = harnesses.log_reader().read_log(log_file)
     if not log.records:
         return None
     take_over(engine, owner, log)
-    return Inherited(found, len(log.records))
+    return Inherited(log_file, len(log.records))
 
 
 def not_inherited(engine: Engine, project: Project, environment: Mapping[str, str]) -> tuple[FoundLog, ...]:
-    """The logs that could be inherited here and were not, the newest first; of one name the newest alone."""
-    found: dict[str, FoundLog] = {}
+    """The logs that could be inherited here and were not, the newest first; only the newest of each name."""
+    newest: dict[str, FoundLog] = {}
     for log in sorted(logs(engine, project, environment), key=lambda log: -log.updated_at):
         key = own_key(log.key)
-        if key not in found and not engine.store.log(key, "", 1) and not engine.store.forgotten_at(key):
-            found[key] = log
-    return tuple(found.values())
+        if key not in newest and not engine.store.log(key, "", 1) and not engine.store.forgotten_at(key):
+            newest[key] = log
+    return tuple(newest.values())
 
 
 def inherit_all(
     engine: Engine, project: Project, environment: Mapping[str, str]
 ) -> tuple[tuple[Inherited, ...], tuple[FoundLog, ...]]:
-    """Begin a session of ours with each log that was not inherited yet; those taken, and those left out.
+    """Inherit each log that was not inherited yet; returns those inherited, and those left out.
 
-    Left out are those in which nothing can be read, and those of projects that are not to be captured. One
-    that says where it was held belongs to the project there.
+    Unreadable logs and those of excluded projects are left out. A log that names its directory belongs to the
+    project there.
     """
-    taken: list[Inherited] = []
-    left: list[FoundLog] = []
-    for found in not_inherited(engine, project, environment):
+    inherited: list[Inherited] = []
+    left_out: list[FoundLog] = []
+    for log_file in not_inherited(engine, project, environment):
         try:
-            log = harnesses.log_reader().read_log(found)
+            log = harnesses.log_reader().read_log(log_file)
         except (HoldfastError, OSError):
             log = Log(())
-        owner = Owner(own_key(found.key), _project_of(engine, log, project))
+        owner = Owner(own_key(log_file.key), _project_of(engine, log, project))
         config = engine.config(owner.project)
         is_captured = config.continuity.enabled and not excluded(config, owner.project.normalized)
         if log.records and is_captured:
             take_over(engine, owner, log)
-            taken.append(Inherited(found, len(log.records)))
+            inherited.append(Inherited(log_file, len(log.records)))
         else:
-            left.append(found)
-    return tuple(taken), tuple(left)
+            left_out.append(log_file)
+    return tuple(inherited), tuple(left_out)
 
 
 def _project_of(engine: Engine, log: Log, otherwise: Project) -> Project:
@@ -100,14 +100,14 @@ def _project_of(engine: Engine, log: Log, otherwise: Project) -> Project:
 
 
 def bring_in(engine: Engine, owner: Owner, log: Log) -> None:
-    """Keep another program's log as ours; once more, and what is new of it is added.
+    """Store another program's log as an agent log; repeated calls add what is new.
 
-    StoreError if the session has gone on here since: then there are two, and one of them would be lost.
+    StoreError if the session has gone on here since: one of the two logs would be lost.
     """
-    kept = {record.id for record in engine.store.log(owner.key, "", _ALL)}
-    if not kept:
+    stored_ids = {record.id for record in engine.store.log(owner.key, "", _ALL)}
+    if not stored_ids:
         take_over(engine, owner, log)
-    elif kept <= {record.id for record in log.records}:
+    elif stored_ids <= {record.id for record in log.records}:
         append(engine, owner, log.records)
     else:
         raise StoreError(f"the session `{owner.key}` has gone on here", "forget it first, or go on with it")
@@ -117,9 +117,9 @@ _ALL: Final = 1 << 40
 
 
 def logs(engine: Engine, project: Project, environment: Mapping[str, str]) -> Iterator[FoundLog]:
-    """The logs that could be inherited, as the settings say where they are."""
+    """The logs that could be inherited, in the places that the settings name."""
     settings = engine.config(project).session.inherit
     reader = harnesses.log_reader()
-    named = (Path(settings.source.replace("~", str(engine.user_home), 1)),) if settings.source else ()
-    for source in named or reader.log_sources(engine.user_home, environment):
+    sources = (Path(settings.source.replace("~", str(engine.user_home), 1)),) if settings.source else ()
+    for source in sources or reader.log_sources(engine.user_home, environment):
         yield from reader.find_logs(source, settings.format)

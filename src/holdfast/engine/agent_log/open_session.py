@@ -1,9 +1,8 @@
-"""An open session: one whose log is ours, as long as a program holds it, before and after each request.
+"""An open session: an agent log while a program uses it, before and after each request.
 
-It holds the way to the session's last record, so that a request costs what its window costs and not what its
-log does. What a model is asked behind the program's back is asked in another thread, and its answer is put
-into the log by whoever holds the session, when the next request is due: nothing is ever in the way. For one
-thread at a time.
+It holds the path to the session's last record, so that the cost of a request depends on the window and not on
+the log. A model is asked in another thread, and its answer is appended before the next request, so that
+nothing waits for it. For one thread at a time.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ from holdfast.errors import NotThere
 from holdfast.lazy_dataclass import dataclass
 
 COMPACTIONS_AT_ONCE: Final = 3
-"""A window may still be full after one: its last message alone can fill it."""
+"""How often to compact at once: the last message alone can fill a window."""
 RETRY_MS: Final = 60_000
-"""How long a model that could not sum up is left alone."""
+"""How long a model that failed to summarize is not asked again."""
 WHOLE_LOG: Final = 1 << 40
 NO_SUMMARY: Final = "holdfast.no_summary"
 """The kind of note that says why a model's summary is missing."""
@@ -55,18 +54,18 @@ NO_SUMMARY: Final = "holdfast.no_summary"
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Something that a model was asked, and what becomes of its answer."""
+    """A question to a model, and what to do with its answer."""
 
     answer: Future[Written | Failed]
     use: Callable[[Written], Appended]
 
 
 class OpenSession:
-    """The session of an owner, from the window on that its last record stands in."""
+    """The session of an owner, from the start of its present window."""
 
     def __init__(self, engine: Engine, owner: Owner, summarize: Summarize | None, executor: Executor) -> None:
-        """`summarize` is None where no model is to be asked; `executor` is where one is."""
-        self._desk = engine
+        """`summarize` is None if no model is to be asked; `executor` runs it."""
+        self._engine = engine
         self._owner = owner
         self._summarize = summarize
         self._executor = executor
@@ -81,57 +80,57 @@ class OpenSession:
         return self.path[-1].id if self.path else ""
 
     def add(self, kind: str, body: Mapping[str, object]) -> Record:
-        """One more record of that type at the end of the log."""
-        record = made(kind, self._desk.new_id(), self.leaf, self._desk.clock(), body)
+        """Append a record of that type to the log."""
+        record = made(kind, self._engine.new_id(), self.leaf, self._engine.clock(), body)
         self.take(record)
         return record
 
-    def take(self, *given: Record) -> None:
-        """Records at the end of the log, as they are."""
+    def take(self, *records: Record) -> None:
+        """Append these records to the log unchanged."""
         first = () if self.path else (self._header(),)
-        self._extend(append(self._desk, self._owner, (*first, *given)))
+        self._extend(append(self._engine, self._owner, (*first, *records)))
         if self.path[-1].type == CHECKPOINT:
             self._ask_for_checkpoint()
 
     def go_back(self, id: str) -> None:
-        """Go on from an earlier record; what came behind it stays in the log, on a branch of its own."""
-        found = path_at(self._desk.store, self._owner.key, id) if id else ()
-        if not found:
+        """Continue from an earlier record; what came after it stays in the log, on a branch of its own."""
+        path = path_at(self._engine.store, self._owner.key, id) if id else ()
+        if not path:
             hint = "name one by its `id`; `records` has those of this window"
             raise NotThere(f"the session `{self._owner.key}` has no record `{shortened(id, 80)}`", hint)
-        self.path = found
+        self.path = path
 
     def called(self, id: str) -> Call | None:
-        """The call of that id that an answer made, the last one of several; None if there is none."""
-        for records in (self.path, self._desk.store.log(self._owner.key, "", WHOLE_LOG)):
+        """The last tool call with that id; None if there is none."""
+        for records in (self.path, self._engine.store.log(self._owner.key, "", WHOLE_LOG)):
             calls = (call for record in reversed(records) for call in calls_of(record))
-            if found := next((call for call in calls if call.id == id), None):
-                return found
+            if call_with_id := next((call for call in calls if call.id == id), None):
+                return call_with_id
         return None
 
     @property
     def is_full(self) -> bool:
-        """Whether the next request would not leave the reserve free, so that room is made before it."""
+        """Whether the next request would use the reserve, so that the window is compacted first."""
         fill = self.fill
-        return is_full(fill.used, fill.capacity, policy_of(self._desk, self._owner.project))
+        return is_full(fill.used, fill.capacity, policy_of(self._engine, self._owner.project))
 
     def latest_checkpoint(self) -> Outline | None:
-        """What the last checkpoint says; one of an earlier window where this one has none yet."""
-        if found := latest_checkpoint(self.path):
-            return found
-        taken = self._desk.store.checkpoints_of_session(self._owner.key, 1)
-        return replace(taken[0].outline, summary=taken[0].digest) if taken else None
+        """The last checkpoint's outline, from an earlier window if this one has none."""
+        if outline := latest_checkpoint(self.path):
+            return outline
+        checkpoints = self._engine.store.checkpoints_of_session(self._owner.key, 1)
+        return replace(checkpoints[0].outline, summary=checkpoints[0].digest) if checkpoints else None
 
     @property
     def fill(self) -> Fill:
         """How full the window will be with the next request."""
-        return turn.fill_of(self._desk, self._owner, self.state, self.path)
+        return turn.fill_of(self._engine, self._owner, self.state, self.path)
 
     def make_ready(self) -> Fill:
         """Do all that is due before a request; how full the window is then."""
         self._collect()
         fill = self.fill
-        policy = policy_of(self._desk, self._owner.project)
+        policy = policy_of(self._engine, self._owner.project)
         for _ in range(COMPACTIONS_AT_ONCE):
             if not self.path or not is_full(fill.used, fill.capacity, policy):
                 break
@@ -142,40 +141,40 @@ class OpenSession:
         return fill
 
     def system_line(self, fill: Fill) -> str:
-        """What stands in the system prompt as long as the window is so full; mostly nothing."""
-        return turn.system_line(self._desk, self._owner, fill)
+        """The line for the system prompt at this fill; mostly empty."""
+        return turn.system_line(self._engine, self._owner, fill)
 
     def compact(self) -> None:
-        """Make room in the window, however full it is."""
+        """Compact the window, however full it is."""
         fill = self.fill
         full = Full(fill.used, fill.capacity)
-        id = self._desk.new_id()
-        self._extend(compact(self._desk, self._owner, self.path, full, self._asking(), id))
+        id = self._engine.new_id()
+        self._extend(compact(self._engine, self._owner, self.path, full, self._asking(), id))
 
     def settle(self) -> None:
-        """Wait for what a model was asked, and keep its answer."""
+        """Wait for a pending model call, and store its answer."""
         if self._job is not None:
             self._job.answer.exception()
         self._collect()
 
     def _header(self) -> Record:
         project = self._owner.project
-        return header(self._desk.new_id(), self._desk.clock(), project.normalized or project.path)
+        return header(self._engine.new_id(), self._engine.clock(), project.normalized or project.path)
 
     def _extend(self, appended: Appended) -> None:
         self.state = appended.session
         self.path = without_past(path_to((*self.path, *appended.records)))
 
     def _say_what_is_due(self, fill: Fill) -> None:
-        threshold = turn.urgent(self._desk, self._owner, self.state, self.path, fill)
-        id = self._desk.new_id()
+        threshold = turn.urgent(self._engine, self._owner, self.state, self.path, fill)
+        id = self._engine.new_id()
         if threshold is not None:
-            self._extend(turn.ask(self._desk, self._owner, self.path, threshold, id))
-        elif record := turn.gauge_record(self._desk, self._owner, self.path, fill, id):
+            self._extend(turn.ask(self._engine, self._owner, self.path, threshold, id))
+        elif record := turn.gauge_record(self._engine, self._owner, self.path, fill, id):
             self.take(record)
 
     def _ask_for_checkpoint(self) -> None:
-        """Have a model write the checkpoint better that was just taken by rule."""
+        """Have a model rewrite the rule-based checkpoint that was just taken."""
         if self._summarize is None:
             return
         window = window_of(self.path)
@@ -183,42 +182,42 @@ class OpenSession:
         lost = FromModel(window.records, window.summary, "")
 
         def use(answer: Written) -> Appended:
-            id = self._desk.new_id()
-            record = checkpoint_written(id, self.path[-1], self._desk.clock(), answer, covered)
-            return append(self._desk, self._owner, (record,))
+            id = self._engine.new_id()
+            record = checkpoint_written(id, self.path[-1], self._engine.clock(), answer, covered)
+            return append(self._engine, self._owner, (record,))
 
         self._ask_later(material(self.state, lost), use)
 
     def _ask_again(self) -> None:
-        """Have a model write the summary that it owes the last compaction."""
+        """Have a model write the summary that the last compaction still lacks."""
         owed = owing(self.path)
-        if owed is None or self._desk.clock() - self._tried_at < RETRY_MS:
+        if owed is None or self._engine.clock() - self._tried_at < RETRY_MS:
             return
-        self._tried_at = self._desk.clock()
+        self._tried_at = self._engine.clock()
 
         def use(answer: Written) -> Appended:
-            return retell(self._desk, self._owner, self.path, owed, answer, self._desk.new_id())
+            return retell(self._engine, self._owner, self.path, owed, answer, self._engine.new_id())
 
-        self._ask_later(owed_material(self._desk, self._owner, owed), use)
+        self._ask_later(owed_material(self._engine, self._owner, owed), use)
 
     def _ask_later(self, about: Material, use: Callable[[Written], Appended]) -> None:
         if self._summarize is not None and self._job is None:
             self._job = _Job(self._executor.submit(self._summarize, about), use)
 
     def _asking(self) -> Summarize | None:
-        """The same way to ask, for someone who waits for the answer."""
+        """`summarize` for a caller that waits for the answer."""
         summarize = self._summarize
         if summarize is None:
             return None
 
         def ask(about: Material) -> Written | Failed:
-            self._tried_at = self._desk.clock()
+            self._tried_at = self._engine.clock()
             return _answer(self._executor.submit(summarize, about))
 
         return ask
 
     def _collect(self) -> None:
-        """Keep the answer of a model that has answered by now, or why there is none."""
+        """Store the answer of a model call that has finished, or why there is none."""
         job = self._job
         if job is None or not job.answer.done():
             return
@@ -231,6 +230,6 @@ class OpenSession:
 
 
 def _answer(future: Future[Written | Failed]) -> Written | Failed:
-    """What was answered; whatever somebody else's code raised instead is a reason like any other."""
+    """The answer of a call; an exception of the user's own `summarize` counts as a failure."""
     error = future.exception()
     return future.result() if error is None else Failed(f"{type(error).__name__}: {error}")

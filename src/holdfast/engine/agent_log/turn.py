@@ -1,7 +1,7 @@
-"""Turn: what has to be known and said before the next request of a session whose log is ours.
+"""Turn: what is decided and said before the next request of an agent log's session.
 
-How full the window will be, what of that the model is told, and whether the agent is asked to write down what
-must last. Nothing is compacted here.
+How full the window will be, whether the model is told, and whether the agent is asked to write down what must
+last. Nothing is compacted here.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from holdfast.engine.briefing.pressure_warning import Fill, is_shown
 from holdfast.engine.engine import Engine
 
 IMAGE_TOKENS: Final = 1_500
-"""About what a provider counts for an image of the usual size."""
+"""About the tokens that a provider counts for an image of the usual size."""
 
 
 def fill_of(engine: Engine, owner: Owner, session: Session, path: Sequence[Record]) -> Fill:
     """How full the window is: the last count of this window, and an estimate for what came since."""
-    known = engine.policy(owner.project).models
+    models = engine.policy(owner.project).models
     used, since = _counted(path)
     texts = [text for record in since for text in _texts(record)]
     if not used:
         texts.append(window_of(path).summary)
     count = engine.counter()
-    # Where nothing counts, four characters a token is what one says.
+    # Without a counter, four characters a token is the usual estimate.
     counted = count(texts) if count else sum(map(len, texts)) // 4
     images = IMAGE_TOKENS * sum(map(_images, since))
-    sent = int(counted * factor_of(session.pressure.model, known)) + images
-    return Fill(used + sent, owner.window or capacity(session.pressure, known))
+    sent = int(counted * factor_of(session.pressure.model, models)) + images
+    return Fill(used + sent, owner.window or capacity(session.pressure, models))
 
 
 def system_line(engine: Engine, owner: Owner, fill: Fill) -> str:
-    """What stands in the system prompt as long as the window is so full; mostly nothing."""
+    """The line for the system prompt at this fill; mostly empty."""
     asking = engine.policy(owner.project).flush
     if not asking.enabled or not asking.show_in_system_prompt:
         return ""
@@ -60,37 +60,37 @@ def system_line(engine: Engine, owner: Owner, fill: Fill) -> str:
 
 
 def gauge_record(engine: Engine, owner: Owner, path: Sequence[Record], fill: Fill, id: str) -> Record | None:
-    """The line behind a prompt by which the model sees how full its window is, if it is to.
+    """The line after a prompt that tells the model how full its window is, if it is due.
 
-    It stays in the log: what stands in the system prompt must not change with every request, or no provider's
-    cache would ever hold. After a compaction it is said anew, because what was said before is told no more.
+    It is a record of the log: a system prompt that changes with every request would defeat the providers'
+    caches. After a compaction it is repeated, because the earlier one is not sent any more.
     """
     if not path or not (_is_prompt(path[-1]) or (_compacts(path[-1]) and any(map(is_gauge, path)))):
         return None
     if not is_shown(fill, engine.config(owner.project).pressure):
         return None
-    said = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
-    return made(CUSTOM_MESSAGE, id, path[-1].id, engine.clock(), said)
+    fields = {"customType": GAUGE, "content": gauge(fill.used, fill.capacity), "display": False}
+    return made(CUSTOM_MESSAGE, id, path[-1].id, engine.clock(), fields)
 
 
 def urgent(
     engine: Engine, owner: Owner, session: Session, path: Sequence[Record], fill: Fill
 ) -> Threshold | None:
-    """What the agent has to be asked now, if it was not yet: once in a window, or once with every prompt."""
+    """What to ask the agent now, if it was not asked yet: once in a window, or once with every prompt."""
     asking = engine.policy(owner.project).flush
     due = [one for one in _passed(asking, fill) if one.is_urgent] if asking.enabled else []
     if not due:
         return None
-    asked = due[-1].percent in session.flush.asked
+    was_asked = due[-1].percent in session.flush.asked
     again = not asking.once_per_window and bool(path) and _is_prompt(path[-1])
-    return due[-1] if not asked or again else None
+    return due[-1] if not was_asked or again else None
 
 
 def ask(engine: Engine, owner: Owner, path: Sequence[Record], threshold: Threshold, id: str) -> Appended:
-    """Ask the agent that in nobody's name, and remember that it was asked."""
+    """Ask the agent, not in the user's name, and note that it was asked."""
     at = engine.clock()
-    said = {"customType": FLUSH, "content": threshold.text, "display": False}
-    appended = append(engine, owner, (made(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, said),))
+    fields = {"customType": FLUSH, "content": threshold.text, "display": False}
+    appended = append(engine, owner, (made(CUSTOM_MESSAGE, id, path[-1].id if path else "", at, fields),))
     policy = engine.policy(owner.project).flush
     with engine.store.writing():
         session = engine.store.session(owner.key) or appended.session
@@ -100,31 +100,31 @@ def ask(engine: Engine, owner: Owner, path: Sequence[Record], threshold: Thresho
 
 
 def _passed(policy: FlushPolicy, fill: Fill) -> list[Threshold]:
-    """What is due at this pressure, the most pressing last."""
+    """The thresholds that are passed at this fill, the most urgent last."""
     passed = [one for one in policy.thresholds if one.percent <= fill.percent]
     return sorted(passed, key=lambda one: one.percent)
 
 
 def _counted(path: Sequence[Record]) -> tuple[int, Sequence[Record]]:
-    """What a model last counted in this window, and what came since; what another counted says nothing."""
+    """The model's last token count in this window, and the records since; other models' do not count."""
     for place in range(len(path) - 1, -1, -1):
-        said = body(path[place]) if path[place].type in (MESSAGE, COMPACTION, RESET) else None
-        if isinstance(said, Message) and said.message.usage is not None and said.message.usage.total:
-            return said.message.usage.total, path[place + 1 :]
-        if isinstance(said, Reset) or (isinstance(said, Compaction) and not said.owed.retells):
+        fields = body(path[place]) if path[place].type in (MESSAGE, COMPACTION, RESET) else None
+        if isinstance(fields, Message) and fields.message.usage is not None and fields.message.usage.total:
+            return fields.message.usage.total, path[place + 1 :]
+        if isinstance(fields, Reset) or (isinstance(fields, Compaction) and not fields.owed.retells):
             break
     return 0, window_of(path).records
 
 
 def _compacts(record: Record) -> bool:
-    """Whether a record makes room; one that only has a better summary does not."""
-    said = body(record) if record.type == COMPACTION else None
-    return isinstance(said, Compaction) and not said.owed.retells
+    """Whether a record is a compaction; one that only has a better summary is not."""
+    fields = body(record) if record.type == COMPACTION else None
+    return isinstance(fields, Compaction) and not fields.owed.retells
 
 
 def _is_prompt(record: Record) -> bool:
-    said = body(record)
-    return isinstance(said, Message) and said.message.role == "user"
+    fields = body(record)
+    return isinstance(fields, Message) and fields.message.role == "user"
 
 
 def _texts(record: Record) -> Iterator[str]:
@@ -146,8 +146,8 @@ def _texts(record: Record) -> Iterator[str]:
 
 
 def _images(record: Record) -> int:
-    said = body(record)
-    content = said.message.content if isinstance(said, Message) else None
+    fields = body(record)
+    content = fields.message.content if isinstance(fields, Message) else None
     return sum(block.type == "image" for block in _blocks(content))
 
 

@@ -1,4 +1,4 @@
-"""At work: what is known of a session while it goes on, for whoever watches it."""
+"""Live session: the brief that a running session would get back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from holdfast.engine.repository.verify import checked
 
 
 def would_keep(engine: Engine, session: Session) -> Brief:
-    """What the session would be given back if it were compacted now; nothing is kept of having asked."""
+    """The brief that the session would get if it were compacted now; nothing is stored."""
     kept, words = engine.harness(session.harness).kept, words_of(engine, session)
-    told = BriefInput(Reason.COMPACT, session, engine.clock(), words=words, kept=kept)
+    brief_input = BriefInput(Reason.COMPACT, session, engine.clock(), words=words, kept=kept)
     redact = engine.redactor_to_show(session.project).of_session(session.key)
-    told = checked(told, redact, root_now(engine.store, session.project))
-    return written(told, engine.config(session.project).continuity.recovery_budget_chars)
+    brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
+    return written(brief_input, engine.config(session.project).continuity.recovery_budget_chars)

@@ -1,8 +1,7 @@
-"""Warn: what an agent is told about its window while there is still room in it.
+"""Pressure warning: what an agent is told about its window before it is full.
 
-How full it is, what it should write down now, and when a fresh start would serve it better. What is about to
-be sent is counted too, where that could make a difference. What was asked counts as asked only if the answer
-can still be in time.
+How full it is, what to write down now, and when a fresh start is better. The pending request is counted too,
+if that could make a difference. A warning counts as given only if the reply can still be in time.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from holdfast.settings import Pressure
 
 EVENTS_LOOKED_AT: Final = 200
 NEAR: Final = 50
-"""From so many percent on, an agent that stops is given a moment for its last count to arrive."""
+"""From this fill on, a stopping agent waits a moment for its last token count to arrive."""
 PATIENCE_MS: Final[Mapping[Ask, int]] = {
     Ask.PROMPT: int(hook.ANSWER_TIME * 900),
     Ask.TOOLS: int(hook.ANSWER_TIME * 900),
     Ask.STOP: int(hook.QUIET_TIME * 900),
 }
-"""How old a letter may be to be answered; the hook that carried it does not wait much longer."""
+"""How old a hook event may be to be answered; its hook does not wait much longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """How full a window is, with what is about to be sent."""
+    """How full a window is, with the pending request."""
 
     used: int
     capacity: int
@@ -50,7 +49,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class _Due:
-    """What is to be told, and all that is to be remembered about it."""
+    """The warnings that are due, and what to store about them."""
 
     threshold: Threshold | None = None
     advice: tuple[Advice, ...] = ()
@@ -59,7 +58,7 @@ class _Due:
 def warn(
     engine: Engine, hook_event: HookEvent, session: Session, at: int, fits: Callable[[str], bool]
 ) -> str:
-    """What to add to the answer to a letter of that time, if it fits; empty if there is nothing to say."""
+    """The warning to add to the reply to a hook event, if it fits; empty if there is none."""
     if hook_event.ask not in PATIENCE_MS:
         return ""
     config, policy = engine.config(session.project), engine.policy(session.project)
@@ -81,17 +80,17 @@ def _advice(engine: Engine, session: Session) -> tuple[Advice, ...]:
 
 
 def is_shown(fill: Fill, wish: Pressure) -> bool:
-    """Whether the model is told how full its window is: while it is nearly empty, that is only noise."""
+    """Whether the model is told how full its window is; while it is nearly empty, that would be noise."""
     return wish.show_in_context and fill.percent >= wish.show_from_percent
 
 
 def filled(engine: Engine, session: Session, hook_event: HookEvent, policy: Policy) -> Fill:
-    """How full the window will be with what this letter brings."""
+    """How full the window will be with what this hook event adds."""
     used, most = session.pressure.used, capacity(session.pressure, policy.models)
     marks = [one.percent * most // 100 for one in policy.flush.thresholds]
     pending = list(_pending(engine, session, hook_event)) if used else []
     factor = factor_of(session.pressure.model, policy.models)
-    # No text has more tokens than bytes. Most prompts are far from every mark, and need no counting.
+    # No text has more tokens than bytes. Most prompts are far from every threshold, and need no counting.
     bound = used + int(sum(_size(event) for event in pending) * factor)
     if not any(used < mark <= bound for mark in marks):
         return Fill(used, most)
@@ -101,7 +100,7 @@ def filled(engine: Engine, session: Session, hook_event: HookEvent, policy: Poli
 
 
 def is_behind(engine: Engine, hook_event: HookEvent, session: Session) -> bool:
-    """Whether an agent stopped whose window may be full, and its last count is not there yet."""
+    """Whether an agent with a window that may be full stopped, and its last token count is still missing."""
     if hook_event.ask is not Ask.STOP or not session.pressure.used:
         return False
     policy = engine.policy(session.project)
@@ -112,7 +111,7 @@ def is_behind(engine: Engine, hook_event: HookEvent, session: Session) -> bool:
 
 
 def _is_open(session: Session, threshold: Threshold) -> bool:
-    """Whether the agent has to answer it, and was not asked in this window."""
+    """Whether the threshold asks the agent for something that it was not asked in this window."""
     return threshold.is_urgent and threshold.percent not in session.flush.asked
 
 
@@ -120,7 +119,7 @@ def _due(
     session: Session, hook_event: HookEvent, policy: Policy, fill: Fill, table: tuple[Advice, ...]
 ) -> _Due:
     threshold = flush.due(session.flush, policy.flush, fill.percent) if session.pressure.used else None
-    # Nobody is kept from stopping twice with the same, whatever the settings say.
+    # The same request never blocks a stop twice, whatever the settings say.
     if threshold is not None and hook_event.ask is Ask.STOP and not _is_open(session, threshold):
         threshold = None
     if hook_event.ask is not Ask.PROMPT:
@@ -129,25 +128,25 @@ def _due(
     return _Due(threshold, advice.due(session.advised, fill.percent, session.window, table, prompt))
 
 
-def _text(due: _Due, shown: str) -> str:
-    asked = due.threshold.text if due.threshold else ""
-    return "\n\n".join(filter(None, (shown, *(row.text for row in due.advice), asked)))
+def _text(due: _Due, gauge_line: str) -> str:
+    request = due.threshold.text if due.threshold else ""
+    return "\n\n".join(filter(None, (gauge_line, *(row.text for row in due.advice), request)))
 
 
 def _remember(engine: Engine, session: Session, policy: Policy, due: _Due) -> None:
     if due == _Due():
         return
     with engine.store.writing():
-        kept = engine.store.session(session.key) or session
+        stored_session = engine.store.session(session.key) or session
         if due.threshold is not None:
-            asked = flush.asked(kept.flush, policy.flush, due.threshold, engine.clock())
-            kept = replace(kept, flush=asked)
-        advised = advice.given(kept.advised, due.advice, kept.window)
-        engine.store.put_session(replace(kept, advised=advised))
+            flush_state = flush.asked(stored_session.flush, policy.flush, due.threshold, engine.clock())
+            stored_session = replace(stored_session, flush=flush_state)
+        advised = advice.given(stored_session.advised, due.advice, stored_session.window)
+        engine.store.put_session(replace(stored_session, advised=advised))
 
 
 def _pending(engine: Engine, session: Session, hook_event: HookEvent) -> Iterator[Prompt | ToolReturned]:
-    """What will be sent with the next request: prompts and outputs of tools since the last count."""
+    """What the next request adds: prompts and tool outputs since the last count."""
     calls: set[str] = set()
     yield from session.waiting
     for event in engine.store.events_backwards(session.key, EVENTS_LOOKED_AT):
@@ -156,10 +155,10 @@ def _pending(engine: Engine, session: Session, hook_event: HookEvent) -> Iterato
         if _is_sent(event):
             calls |= {event.call} if isinstance(event, ToolReturned) else set()
             yield event
-    # The transcript may not show yet what the letter tells; prompts of letters wait with the session.
-    for told in hook_event.stand_ins:
-        if isinstance(told, ToolReturned) and told.call not in calls:
-            yield told
+    # The transcript may not show the hook event's content yet; such prompts wait with the session.
+    for stand_in in hook_event.stand_ins:
+        if isinstance(stand_in, ToolReturned) and stand_in.call not in calls:
+            yield stand_in
 
 
 def _is_sent(event: Event) -> TypeGuard[Prompt | ToolReturned]:
@@ -174,7 +173,7 @@ def _size(event: Prompt | ToolReturned) -> int:
 
 
 def _tokens(event: Prompt | ToolReturned, count: Count) -> float:
-    """The tokens of what was kept, and in proportion those of what was not."""
+    """The tokens of the stored text, scaled up to the length of the original."""
     tokens = count((event.text,))
     whole = event.size if isinstance(event, ToolReturned) else 0
     return tokens * whole / len(event.text) if whole and event.text else tokens

@@ -1,7 +1,7 @@
-"""Inject: the few memories that fit a prompt so well that they go with it unasked, if the user wants that.
+"""Prompt memories: the few memories that match a prompt so well that they are added to it, if enabled.
 
-Each stands for itself and clears a bar; none that the session has in its context, and none again within a few
-turns. What is given is fenced like every recalled text, and accounted for by a receipt.
+Each must reach a minimum score by itself; none that the session has in its context, and none again within a
+few turns. They are fenced like every recalled text, and listed in a receipt.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from holdfast.harnesses.base import Ask, HookEvent
 MOST_CHARS: Final = 500
 EACH_CHARS: Final = 200
 BAR: Final = 0.55
-"""docs/decisions/0007-recall.md says what clears it: half of the prompts about something that is remembered,
-and one in a hundred of those about nothing that is."""
+"""The minimum score. docs/decisions/0007-recall.md: half of the prompts about a memory reach it, and one in a
+hundred of the others."""
 CONSIDERED: Final = 5
 TURNS: Final = 5
-"""For so many turns a memory is not given again."""
+"""For how many turns a memory is not given again."""
 QUERY_CHARS: Final = 2_000
 EVENTS_LOOKED_AT: Final = 300
 EVENT_CHARS: Final = 4_000
@@ -39,7 +39,7 @@ HEAD: Final = "Remembered before, and it may bear on this prompt (a record to ch
 
 
 def fitting(engine: Engine, hook_event: HookEvent, session: Session, fits: Callable[[str], bool]) -> str:
-    """The memories to give with a prompt, fenced; empty if none is worth it, or none is wanted."""
+    """The memories to add to a prompt, fenced; empty if none matches well, or the settings say no."""
     prompt = next((event.text for event in hook_event.stand_ins if isinstance(event, Prompt)), "")
     if hook_event.ask is not Ask.PROMPT or not prompt.strip():
         return ""
@@ -47,8 +47,10 @@ def fitting(engine: Engine, hook_event: HookEvent, session: Session, fits: Calla
         return ""
     redact = engine.redactor(session.project).of_session(session.key)
     query = Query(redact(prompt[:QUERY_CHARS]), CONSIDERED, (KIND,), each_alone=True)
-    found = [each for each in look_up(engine, session.project, query) if each.score >= BAR]
-    items = tuple(_items(_unknown(engine, session, found), engine.clock(), redact)) if found else ()
+    findings = [each for each in look_up(engine, session.project, query) if each.score >= BAR]
+    items = (
+        tuple(_items(_not_in_window(engine, session, findings), engine.clock(), redact)) if findings else ()
+    )
     text = fence("\n".join([HEAD, *(f"- {item.text}" for item in items)])) if items else ""
     if not text or not fits(text):
         return ""
@@ -56,12 +58,14 @@ def fitting(engine: Engine, hook_event: HookEvent, session: Session, fits: Calla
     return text
 
 
-def _unknown(engine: Engine, session: Session, found: list[Finding]) -> list[Finding]:
-    """Those that the session neither has before its eyes nor was given not long ago."""
+def _not_in_window(engine: Engine, session: Session, findings: list[Finding]) -> list[Finding]:
+    """The findings that are not in the session's window and were not given recently."""
     since = session.compactions[-1].at if session.compactions else 0
-    seen = identity("\n".join(_said(engine.store.events(session.key, EVENTS_LOOKED_AT), since)))
+    window_text = identity(
+        "\n".join(_texts_in_window(engine.store.events(session.key, EVENTS_LOOKED_AT), since))
+    )
     # This prompt is among them.
-    turns = [said.at for said in session.trail.prompts[-TURNS - 1 :]]
+    turns = [prompt.at for prompt in session.trail.prompts[-TURNS - 1 :]]
     receipts = engine.store.receipts(session.key, RECEIPTS_LOOKED_AT)
     lately = {
         item.key
@@ -69,11 +73,11 @@ def _unknown(engine: Engine, session: Session, found: list[Finding]) -> list[Fin
         if receipt.reason is Reason.RECALL and receipt.created_at >= min(turns, default=0)
         for item in receipt.items
     }
-    return [each for each in found if each.id not in lately and identity(each.text) not in seen]
+    return [each for each in findings if each.id not in lately and identity(each.text) not in window_text]
 
 
-def _said(events: list[Event], since: int) -> Iterator[str]:
-    """What stands in the window, as far as it is known."""
+def _texts_in_window(events: list[Event], since: int) -> Iterator[str]:
+    """The texts in the window, as far as they are known."""
     for event in events:
         if isinstance(event, Prompt | AssistantText | ToolReturned | BriefSeen) and event.at >= since:
             yield event.text[:EVENT_CHARS]
@@ -81,15 +85,15 @@ def _said(events: list[Event], since: int) -> Iterator[str]:
 
 def _items(findings: list[Finding], now: int, redact: Callable[[str], str]) -> Iterator[Item]:
     """Each memory on a line, with its age and its id, as many as fit."""
-    room = MOST_CHARS - len(fence(HEAD))
+    space = MOST_CHARS - len(fence(HEAD))
     for finding in findings:
         age = f" ({elapsed(now - finding.at)} ago, {finding.id[:8]})"
-        told = quoted(shortened(one_line(redact(finding.text)), EACH_CHARS)) + age
-        room -= len(told) + len("\n- ")
-        if room < 0:
+        line = quoted(shortened(one_line(redact(finding.text)), EACH_CHARS)) + age
+        space -= len(line) + len("\n- ")
+        if space < 0:
             return
         yield Item(
-            SECTION, told, finding.at, finding.session, KIND, finding.id, score=finding.score, rendered=True
+            SECTION, line, finding.at, finding.session, KIND, finding.id, score=finding.score, rendered=True
         )
 
 

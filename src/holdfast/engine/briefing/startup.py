@@ -1,6 +1,6 @@
-"""Load: what of a project's continuity a session is given when it starts, and what else it may look at.
+"""Startup: the part of a project's continuity that a starting session gets, and where it finds more.
 
-Everything here only looks. What is missing or out of date is a diagnostic; nothing is built for it.
+Nothing here writes. Missing or outdated files are reported, not built.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ POINTER_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ResumeContext:
-    """What helps to go on: the goal, what comes next, and where more is to be found."""
+    """The goal, the next steps, and where to find more."""
 
     goal: str
     next_steps: tuple[str, ...]
@@ -54,76 +54,80 @@ class ResumeContext:
 
 
 def loaded_at_start(engine: Engine, project: Project) -> Loaded | None:
-    """What a starting session is given, if the user's own settings want that and there is a continuity."""
+    """The continuity for a starting session, if the user's own settings ask for it and there is one."""
     if engine.home is None or not engine.config(project).continuity.auto_load:
         return None
     try:
-        here = room(engine, engine.home, project)
-        _count_refused(engine, readable(here).unreadable)
-        return loaded(engine, here)
+        continuity = room(engine, engine.home, project)
+        _count_refused(engine, readable(continuity).unreadable)
+        return loaded(engine, continuity)
     except HoldfastError as error:
         _count_refused(engine, (error.message,))
         return None
 
 
 def _count_refused(engine: Engine, reasons: tuple[str, ...]) -> None:
-    """Count for `doctor` what was refused: the harness waits for its answer, and its user for nothing."""
+    """Count refused files for `doctor`: the harness is waiting, so this must not fail."""
     if reasons:
         with engine.store.writing():
             for reason in reasons:
                 engine.store.count_skipped(f"continuity: {reason}", 1)
 
 
-def loaded(engine: Engine, here: ContinuityFiles) -> Loaded | None:
-    """What a session that started now would be given; None where there is no continuity of the user's own."""
-    found = tuple(one for one in layered(readable(here).layers) if not _came_with_the_clone(here, one.name))
-    if not found:
+def loaded(engine: Engine, continuity: ContinuityFiles) -> Loaded | None:
+    """The continuity that a session starting now would get; None if the user has none of their own."""
+    own_layers = tuple(
+        one for one in layered(readable(continuity).layers) if not _came_with_the_clone(continuity, one.name)
+    )
+    if not own_layers:
         return None
-    config = engine.config(here.project)
-    # What stands in files is a person's or a repository's: nobody has redacted it yet.
-    redact = engine.redactor_to_show(here.project).of_session("")
-    layers_told = tuple(replace(one, summary=redacted(one.summary, redact)) for one in found)
-    pointers = _pointers(resume_context(engine, here, found))
+    config = engine.config(continuity.project)
+    # Files are written by people or come with the repository, so they are not redacted yet.
+    redact = engine.redactor_to_show(continuity.project).of_session("")
+    layers_told = tuple(replace(one, summary=redacted(one.summary, redact)) for one in own_layers)
+    pointers = _pointers(resume_context(engine, continuity, own_layers))
     limits = Limits(config.continuity.startup_lines, config.brief.total_chars)
     return Loaded(layers_told, tuple(replace(one, text=redact(one.text)) for one in pointers), limits)
 
 
-def resume_context(engine: Engine, here: ContinuityFiles, found: Iterable[Layered]) -> ResumeContext:
-    """What helps a session to go on from these layers."""
-    said = merged_brief(tuple(found))
-    about, root = _about(said), Path(here.project.root)
-    candidates, diagnostics = surfaced(here, about)
+def resume_context(
+    engine: Engine, continuity: ContinuityFiles, layers_read: Iterable[Layered]
+) -> ResumeContext:
+    """The context for a session that continues from these layers."""
+    summary = merged_brief(tuple(layers_read))
+    about, root = _about(summary), Path(continuity.project.root)
+    candidates, diagnostics = surfaced(continuity, about)
     return ResumeContext(
-        said.goal,
-        said.of(Part.NEXT),
+        summary.goal,
+        summary.of(Part.NEXT),
         tuple(name for name in harnesses.instruction_files() if (root / name).is_file()),
-        top_memories(engine, here.project, about),
+        top_memories(engine, continuity.project, about),
         candidates,
         tuple(team.suggested(root, about, SUGGESTED)),
         diagnostics,
     )
 
 
-def surfaced(here: ContinuityFiles, about: str) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
-    """The candidates under review that are about this, and what is to be said of the sidecar."""
+def surfaced(continuity: ContinuityFiles, about: str) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
+    """The candidates under review that are about this, and remarks on the sidecar."""
     try:
-        inspected = dream.inspect(here)
+        inspected = dream.inspect(continuity)
     except HoldfastError as error:
         return (), (error.message,)
     rows = inspected.snapshot.candidates if inspected.snapshot else ()
     open_ones = [one for one in rows if one.standing in (ReviewState.PENDING, ReviewState.APPROVED)]
-    wanted = _words(about)
-    scored = [(len(wanted & _words(one.text)), one) for one in open_ones]
+    words = _words(about)
+    scored = [(len(words & _words(one.text)), one) for one in open_ones]
     best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
     return tuple(one for _, one in best[:SUGGESTED]), inspected.diagnostics
 
 
 def top_memories(engine: Engine, project: Project, about: str) -> tuple[Memory, ...]:
-    """The memories that fit best; that they were looked at is not counted."""
-    now, wanted = engine.clock(), _words(about)
+    """The memories that match best; they are not counted as recalled."""
+    now, words = engine.clock(), _words(about)
     rows = engine.store.memories(within(project), MEMORIES_LOOKED_AT)
-    # How much it is about the work comes first, then how strong it is; a pinned one is always worth a look.
-    scored = [(len(wanted & _words(one.text)), strength(one, now), one) for one in rows]
+    # First by how much it is about the work, then by strength; pinned memories are always considered.
+    scored = [(len(words & _words(one.text)), strength(one, now), one) for one in rows]
     fitting = [row for row in scored if row[0] or row[2].pinned]
     best = sorted(fitting, key=lambda row: (-row[0], -row[1], row[2].id))
     return tuple(one for _, _, one in best[:SUGGESTED])
@@ -140,19 +144,19 @@ def _pointers(context: ResumeContext) -> Iterable[Pointer]:
         yield Pointer(Pointing.TEAM, f"{entry.title}: {_short(entry.text)} (`{entry.path}`)", entry.path)
 
 
-def _came_with_the_clone(here: ContinuityFiles, name: LayerName) -> bool:
-    """Whether a stranger may have written a layer: git tracks it, or nobody can tell and we did not."""
+def _came_with_the_clone(continuity: ContinuityFiles, name: LayerName) -> bool:
+    """Whether a layer's author is unknown: git tracks it or may track it, and Holdfast did not write it."""
     if name is LayerName.SHARED:
         return False
-    place = git.find(here.project.root)
+    place = git.find(continuity.project.root)
     if place is None or place.repository is None:
-        return not here.places.own(name).exists()
-    path = here.places.target(name).whole.relative_to(place.root).as_posix()
+        return not continuity.places.own(name).exists()
+    path = continuity.places.target(name).whole.relative_to(place.root).as_posix()
     return git.tracks(place.repository, path) is not False
 
 
-def _about(said: Summary) -> str:
-    return " ".join((said.goal, *said.of(Part.NEXT)))
+def _about(summary: Summary) -> str:
+    return " ".join((summary.goal, *summary.of(Part.NEXT)))
 
 
 def _words(text: str) -> set[str]:

@@ -1,6 +1,6 @@
-"""Offer: the queries that a brief ends with after a compaction, each of which `recall` would answer.
+"""Suggested queries: queries at the end of a brief after a compaction, each of which `recall` would answer.
 
-Looked up by words alone: somebody waits for the brief, and what words find, `recall` finds too.
+Searched by words alone, because the user waits for the brief; `recall` finds those results too.
 """
 
 from __future__ import annotations
@@ -22,36 +22,37 @@ from holdfast.engine.recording.memorize import KIND as MEMORY
 
 OFFERED: Final = 2
 LOOKED_UP: Final = 12
-"""So many queries are tried at most."""
+"""The most queries that are tried."""
 HITS_LOOKED_AT: Final = 3
 
 
-def with_offers(engine: Engine, told: BriefInput, brief: Brief) -> BriefInput:
-    """The same with what to ask `recall` for, where a compaction just took it and it would be found."""
-    if told.reason not in (Reason.COMPACT, Reason.LATE) or not brief.text:
-        return told
+def with_suggested_queries(engine: Engine, brief_input: BriefInput, brief: Brief) -> BriefInput:
+    """The input with suggested queries for what a compaction just removed and `recall` would find."""
+    if brief_input.reason not in (Reason.COMPACT, Reason.LATE) or not brief.text:
+        return brief_input
     return replace(
-        told, offers=tuple(offer.query for offer in islice(_answered(engine, told, brief), OFFERED))
+        brief_input,
+        offers=tuple(offer.query for offer in islice(_answered(engine, brief_input, brief), OFFERED)),
     )
 
 
-def _answered(engine: Engine, told: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
-    given = list[SuggestedQuery]()
-    for offer in islice(likely(told, brief), LOOKED_UP):
-        if unlike(offer, given) and _is_answered(engine, told, offer, brief):
-            given.append(offer)
+def _answered(engine: Engine, brief_input: BriefInput, brief: Brief) -> Iterator[SuggestedQuery]:
+    suggested = list[SuggestedQuery]()
+    for offer in islice(likely(brief_input, brief), LOOKED_UP):
+        if unlike(offer, suggested) and _is_answered(engine, brief_input, offer, brief):
+            suggested.append(offer)
             yield offer
 
 
-def _is_answered(engine: Engine, told: BriefInput, offer: SuggestedQuery, brief: Brief) -> bool:
-    """Whether something is found that says most of the words and that the brief does not tell."""
-    where = within(told.session.project)
+def _is_answered(engine: Engine, brief_input: BriefInput, offer: SuggestedQuery, brief: Brief) -> bool:
+    """Whether a search finds a text with most of the words that is not in the brief."""
+    where = within(brief_input.session.project)
     if offer.durable:
         where = replace(where, kinds=(MEMORY, memory_files.KIND))
     words = query_words(offer.query)
-    found = [hit.id for hit in engine.store.search(words, where, HITS_LOOKED_AT)]
-    gone = engine.store.superseded_among(found)
-    documents = engine.store.around([id for id in found if id not in gone], 0, where)
+    hits = [hit.id for hit in engine.store.search(words, where, HITS_LOOKED_AT)]
+    superseded = engine.store.superseded_among(hits)
+    documents = engine.store.around([id for id in hits if id not in superseded], 0, where)
     told_already = identity(brief.text)
     return any(
         2 * sum(word.lower() in document.text.lower() for word in words) >= len(words)

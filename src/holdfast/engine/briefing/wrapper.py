@@ -1,7 +1,7 @@
-"""Wrap: what a program that starts a harness does before and after it, as far as the user's settings want it.
+"""Wrapper: what a program that starts a harness does before and after it, if the user's settings ask for it.
 
-A harness whose hooks carry the brief is given the continuity with it; the text that is given here is for one
-that would otherwise be told nothing, so that no start is told anything twice.
+A harness with hooks gets the continuity with its brief. The text given here is for one without, so that no
+start gets anything twice.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What a session that is about to start is given, and what could not be done for it."""
+    """The text for a session that is about to start, and what could not be done."""
 
     text: str
     notes: tuple[str, ...] = ()
 
 
 def before(engine: Engine, project: Project) -> Ready:
-    """Put candidates up anew if that is wanted, and say what a start without hooks is to be given."""
+    """Rebuild the candidates if the settings ask for it; returns the text for a start without hooks."""
     config = engine.config(project)
     if config.unreadable is not None:
         return Ready("", (config.unreadable.notice,))
@@ -38,12 +38,12 @@ def before(engine: Engine, project: Project) -> Ready:
             notes = (f"the dream snapshot is as it was: {error.message}",)
     if not config.continuity.auto_load:
         return Ready("", notes)
-    told = next_brief(engine, project)
-    brief = written(told, config.continuity.recovery_budget_chars) if told else None
-    redact = engine.redactor(project).of_session(told.session.key if told else "")
+    brief_input = next_brief(engine, project)
+    brief = written(brief_input, config.continuity.recovery_budget_chars) if brief_input else None
+    redact = engine.redactor(project).of_session(brief_input.session.key if brief_input else "")
     return Ready(redact(brief.text) if brief else "", notes)
 
 
 def after(engine: Engine, project: Project, since: int, means: Means) -> Outcome | None:
-    """Save what the harness's session did since it was started, if that is wanted and not done yet."""
+    """Save the harness's session if it was active since then, the settings ask for it and it is not saved."""
     return auto_save.save_latest(engine, project, since, means)

@@ -1,7 +1,7 @@
-"""Auto-save: what a session did is merged into the continuity when it is over, if the user wants that.
+"""Auto-save: merges the work of a session that is over into the continuity, if the settings ask for it.
 
-Each session is taken once for what it had done by then, whoever comes first: the daemon when it sees the end,
-or a wrapper that started the harness. It takes as long as a model may: never where somebody waits.
+Each state of a session is saved once, by the daemon when it sees the end or by the wrapper that started the
+harness, whichever is first. A model may be asked, so this never runs where the user waits.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from holdfast.engine.models.summarize import Means
 
 LOOKED_AT: Final = 20
 NEWS_MS: Final = 24 * 3_600_000
-"""How long ago a session may have ended to be worth it: the next one has long gone on from its brief."""
+"""Sessions that ended longer ago are not saved: the next one has long gone on from its brief."""
 SAVED: Final = "continuity_saved"
-"""Under this name the store notes up to which moment the sessions of late are in the continuity."""
+"""The fact in which the store notes up to which moment recent sessions are in the continuity."""
 NOTED: Final = 50
 
 
 def due(engine: Engine) -> Session | None:
-    """A session that is over and whose work is not in the continuity yet, where the settings want that."""
-    known, now = _noted(engine), engine.clock()
-    # Asked with every beat: the settings of a project are read once.
+    """A session that is over and not in the continuity yet, in a project whose settings ask for auto-save."""
+    saved_until, now = _saved_until(engine), engine.clock()
+    # Housekeeping asks often: the settings of a project are read once.
     projects: dict[str, bool] = {}
     for session in engine.store.sessions(LOOKED_AT):
         if session.phase is Phase.LIVE or now - session.last_event_at > NEWS_MS:
@@ -42,7 +42,7 @@ def due(engine: Engine) -> Session | None:
             projects[project] = engine.config(session.project).continuity.auto_save
         if (
             projects[project]
-            and known.get(_name(session), 0) < session.changed_at
+            and saved_until.get(_session_hash(session), 0) < session.changed_at
             and _wanted(engine, session)
         ):
             return session
@@ -50,8 +50,8 @@ def due(engine: Engine) -> Session | None:
 
 
 def save(engine: Engine, session: Session, means: Means) -> Outcome | None:
-    """Merge what a session did into both layers; None if someone else has taken that on."""
-    if engine.home is None or not _taken(engine, session):
+    """Merge a session's work into both layers; None if another process does that."""
+    if engine.home is None or not _claim(engine, session):
         return None
     here = continuity.room(engine, engine.home, session.project)
     source = Source(Choice.PRIMARY, session.harness, Path(session.transcript), session.key)
@@ -59,7 +59,7 @@ def save(engine: Engine, session: Session, means: Means) -> Outcome | None:
 
 
 def save_latest(engine: Engine, project: Project, since: int, means: Means) -> Outcome | None:
-    """The same for the project's own latest session, if it did anything since then and that is wanted."""
+    """Save the project's latest primary session, if it was active since then and the settings ask for it."""
     session = continuity_source.primary(engine, project)
     if session is None or session.changed_at < since or not _wanted(engine, session):
         return None
@@ -75,22 +75,22 @@ def _wanted(engine: Engine, session: Session) -> bool:
     )
 
 
-def _taken(engine: Engine, session: Session) -> bool:
-    """Whether this is for us to do: noted before it is tried, so that what fails is not tried for ever."""
+def _claim(engine: Engine, session: Session) -> bool:
+    """Whether this process is to save the session; noted first, so that a failure is not retried for ever."""
     with engine.store.writing():
-        known = _noted(engine)
-        if known.pop(_name(session), 0) >= session.changed_at:
+        saved_until = _saved_until(engine)
+        if saved_until.pop(_session_hash(session), 0) >= session.changed_at:
             return False
-        latest = dict([*known.items(), (_name(session), session.changed_at)][-NOTED:])
+        latest = dict([*saved_until.items(), (_session_hash(session), session.changed_at)][-NOTED:])
         engine.store.put_fact(SAVED, msgspec.json.encode(latest).decode())
     return True
 
 
-def _name(session: Session) -> str:
-    """How a session is noted: when it is forgotten, nothing here tells of it."""
+def _session_hash(session: Session) -> str:
+    """A hash of the session's key, so that nothing here reveals a forgotten session."""
     return hashlib.sha256(session.key.encode()).hexdigest()[:16]
 
 
-def _noted(engine: Engine) -> dict[str, int]:
-    told = engine.store.fact(SAVED)
-    return msgspec.json.decode(told, type=dict[str, int]) if told else {}
+def _saved_until(engine: Engine) -> dict[str, int]:
+    fact = engine.store.fact(SAVED)
+    return msgspec.json.decode(fact, type=dict[str, int]) if fact else {}

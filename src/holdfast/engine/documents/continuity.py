@@ -1,7 +1,7 @@
-"""Continuity: save, refresh, look at and clear the Markdown working state of a project.
+"""Continuity: save, refresh, read and clear the Markdown working state of a project.
 
-Save merges, refresh replaces. Whoever only looks writes nothing. What was generated is accounted for in a log
-of its own; where that fails, a mark stays until it was made good.
+Save merges, refresh replaces, reading writes nothing. Each generation is entered in an audit log; if that
+fails, a marker stays until a later entry succeeds.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ENTRIES_READ: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ContinuityFiles:
-    """Where a project's continuity and the account of it stand."""
+    """Where a project's continuity and its audit log are."""
 
     project: Project
     places: Places
@@ -60,18 +60,18 @@ class ContinuityFiles:
     recovery: Path
 
     def entries(self) -> list[AuditEntry]:
-        """The account, oldest first."""
-        told = list(audit_log.tail(self.log))[-ENTRIES_READ:]
-        return [entry for line in told if (entry := entry_of(line)) is not None]
+        """The audit log, oldest first."""
+        lines = list(audit_log.tail(self.log))[-ENTRIES_READ:]
+        return [entry for line in lines if (entry := entry_of(line)) is not None]
 
     def markers(self) -> list[Marker]:
-        """What is not accounted for."""
+        """Generations that are missing in the audit log."""
         return continuity_source.markers(self.recovery)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be generated: for which layers, from where, and who wants it."""
+    """What to generate: for which layers, from which source, and who asked."""
 
     scope: Scope
     source: Source
@@ -80,17 +80,17 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One generation: its account, why this source, and the mark that was left if the account failed."""
+    """One generation: its log entry, why this source, and the marker if the entry could not be written."""
 
     entry: AuditEntry
     source: Source
     said: Mapping[LayerName, Summary]
-    """What the session had to say to each layer."""
+    """What the session contributes to each layer."""
     marker: Marker | None
 
 
 def room(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
-    """The room of a project."""
+    """Where the continuity files of a project are."""
     folder = home / "projects" / project.project_id
     style = engine.config(project).continuity.local_path_style
     dated = "" if style == ONE_FILE else harnesses.dated_sessions(style)
@@ -103,10 +103,10 @@ def room(engine: Engine, home: Path, project: Project) -> ContinuityFiles:
     return ContinuityFiles(project, places, log, folder / "continuity" / "recovery")
 
 
-def layers(here: ContinuityFiles) -> list[Layer]:
-    """The layers that there are, the shared one first."""
-    found = (files.read(here.places, name) for name in LayerName)
-    return [layer for layer in found if layer is not None]
+def layers(continuity: ContinuityFiles) -> list[Layer]:
+    """The layers that exist, the shared one first."""
+    all_layers = (files.read(continuity.places, name) for name in LayerName)
+    return [layer for layer in all_layers if layer is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,57 +117,59 @@ class Readable:
     unreadable: tuple[str, ...]
 
 
-def readable(here: ContinuityFiles) -> Readable:
-    """The layers for somebody who only looks: one that cannot be read does not hide the other."""
-    found: list[Layer] = []
+def readable(continuity: ContinuityFiles) -> Readable:
+    """The readable layers: one that cannot be read does not hide the other."""
+    layers_read: list[Layer] = []
     unreadable: list[str] = []
     for name in LayerName:
         try:
-            layer = files.read(here.places, name)
+            layer = files.read(continuity.places, name)
         except HoldfastError as error:
             unreadable.append(error.message)
         else:
-            found += [layer] if layer else []
-    return Readable(tuple(found), tuple(unreadable))
+            layers_read += [layer] if layer else []
+    return Readable(tuple(layers_read), tuple(unreadable))
 
 
-def layered(found: Sequence[Layer]) -> list[Layered]:
-    """What the layers say, and where."""
-    return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in found]
+def layered(every_layer: Sequence[Layer]) -> list[Layered]:
+    """The layers with their paths and content."""
+    return [Layered(one.name, str(one.target.whole), summary_of(one.document)) for one in every_layer]
 
 
-def save(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
-    """Merge what the source's session has to say into the layers."""
-    return _generate(engine, here, task, WriteMode.MERGE, means)
+def save(engine: Engine, continuity: ContinuityFiles, task: Task, means: Means) -> Outcome:
+    """Merge the content of the source's session into the layers."""
+    return _generate(engine, continuity, task, WriteMode.MERGE, means)
 
 
-def refresh(engine: Engine, here: ContinuityFiles, task: Task, means: Means) -> Outcome:
-    """Put what the source's session has to say in place of the layers, whatever they say now."""
-    return _generate(engine, here, task, WriteMode.REPLACE, means)
+def refresh(engine: Engine, continuity: ContinuityFiles, task: Task, means: Means) -> Outcome:
+    """Replace the layers with the content of the source's session."""
+    return _generate(engine, continuity, task, WriteMode.REPLACE, means)
 
 
-def clear(engine: Engine, here: ContinuityFiles, scope: Scope) -> tuple[Path, ...]:
-    """Take the layers away; their last versions stay in the history."""
-    with locked(here.places.journal):
-        return files.clear(here.places, LAYERS[scope], engine.clock())
+def clear(engine: Engine, continuity: ContinuityFiles, scope: Scope) -> tuple[Path, ...]:
+    """Remove the layers; their last versions stay in the history."""
+    with locked(continuity.places.journal):
+        return files.clear(continuity.places, LAYERS[scope], engine.clock())
 
 
-def restore(engine: Engine, here: ContinuityFiles, layer: LayerName, version: Path) -> Path:
+def restore(engine: Engine, continuity: ContinuityFiles, layer: LayerName, version: Path) -> Path:
     """Put a past version of a layer back in place; the present one becomes a past one."""
     content = version.read_text(encoding="utf-8")
-    with locked(here.places.journal):
+    with locked(continuity.places.journal):
         document = files.document(version, content.encode())
-        target = here.places.target(layer)
-        files.write(here.places, {layer: (target, Merged(document, Written()))}, engine.clock())
+        target = continuity.places.target(layer)
+        files.write(continuity.places, {layer: (target, Merged(document, Written()))}, engine.clock())
     return target.whole
 
 
-def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode, means: Means) -> Outcome:
+def _generate(
+    engine: Engine, continuity: ContinuityFiles, task: Task, mode: WriteMode, means: Means
+) -> Outcome:
     scope, source = task.scope, task.source
-    session = continuity_source.read(engine, source, here.project)
-    found = extract(engine, session, source, means)
-    redact = engine.redactor(here.project).of_session(source.session)
-    said = {name: redacted(found.generated.layers[name], redact) for name in LAYERS[scope]}
+    session = continuity_source.read(engine, source, continuity.project)
+    extracted = extract(engine, session, source, means)
+    redact = engine.redactor(continuity.project).of_session(source.session)
+    summaries = {name: redacted(extracted.generated.layers[name], redact) for name in LAYERS[scope]}
     at = engine.clock()
     entry = AuditEntry(
         id=engine.new_id(),
@@ -175,51 +177,64 @@ def _generate(engine: Engine, here: ContinuityFiles, task: Task, mode: WriteMode
         scope=scope,
         trigger=task.trigger,
         write_mode=mode,
-        configured=found.configured,
-        preferred=found.preferred,
-        actual=found.actual,
-        fallback=redact(found.fallback),
-        confidence=found.generated.confidence,
-        warnings=tuple(map(redact, found.generated.warnings)),
-        counts=found.generated.counts,
+        configured=extracted.configured,
+        preferred=extracted.preferred,
+        actual=extracted.actual,
+        fallback=redact(extracted.fallback),
+        confidence=extracted.generated.confidence,
+        warnings=tuple(map(redact, extracted.generated.warnings)),
+        counts=extracted.generated.counts,
         transcript=str(source.transcript),
         harness=source.harness,
         session=source.session,
         written=(),
     )
-    with locked(here.places.journal):
+    with locked(continuity.places.journal):
         if mode is WriteMode.REPLACE:
-            _refuse_emptying(here, said, source)
+            _refuse_emptying(continuity, summaries, source)
         try:
-            targets = _targets(here, scope, mode, at)
-            new = {name: (targets[name], _made(here, name, said[name], mode, at)) for name in LAYERS[scope]}
+            targets = _targets(continuity, scope, mode, at)
+            new = {
+                name: (targets[name], _new_layer(continuity, name, summaries[name], mode, at))
+                for name in LAYERS[scope]
+            }
             if LayerName.LOCAL in targets:
-                # First, so that git never sees it; where git cannot be told, nothing is written.
-                _hidden_from_git(engine, here, targets[LayerName.LOCAL])
-            written = files.write(here.places, new, at)
+                # First, so that git never sees the file; if it cannot be excluded, nothing is written.
+                _hidden_from_git(engine, continuity, targets[LayerName.LOCAL])
+            written = files.write(continuity.places, new, at)
         except HoldfastError as error:
-            continuity_source.mark(here.recovery, entry, error.message)
+            continuity_source.mark(continuity.recovery, entry, error.message)
             raise
     entry = replace(entry, written=tuple(map(str, written)))
-    return Outcome(entry, source, said, _accounted(here, entry))
+    return Outcome(entry, source, summaries, _log_generation(continuity, entry))
 
 
-def _made(here: ContinuityFiles, name: LayerName, said: Summary, mode: WriteMode, at: int) -> Merged:
-    """A layer with what the session has to say."""
+def _new_layer(
+    continuity: ContinuityFiles, name: LayerName, summary: Summary, mode: WriteMode, at: int
+) -> Merged:
+    """A layer merged with, or replaced by, the session's content."""
     if mode is WriteMode.REPLACE:
-        made = replaced(name, said)
+        merged_layer = replaced(name, summary)
     else:
-        before = files.read(here.places, name)
-        made = (
-            merged(before.document, said, before.written) if before else merged(blank(name), said, Written())
+        before = files.read(continuity.places, name)
+        merged_layer = (
+            merged(before.document, summary, before.written)
+            if before
+            else merged(blank(name), summary, Written())
         )
     day = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Merged(stamped(made.document, updated=day), made.written)
+    return Merged(stamped(merged_layer.document, updated=day), merged_layer.written)
 
 
-def _refuse_emptying(here: ContinuityFiles, said: Mapping[LayerName, Summary], source: Source) -> None:
-    """Fail if a layer that says something would be replaced by one that says nothing."""
-    emptied = [name for name, summary in said.items() if summary.is_empty() and _says_something(here, name)]
+def _refuse_emptying(
+    continuity: ContinuityFiles, summaries: Mapping[LayerName, Summary], source: Source
+) -> None:
+    """Raise an error if a layer with content would be replaced by an empty one."""
+    emptied = [
+        name
+        for name, summary in summaries.items()
+        if summary.is_empty() and _says_something(continuity, name)
+    ]
     if emptied:
         raise HoldfastError(
             f"`{source.transcript}` has nothing to say to the layer `{emptied[0]}`, so nothing was replaced",
@@ -228,19 +243,19 @@ def _refuse_emptying(here: ContinuityFiles, said: Mapping[LayerName, Summary], s
         )
 
 
-def _says_something(here: ContinuityFiles, name: LayerName) -> bool:
-    raw = here.places.target(name).read()
+def _says_something(continuity: ContinuityFiles, name: LayerName) -> bool:
+    raw = continuity.places.target(name).read()
     if raw is None:
         return False
-    found = parse(raw.decode("utf-8", "replace"))
-    return isinstance(found, Unusable) or not is_blank(found)
+    document = parse(raw.decode("utf-8", "replace"))
+    return isinstance(document, Unusable) or not is_blank(document)
 
 
-def _targets(here: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
-    """Where the layers are written: with files of a day, merging writes today's, replacing the active one."""
-    targets = {name: here.places.target(name) for name in LAYERS[scope]}
-    if LayerName.LOCAL in targets and here.places.dated:
-        today = here.places.target_today(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
+def _targets(continuity: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> dict[LayerName, Target]:
+    """Where the layers are written: with daily files, merging writes today's, replacing the active one."""
+    targets = {name: continuity.places.target(name) for name in LAYERS[scope]}
+    if LayerName.LOCAL in targets and continuity.places.dated:
+        today = continuity.places.target_today(datetime.fromtimestamp(at / 1000, UTC).date().isoformat())
         there = targets[LayerName.LOCAL].read() is not None
         if mode is WriteMode.MERGE or not there:
             targets[LayerName.LOCAL] = today
@@ -248,21 +263,21 @@ def _targets(here: ContinuityFiles, scope: Scope, mode: WriteMode, at: int) -> d
 
 
 def redacted(summary: Summary, redact: Callable[[str], str]) -> Summary:
-    """What a layer says, redacted."""
+    """A layer's content, redacted."""
     items = {part: tuple(map(redact, texts)) for part, texts in summary.items.items()}
     return Summary(redact(summary.goal), items)
 
 
-def _accounted(here: ContinuityFiles, entry: AuditEntry) -> Marker | None:
-    """Note the generation in the log; if that fails, leave a mark, otherwise take the one of this source."""
+def _log_generation(continuity: ContinuityFiles, entry: AuditEntry) -> Marker | None:
+    """Log the generation. If that fails, leave a marker; otherwise remove this source's marker."""
     try:
-        audit_log.append(here.log, entry.as_json())
+        audit_log.append(continuity.log, entry.as_json())
     except HoldfastError as error:
-        return continuity_source.mark(here.recovery, entry, error.message)
-    continuity_source.unmark(here.recovery, entry)
+        return continuity_source.mark(continuity.recovery, entry, error.message)
+    continuity_source.unmark(continuity.recovery, entry)
     return None
 
 
-def _hidden_from_git(engine: Engine, here: ContinuityFiles, target: Target) -> None:
-    inside = target.whole.relative_to(here.places.root).as_posix()
-    keep_out_of_git(engine, here.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)
+def _hidden_from_git(engine: Engine, continuity: ContinuityFiles, target: Target) -> None:
+    inside = target.whole.relative_to(continuity.places.root).as_posix()
+    keep_out_of_git(engine, continuity.project, f"{OWN_FOLDER}/" if inside.startswith(OWN_FOLDER) else inside)

@@ -1,7 +1,7 @@
-"""Which transcript continuity is generated from, and whose word on that counts.
+"""Continuity source: which transcript continuity is generated from.
 
-A source that counts more and cannot be read is an error: going on with another in silence would replace what
-is there with something else.
+If the source with the highest precedence cannot be read, that is an error: silently using another would
+replace the continuity with something else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.core.events.event import Event
 from holdfast.core.events.world import Project
 from holdfast.core.session.session import Session
 from holdfast.engine.engine import Engine
-from holdfast.engine.recording.preview import EVERY, preview, recounted, regular
+from holdfast.engine.recording.preview import EVERY, fold, is_transcript_of, recounted, regular
 from holdfast.engine.repository import projects
 from holdfast.errors import HoldfastError, TranscriptUnreadable
 from holdfast.files import atomic
@@ -31,12 +31,12 @@ from holdfast.lazy_dataclass import dataclass
 SESSIONS_SEARCHED = 200
 TRANSCRIPTS_LOOKED_AT = 500
 HEAD_BYTES = 1 << 16
-"""So much of a transcript is looked at to say in which project it was written."""
+"""How much of a transcript is read to find its project."""
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 class Choice(StrEnum):
-    """Why this transcript was taken."""
+    """Why this transcript was chosen."""
 
     EXPLICIT = "explicit-rollout"
     MARKER = "pending-recovery-marker"
@@ -46,7 +46,7 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A transcript, whose it is, and why it was chosen."""
+    """A transcript, its harness, and why it was chosen."""
 
     choice: Choice
     harness: str
@@ -56,7 +56,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A generation that could not be accounted for, and where that is noted."""
+    """A generation that is missing in the audit log, and the file that notes it."""
 
     path: Path
     entry: AuditEntry
@@ -64,38 +64,37 @@ class Marker:
 
 
 def named(transcript: Path, harness: str) -> Source:
-    """The transcript that a person named; whose it is, is found out if they did not say."""
-    # Noted in the account, where nobody knows any more where that person stood.
+    """The transcript that the user named; its harness is detected if they did not say."""
+    # Absolute, because the audit log does not say from which directory it was named.
     transcript = transcript.absolute()
     regular(transcript)
     if harness:
         return Source(Choice.EXPLICIT, harnesses.reader(harness).name, transcript, transcript.stem)
     for name in harnesses.readable():
-        try:
-            preview(harnesses.reader(name), transcript, until_line=50)
-        except TranscriptUnreadable:
-            continue
-        return Source(Choice.EXPLICIT, name, transcript, transcript.stem)
+        if is_transcript_of(harnesses.reader(name), transcript):
+            return Source(Choice.EXPLICIT, name, transcript, transcript.stem)
     raise TranscriptUnreadable(
         f"`{transcript}` is not a transcript that can be read", "name the harness with --harness"
     )
 
 
 def latest_primary(engine: Engine, project: Project, environment: Mapping[str, str] = NO_VARIABLES) -> Source:
-    """The transcript of the project's latest session of its own, also where no hook ever told of it."""
-    known = primary(engine, project)
-    source = Source(Choice.PRIMARY, known.harness, Path(known.transcript), known.key) if known else None
+    """The transcript of the project's latest primary session, even if no hook ever reported it."""
+    session = primary(engine, project)
+    source = (
+        Source(Choice.PRIMARY, session.harness, Path(session.transcript), session.key) if session else None
+    )
     since = _changed_at(harnesses.reader(source.harness), source.transcript) if source else 0
-    found = _on_disk(engine, project, environment, since) or source
-    if found is None:
+    latest_source = _on_disk(engine, project, environment, since) or source
+    if latest_source is None:
         raise HoldfastError("no session of this project is known", "name a transcript with --transcript FILE")
-    return found
+    return latest_source
 
 
 def _on_disk(engine: Engine, project: Project, environment: Mapping[str, str], since: int) -> Source | None:
-    """The newest transcript that a harness keeps of a session in this worktree, else in this project.
+    """The newest transcript on disk of a session in this worktree, else in this project.
 
-    Only those that changed after that time, of sessions that nobody told us of and nobody had forgotten.
+    Only those that changed after that time, of sessions that are neither stored nor forgotten.
     """
     config = engine.config(project)
     if not config.continuity.enabled or excluded(config, project.normalized):
@@ -103,7 +102,7 @@ def _on_disk(engine: Engine, project: Project, environment: Mapping[str, str], s
     elsewhere: Source | None = None
     for harness, path in _newest_transcripts(engine.user_home, environment, since)[:TRANSCRIPTS_LOOKED_AT]:
         key = harness.session_of(path)
-        # One whose beginning stands in another is a fork.
+        # A transcript that points to its beginning in another one is a fork.
         if not key or engine.store.session(key) or engine.store.forgotten_at(key):
             continue
         if harness.earlier_transcripts(path):
@@ -123,14 +122,14 @@ def _newest_transcripts(
     user_home: Path, environment: Mapping[str, str], since: int
 ) -> list[tuple[Reader, Path]]:
     """The transcripts of this user's harnesses that changed after that time, the newest first."""
-    found = [
+    dated = [
         (changed_at, harness, path)
         for harness in map(harnesses.reader, harnesses.readable())
         for root in harness.transcript_roots(user_home, environment)
         for path in harness.transcripts(root)
         if (changed_at := _changed_at(harness, path)) > since
     ]
-    return [(harness, path) for _, harness, path in sorted(found, key=lambda one: one[0], reverse=True)]
+    return [(harness, path) for _, harness, path in sorted(dated, key=lambda one: one[0], reverse=True)]
 
 
 def _changed_at(harness: Reader, path: Path) -> int:
@@ -140,15 +139,15 @@ def _changed_at(harness: Reader, path: Path) -> int:
 
 
 def primary(engine: Engine, project: Project) -> Session | None:
-    """The project's latest session of its own that has a transcript, in this worktree if there is one."""
+    """The project's latest primary session that has a transcript, in this worktree if there is one."""
     sessions = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_SEARCHED)
-    found = [session for session in sessions if session.transcript and is_primary(engine, session)]
-    here = [session for session in found if session.project.worktree_id == project.worktree_id]
-    return next(iter(here or found), None)
+    candidates = [session for session in sessions if session.transcript and is_primary(engine, session)]
+    here = [session for session in candidates if session.project.worktree_id == project.worktree_id]
+    return next(iter(here or candidates), None)
 
 
 def is_primary(engine: Engine, session: Session) -> bool:
-    """Whether a session is nobody's fork."""
+    """Whether a session is not a fork."""
     lineage = engine.store.lineage(session.key)
     return lineage is None or lineage.kind != "fork"
 
@@ -161,38 +160,38 @@ def trusted(
     log: Iterable[AuditEntry],
     environment: Mapping[str, str] = NO_VARIABLES,
 ) -> Source:
-    """Where the continuity that is there came from, by what is noted of exactly these layers."""
+    """The source of the present continuity, by the last log entry or marker for exactly these layers."""
     pending = [marker for marker in markers if marker.entry.scope is scope]
     if pending:
         newest = max(pending, key=lambda marker: marker.entry.at)
-        return _noted(Choice.MARKER, newest.entry)
+        return _source_of(Choice.MARKER, newest.entry)
     entry = latest(log, scope)
-    return _noted(Choice.AUDIT, entry) if entry else latest_primary(engine, project, environment)
+    return _source_of(Choice.AUDIT, entry) if entry else latest_primary(engine, project, environment)
 
 
 def read(engine: Engine, source: Source, project: Project) -> Session:
-    """The session that the source tells of, as work in this project.
+    """The session in the source, as work in this project.
 
-    Of the project's latest session, what was kept of it stands in for a transcript that is gone.
+    For the project's latest session, the stored state replaces a transcript that is gone.
     """
     harness = harnesses.reader(source.harness)
     try:
-        folded = preview(harness, source.transcript, source.session).told.session
+        folded = fold(harness, source.transcript, source.session)
     except TranscriptUnreadable as error:
         if source.choice in (Choice.MARKER, Choice.AUDIT):
             raise TranscriptUnreadable(
                 f"{error.message}; the {source.choice} names it",
                 "name another transcript with --transcript FILE",
             ) from error
-        kept = engine.store.session(source.session) if source.choice is Choice.PRIMARY else None
-        if kept is None or kept.trail.is_empty():
+        stored_session = engine.store.session(source.session) if source.choice is Choice.PRIMARY else None
+        if stored_session is None or stored_session.trail.is_empty():
             raise
-        folded = kept
+        folded = stored_session
     return replace(folded, project=project)
 
 
 def events(engine: Engine, source: Source) -> tuple[Event, ...]:
-    """The events of the session that the source tells of, oldest first; kept ones as `read` has it."""
+    """The events of the session in the source, oldest first; stored ones if the transcript is gone."""
     try:
         return recounted(harnesses.reader(source.harness), source.transcript, source.session)[1]
     except TranscriptUnreadable:
@@ -201,30 +200,30 @@ def events(engine: Engine, source: Source) -> tuple[Event, ...]:
         return tuple(engine.store.events(source.session, EVERY))
 
 
-def _noted(choice: Choice, entry: AuditEntry) -> Source:
+def _source_of(choice: Choice, entry: AuditEntry) -> Source:
     return Source(choice, entry.harness, Path(entry.transcript), entry.session)
 
 
 def markers(folder: Path) -> list[Marker]:
-    """What could not be accounted for so far, one for each source and layers."""
-    found: list[Marker] = []
+    """The markers of generations missing in the audit log, one for each source and set of layers."""
+    all_markers: list[Marker] = []
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        told = json.loads(atomic.read(path) or b"{}")
-        entry = entry_of(told.get("entry", {}))
+        content = json.loads(atomic.read(path) or b"{}")
+        entry = entry_of(content.get("entry", {}))
         if entry is not None:
-            found.append(Marker(path, entry, str(told.get("reason", ""))))
-    return found
+            all_markers.append(Marker(path, entry, str(content.get("reason", ""))))
+    return all_markers
 
 
 def mark(folder: Path, entry: AuditEntry, reason: str) -> Marker:
-    """Note what could not be accounted for; the same source again replaces it."""
+    """Leave a marker for a generation missing in the log; it replaces an earlier one of the same source."""
     path = folder / f"{hashlib.sha256('|'.join(entry.source).encode()).hexdigest()[:16]}.json"
     atomic.write(path, json.dumps({"reason": reason, "entry": entry.as_json()}).encode())
     return Marker(path, entry, reason)
 
 
 def unmark(folder: Path, entry: AuditEntry) -> None:
-    """Take the marks away that this generation has made good; those of other sources stay."""
+    """Remove the markers that this generation supersedes; those of other sources stay."""
     for marker in markers(folder):
         if marker.entry.source == entry.source:
             atomic.remove(marker.path)

@@ -1,7 +1,7 @@
-"""Dream: a sidecar of JSON beside the continuity, in which candidates for promotion are put up and reviewed.
+"""Dream: a JSON sidecar beside the continuity that holds candidates for promotion, for the user to review.
 
-It adds, and never rewrites continuity, memory files or instructions. Every step of a person's is noted in a
-log. What cannot be read stops a command; it is never guessed.
+It never rewrites continuity, memory files or instructions. Every step of the user is logged. A file that
+cannot be read stops the command; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -47,138 +47,142 @@ class Snapshot:
 
     built_at: int
     sources: dict[str, str]
-    """The continuity files, each with a print of what it held."""
+    """The continuity files, each with a hash of its content."""
     candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """The sidecar, and what is to be said of it: why it is missing, or what changed since it was built."""
+    """The sidecar, with remarks: why it is missing, or what changed since it was built."""
 
     snapshot: Snapshot | None
     diagnostics: tuple[str, ...]
 
 
-def build(engine: Engine, here: ContinuityFiles, subagent: Source | None = None) -> Snapshot:
-    """Put up what the continuity holds, or, blocked at first, what a subagent's transcript does."""
+def build(engine: Engine, continuity: ContinuityFiles, subagent: Source | None = None) -> Snapshot:
+    """Collect candidates from the continuity or, blocked at first, from a subagent's transcript."""
     at = engine.clock()
-    with locked(_folder(here)):
-        found = layers(here)
+    with locked(_folder(continuity)):
+        current_layers = layers(continuity)
         fresh = [
             one
-            for layer in layered(found)
+            for layer in layered(current_layers)
             for one in candidates(layer.summary, layer_source(layer.name), blocked=False, at=at)
         ]
         if subagent is not None:
-            fresh += _of_subagent(engine, here, subagent, at)
-        prints = {str(layer.target.whole): _print(layer.target.read()) for layer in found}
-        before = _read(here)
+            fresh += _of_subagent(engine, continuity, subagent, at)
+        prints = {str(layer.target.whole): _print(layer.target.read()) for layer in current_layers}
+        before = _read(continuity)
         snapshot = Snapshot(at, prints, tuple(rebuilt(before.candidates if before else (), fresh)))
-        _write(here, snapshot)
+        _write(continuity, snapshot)
     return snapshot
 
 
-def inspect(here: ContinuityFiles) -> Inspected:
-    """The sidecar as it is; looking builds nothing."""
-    snapshot = _read(here)
+def inspect(continuity: ContinuityFiles) -> Inspected:
+    """The sidecar as it is; nothing is built."""
+    snapshot = _read(continuity)
     if snapshot is None:
         return Inspected(None, ("there is no dream snapshot; `holdfast dream build` makes one",))
-    now = {str(layer.target.whole): _print(layer.target.read()) for layer in layers(here)}
+    now = {str(layer.target.whole): _print(layer.target.read()) for layer in layers(continuity)}
     changed = [path for path in {**snapshot.sources, **now} if snapshot.sources.get(path) != now.get(path)]
     return Inspected(
         snapshot, tuple(f"`{path}` has changed since the snapshot was built" for path in changed)
     )
 
 
-def take(engine: Engine, here: ContinuityFiles, id: str, step: Step, file: str = "") -> Candidate:
-    """One step of a person's with a candidate; noted in the log before it counts."""
-    with locked(_folder(here)):
-        snapshot = _known(here)
+def take(engine: Engine, continuity: ContinuityFiles, id: str, step: Step, file: str = "") -> Candidate:
+    """Take one review step with a candidate; it is logged before it takes effect."""
+    with locked(_folder(continuity)):
+        snapshot = _known(continuity)
         before = find(snapshot.candidates, id)
         after = moved(before, step)
         if isinstance(after, Refused):
             raise HoldfastError(after.reason, after.hint)
-        if step is Step.VERIFY and not is_applied(before, _content(here, before.became)):
+        if step is Step.VERIFY and not is_applied(before, _content(continuity, before.became)):
             raise HoldfastError(
                 f"`{before.became}` does not say it yet: {before.text}", "apply the proposal by hand first"
             )
         if step is Step.PROMOTE:
-            after = replace(after, became=_promoted(engine, here, before, file))
-        audit_log.append(_log(here), {"at": engine.clock(), "step": step.value, **as_json(after)})
+            after = replace(after, became=_promoted(engine, continuity, before, file))
+        audit_log.append(_log(continuity), {"at": engine.clock(), "step": step.value, **as_json(after)})
         others = tuple(after if one.id == before.id else one for one in snapshot.candidates)
-        _write(here, replace(snapshot, candidates=others))
+        _write(continuity, replace(snapshot, candidates=others))
     return after
 
 
-def prepared(here: ContinuityFiles, candidate: Candidate, file: str = "") -> Proposal:
-    """What a person would change in an instruction file for this candidate; nothing is written."""
-    target = file or candidate.became or _instruction_file(here)
-    return proposal(candidate, target, _content(here, target))
+def prepared(continuity: ContinuityFiles, candidate: Candidate, file: str = "") -> Proposal:
+    """The change to an instruction file that would promote this candidate; nothing is written."""
+    target = file or candidate.became or _instruction_file(continuity)
+    return proposal(candidate, target, _content(continuity, target))
 
 
 def find(rows: Sequence[Candidate], id: str) -> Candidate:
-    """The candidate of that id, or of the only one that begins so."""
-    found = [one for one in rows if one.id.startswith(id)] if id else []
-    if len(found) != 1:
+    """The candidate with that id, or with the only id that begins with it."""
+    matches = [one for one in rows if one.id.startswith(id)] if id else []
+    if len(matches) != 1:
         hint = "`holdfast dream candidates` lists them"
-        if found:
+        if matches:
             raise HoldfastError(f"several candidates begin with `{id}`", hint)
         raise NotThere(f"there is no candidate `{id}`", hint)
-    return found[0]
+    return matches[0]
 
 
 def as_json(candidate: Candidate) -> dict[str, Any]:
-    """A candidate in words."""
+    """A candidate as JSON."""
     return {**asdict(candidate), "lane": candidate.lane.value, "standing": candidate.standing.value}
 
 
-def _of_subagent(engine: Engine, here: ContinuityFiles, source: Source, at: int) -> list[Candidate]:
-    session = continuity_source.read(engine, source, here.project)
-    redact = engine.redactor(here.project).of_session(source.session)
+def _of_subagent(engine: Engine, continuity: ContinuityFiles, source: Source, at: int) -> list[Candidate]:
+    session = continuity_source.read(engine, source, continuity.project)
+    redact = engine.redactor(continuity.project).of_session(source.session)
     summaries = generated(session).layers.values()
-    found = (
-        one for said in summaries for one in candidates(said, str(source.transcript), blocked=True, at=at)
+    all_candidates = (
+        one
+        for summary in summaries
+        for one in candidates(summary, str(source.transcript), blocked=True, at=at)
     )
-    return [replace(one, text=redact(one.text)) for one in found]
+    return [replace(one, text=redact(one.text)) for one in all_candidates]
 
 
-def _promoted(engine: Engine, here: ContinuityFiles, candidate: Candidate, file: str) -> str:
-    """What became of a candidate: the id of a memory, or the file that a proposal is for."""
+def _promoted(engine: Engine, continuity: ContinuityFiles, candidate: Candidate, file: str) -> str:
+    """Promote a candidate; returns the id of the memory, or the file that the proposal is for."""
     if candidate.lane is Destination.DURABLE:
-        return remember(engine, here.project, MemoryRequest(candidate.text), source="dream").memory.id
-    target = file or _instruction_file(here)
-    shown = proposal(candidate, target, _content(here, target))
-    atomic.write(_folder(here) / "proposals" / f"{candidate.id}.json", json.dumps(asdict(shown)).encode())
+        return remember(engine, continuity.project, MemoryRequest(candidate.text), source="dream").memory.id
+    target = file or _instruction_file(continuity)
+    change = proposal(candidate, target, _content(continuity, target))
+    atomic.write(
+        _folder(continuity) / "proposals" / f"{candidate.id}.json", json.dumps(asdict(change)).encode()
+    )
     return target
 
 
-def _instruction_file(here: ContinuityFiles) -> str:
-    root = Path(here.project.root)
-    known = harnesses.instruction_files()
-    return next((name for name in known if (root / name).is_file()), known[0])
+def _instruction_file(continuity: ContinuityFiles) -> str:
+    root = Path(continuity.project.root)
+    file_names = harnesses.instruction_files()
+    return next((name for name in file_names if (root / name).is_file()), file_names[0])
 
 
-def _content(here: ContinuityFiles, file: str) -> str:
-    raw = worktree.read(Path(here.project.root), file)
+def _content(continuity: ContinuityFiles, file: str) -> str:
+    raw = worktree.read(Path(continuity.project.root), file)
     return (raw or b"").decode("utf-8", "replace")
 
 
-def _known(here: ContinuityFiles) -> Snapshot:
-    snapshot = _read(here)
+def _known(continuity: ContinuityFiles) -> Snapshot:
+    snapshot = _read(continuity)
     if snapshot is None:
         raise NotThere("there is no dream snapshot", "`holdfast dream build` makes one")
     return snapshot
 
 
-def _read(here: ContinuityFiles) -> Snapshot | None:
-    path = _folder(here) / "snapshot.json"
+def _read(continuity: ContinuityFiles) -> Snapshot | None:
+    path = _folder(continuity) / "snapshot.json"
     raw = atomic.read(path)
     if raw is None:
         return None
     try:
-        told = json.loads(raw)
-        rows = tuple(_candidate(row) for row in told["candidates"])
-        return Snapshot(int(told["built_at"]), dict(told["sources"]), rows)
+        content = json.loads(raw)
+        rows = tuple(_candidate(row) for row in content["candidates"])
+        return Snapshot(int(content["built_at"]), dict(content["sources"]), rows)
     except (ValueError, KeyError, TypeError) as error:
         raise HoldfastError(
             f"`{path}` cannot be read: {error}", "put it aside and run `holdfast dream build`"
@@ -190,18 +194,20 @@ def _candidate(row: dict[str, Any]) -> Candidate:
     return Candidate(**{name: kinds[name](value) if name in kinds else value for name, value in row.items()})
 
 
-def _write(here: ContinuityFiles, snapshot: Snapshot) -> None:
+def _write(continuity: ContinuityFiles, snapshot: Snapshot) -> None:
     rows = [as_json(one) for one in snapshot.candidates]
-    told = {"built_at": snapshot.built_at, "sources": snapshot.sources, "candidates": rows}
-    atomic.write(_folder(here) / "snapshot.json", json.dumps(told, ensure_ascii=False, indent=1).encode())
+    content = {"built_at": snapshot.built_at, "sources": snapshot.sources, "candidates": rows}
+    atomic.write(
+        _folder(continuity) / "snapshot.json", json.dumps(content, ensure_ascii=False, indent=1).encode()
+    )
 
 
-def _folder(here: ContinuityFiles) -> Path:
-    return here.places.folder.parent / "dream"
+def _folder(continuity: ContinuityFiles) -> Path:
+    return continuity.places.folder.parent / "dream"
 
 
-def _log(here: ContinuityFiles) -> Path:
-    return here.log.with_name("dream-log.jsonl")
+def _log(continuity: ContinuityFiles) -> Path:
+    return continuity.log.with_name("dream-log.jsonl")
 
 
 def _print(raw: bytes | None) -> str:

@@ -1,7 +1,7 @@
-"""Extract: have what a session says to the continuity written, by a model where the settings want that.
+"""Extract: a session's content for the continuity, by rules or, if the settings say so, by a model.
 
-The rules go first whatever is set: a model is asked with what they found, its answer is held against it, and
-where it gives nothing of use they stand in, with the reason.
+The rules always run first: a model is given their result, its answer is checked against it, and if the answer
+is unusable, the rules' result is used and the reason noted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.core.session.session import Session
 from holdfast.engine.documents import continuity_source
 from holdfast.engine.documents.continuity_source import Source
 from holdfast.engine.engine import Engine
-from holdfast.engine.models.rewrite_checkpoints import turns_told
+from holdfast.engine.models.rewrite_checkpoints import conversation_turns
 from holdfast.engine.models.summarize import Means, Question, ask
 from holdfast.lazy_dataclass import dataclass
 
@@ -27,7 +27,7 @@ NOTHING_TO_ASK: Final = "there is too little in the session to ask a model about
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a session says to the layers, which way was set and taken, and why that was another one."""
+    """A session's content for the layers, the configured and the actual method, and why they differ."""
 
     generated: Generated
     configured: str
@@ -37,7 +37,7 @@ class Extracted:
 
 
 def extract(engine: Engine, session: Session, source: Source, means: Means) -> Extracted:
-    """What a session has to say, by the way that the settings prefer or by the rules."""
+    """A session's content, by the method that the settings prefer, or else by the rules."""
     configured = engine.config(session.project).continuity.extractor
     rules = generated(session)
     if configured != MODEL:
@@ -55,5 +55,5 @@ def _by_model(
     if not rules.counts.total:
         return Failed(NOTHING_TO_ASK)
     events = continuity_source.events(engine, source)
-    asked = Question(question(session, tuple(turns_told(events))), session.model, answer_schema())
-    return ask(engine, session.project, asked, lambda text, _: answer(text, session, rules), means)
+    prompt = Question(question(session, tuple(conversation_turns(events))), session.model, answer_schema())
+    return ask(engine, session.project, prompt, lambda text, _: answer(text, session, rules), means)

@@ -1,4 +1,4 @@
-"""Excluded: git is told to leave a file alone that is ours, or has ours in it, in all worktrees."""
+"""Git exclude: has git ignore files that Holdfast writes, in all worktrees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holdfast.files.manifest import Manifest
 
 
 def keep_out_of_git(engine: Engine, project: Project, path: str) -> None:
-    """Have git leave a file or folder of ours alone, unless the user tracks it."""
+    """Have git ignore a file or folder of Holdfast's, unless it is tracked."""
     place = git.find(project.root)
     if engine.home is None or place is None or place.repository is None or git.tracks(place.repository, path):
         return
@@ -24,9 +24,9 @@ def keep_out_of_git(engine: Engine, project: Project, path: str) -> None:
 
 
 def settings_exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:
-    """What git is to leave alone so that settings with paths of this machine are not committed.
+    """The exclusions that keep settings with paths of this machine from being committed.
 
-    Refuses a file that is committed already, and one that a link would lead to another place.
+    Refuses a file that is committed already, and one behind a link to another place.
     """
     place = git.find(str(root))
     repository = place.repository if place else None
@@ -37,15 +37,15 @@ def settings_exclusions(root: Path, files: Iterable[Path]) -> tuple[Exclusion, .
         if repository and git.tracks(repository, name) is not False:
             raise HoldfastError(
                 f"`{name}` is tracked by git, and what setup writes there holds paths of this machine",
-                "leave our tools out with `--no-mcp` if they alone would go there, or leave out `--project`",
+                "leave Holdfast's tools out with `--no-mcp` if only they go there, or leave out `--project`",
             )
     return _exclusions(root, files)
 
 
 def spare_exclusions(manifest: Manifest, root: Path, files: Iterable[Path]) -> tuple[Exclusion, ...]:
-    """The exclusions that nobody needs once these files of a project are without us.
+    """The exclusions that are not needed once Holdfast is removed from these files of a project.
 
-    The worktrees of one repository have them in common.
+    All worktrees of one repository share them.
     """
     going = frozenset(files)
     others = [record for record in manifest.edited if record.project and record.path not in going]

@@ -1,7 +1,7 @@
-"""Handoff: pass a session's work on in a document, and pick it up again with a look at what is still so.
+"""Handoff: pass a session's work on in a document, and verify the document when it is picked up.
 
-Documents stand in the main worktree, so that every worktree finds them. Of one that came with a clone a
-stranger may be the author, and whoever picks it up is told so.
+Documents are written to the main worktree, so that every worktree finds them. One that came with a clone may
+have an unknown author, and the agent that picks it up is told so.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NAMES_SHOWN: Final = 5
 
 
 class Verdict(StrEnum):
-    """What came of holding something against the world as it is."""
+    """The result of comparing a statement with the current files and branch."""
 
     VERIFIED = "Verified"
     DRIFT = "Drift"
@@ -59,7 +59,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a handoff says, and whether it is still so."""
+    """One statement of a handoff, and whether it still holds."""
 
     what: str
     verdict: Verdict
@@ -67,13 +67,13 @@ class Finding:
 
     @property
     def line(self) -> str:
-        """The finding as it is read."""
+        """The finding as a line of text."""
         return f"{self.verdict}: {self.what}{f' ({self.detail})' if self.detail else ''}"
 
 
 @dataclass(frozen=True, slots=True)
 class HandoffFile:
-    """A handoff where it stands."""
+    """A handoff and the file that holds it."""
 
     root: Path
     name: str
@@ -83,7 +83,7 @@ class HandoffFile:
 
     @property
     def path(self) -> Path:
-        """The whole path of the document."""
+        """The full path of the document."""
         return self.root / FOLDER / self.name
 
 
@@ -94,8 +94,8 @@ def create(
     if not purpose.strip():
         raise HoldfastError("a handoff needs a purpose", "say what the next session is to do with it")
     redact = engine.redactor(project).of_session(session.key)
-    told = BriefInput(Reason.STARTUP, session, engine.clock(), words=words_of(engine, session))
-    told = checked(told, redact, root_now(engine.store, session.project))
+    brief_input = BriefInput(Reason.STARTUP, session, engine.clock(), words=words_of(engine, session))
+    brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
     now = git_position(project) or GitState("", "", (), ())
     head = Head(
         purpose=purpose,
@@ -105,103 +105,103 @@ def create(
         branch=now.branch,
         commit=now.head,
     )
-    made = _verifiable(filled(told, events, head, words), Path(project.root))
-    return _written(project, redact(render(made)), now, redact(purpose), engine.clock())
+    document = _verifiable(filled(brief_input, events, head, words), Path(project.root))
+    return _written(project, redact(render(document)), now, redact(purpose), engine.clock())
 
 
 def every(project: Project) -> list[HandoffFile]:
     """The handoffs of all worktrees of a project, the newest first."""
-    found = [one for root in roots(project) for one in _in(root)]
-    return sorted(found, key=lambda one: (one.head.created, one.name), reverse=True)
+    files_found = [one for root in roots(project) for one in _in(root)]
+    return sorted(files_found, key=lambda one: (one.head.created, one.name), reverse=True)
 
 
 def find(project: Project, name: str) -> HandoffFile:
-    """The handoff that is meant by a name; without one, the newest that nobody has picked up."""
-    known = every(project)
+    """The handoff with that name; without a name, the newest that was not picked up."""
+    handoffs = every(project)
     if not name:
-        waiting = [one for one in known if one.head.is_open]
+        waiting = [one for one in handoffs if one.head.is_open]
         if not waiting:
-            raise HoldfastError("no handoff is open", _there_are(known))
+            raise HoldfastError("no handoff is open", _list_hint(handoffs))
         return waiting[0]
-    names = matching((one.name for one in known), name)
-    meant = [one for one in known if one.name in names]
-    if len({one.path for one in meant}) == 1:
-        return meant[0]
-    if not meant:
-        raise NotThere(f"there is no handoff `{name}`", _there_are(known))
+    names = matching((one.name for one in handoffs), name)
+    matches = [one for one in handoffs if one.name in names]
+    if len({one.path for one in matches}) == 1:
+        return matches[0]
+    if not matches:
+        raise NotThere(f"there is no handoff `{name}`", _list_hint(handoffs))
     raise HoldfastError(
         f"several handoffs are named like `{name}`: {', '.join(sorted(names)[:5])}", "say more of the name"
     )
 
 
-def _there_are(known: Sequence[HandoffFile]) -> str:
-    """What somebody can do who named none of these."""
-    if not known:
+def _list_hint(handoffs: Sequence[HandoffFile]) -> str:
+    """A hint that lists the handoffs."""
+    if not handoffs:
         return "there are none yet; `holdfast handoff create PURPOSE` writes one"
-    names = ", ".join(f"`{one.name.removesuffix('.md')}`" for one in known[:NAMES_SHOWN])
+    names = ", ".join(f"`{one.name.removesuffix('.md')}`" for one in handoffs[:NAMES_SHOWN])
     return f"name one: {names}; `holdfast handoff list` shows all"
 
 
-def verified(project: Project, found: HandoffFile) -> list[Finding]:
-    """What a handoff says, held against the worktree in which it is picked up."""
+def verified(project: Project, handoff_file: HandoffFile) -> list[Finding]:
+    """Compare a handoff's statements with the worktree in which it is picked up."""
     place = git.find(project.root)
     findings = [
-        _conflict(found.text),
-        _branch(project, found.head),
-        _commits(place.repository if place else None, found.head),
+        _conflict(handoff_file.text),
+        _branch(project, handoff_file.head),
+        _commits(place.repository if place else None, handoff_file.head),
     ]
-    findings += [_check(Path(project.root), check) for check in checks_in(found.text)]
-    findings += map(_doubt, doubts_in(found.text))
+    findings += [_check(Path(project.root), check) for check in checks_in(handoff_file.text)]
+    findings += map(_doubt, doubts_in(handoff_file.text))
     return [finding for finding in findings if finding is not None]
 
 
 def verdict(findings: Sequence[Finding]) -> Verdict:
-    """What the findings come to together; where nothing could be looked at, nobody can tell."""
-    said = {finding.verdict for finding in findings} or {Verdict.UNKNOWN}
-    return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in said), Verdict.VERIFIED)
+    """The verdict of all findings together; unknown if nothing could be checked."""
+    verdicts = {finding.verdict for finding in findings} or {Verdict.UNKNOWN}
+    return next((one for one in (Verdict.DRIFT, Verdict.UNKNOWN) if one in verdicts), Verdict.VERIFIED)
 
 
-def pick_up(engine: Engine, found: HandoffFile, session: Session | None) -> HandoffFile:
-    """Mark a handoff as consumed, and remember which session goes on from which."""
+def pick_up(engine: Engine, handoff_file: HandoffFile, session: Session | None) -> HandoffFile:
+    """Mark a handoff as consumed, and store which session continues which."""
     by = f"session {session.key}" if session else "a person"
-    text = consumed(found.text, iso(engine.clock()), by)
-    worktree.write(found.root, f"{FOLDER}/{found.name}", text.encode(errors="replace"))
-    before = found.head.session
+    text = consumed(handoff_file.text, iso(engine.clock()), by)
+    worktree.write(handoff_file.root, f"{FOLDER}/{handoff_file.name}", text.encode(errors="replace"))
+    before = handoff_file.head.session
     if session and before and before != session.key and engine.store.lineage(session.key) is None:
         with engine.store.writing():
             engine.store.add_lineage(Lineage(session.key, before, "handoff", engine.clock()))
-    return replace(found, text=text, head=head_of(text) or found.head)
+    return replace(handoff_file, text=text, head=head_of(text) or handoff_file.head)
 
 
 def handed_off(project: Project, session: Session) -> bool:
-    """Whether a session has passed its work on already."""
+    """Whether a session has written a handoff already."""
     return any(one.head.session == session.key for one in every(project))
 
 
 def roots(project: Project) -> list[Path]:
-    """Where handoffs may stand: where they are written first, then the other worktrees."""
+    """Where handoffs may be: the worktree they are written to first, then the others."""
     place = git.find(project.root)
     if place is None or place.repository is None:
         return [Path(project.root)]
-    known = git.worktrees(place.repository)
-    main = _main(known, place.repository)
-    return list(dict.fromkeys((main, *(one.root for one in known), Path(project.root))))
+    worktrees = git.worktrees(place.repository)
+    main = _main(worktrees, place.repository)
+    return list(dict.fromkeys((main, *(one.root for one in worktrees), Path(project.root))))
 
 
-def _main(known: Sequence[Repository], here: Repository) -> Path:
-    """The main worktree; of a bare repository the one with its branch, else the one we are in, if any."""
-    main = [one.root for one in known if one.git_dir == one.common_dir]
+def _main(worktrees: Sequence[Repository], here: Repository) -> Path:
+    """The main worktree; for a bare repository the one with its branch, else the current one, if any."""
+    main = [one.root for one in worktrees if one.git_dir == one.common_dir]
     if main:
         return main[0]
     usual = git.head(Repository(here.common_dir, here.common_dir, here.common_dir))[0]
-    of_branch = [one.root for one in known if usual and git.head(one)[0] == usual]
-    ours = [one.root for one in known if one.root == here.root]
-    return (of_branch or ours or [one.root for one in known] or [here.root])[0]
+    of_branch = [one.root for one in worktrees if usual and git.head(one)[0] == usual]
+    current = [one.root for one in worktrees if one.root == here.root]
+    return (of_branch or current or [one.root for one in worktrees] or [here.root])[0]
 
 
 def _in(root: Path) -> list[HandoffFile]:
     place = git.find(str(root))
-    found: list[HandoffFile] = []
+    files_found: list[HandoffFile] = []
     for name in worktree.listed(root, FOLDER):
         try:
             text = (worktree.read(root, f"{FOLDER}/{name}") or b"").decode("utf-8", "replace")
@@ -211,8 +211,8 @@ def _in(root: Path) -> list[HandoffFile]:
         if head is not None:
             repository = place.repository if place else None
             tracked = git.tracks(repository, f"{FOLDER}/{name}") is not False if repository else False
-            found.append(HandoffFile(root, name, text, head, tracked))
-    return found
+            files_found.append(HandoffFile(root, name, text, head, tracked))
+    return files_found
 
 
 def _written(project: Project, text: str, now: GitState, purpose: str, at: int) -> HandoffFile:
@@ -229,16 +229,16 @@ def _written(project: Project, text: str, now: GitState, purpose: str, at: int) 
     return HandoffFile(root, name, text, head or Head(purpose), is_tracked=False)
 
 
-def _verifiable(made: Handoff, root: Path) -> Handoff:
-    """With only those checks that hold now: what is not so today cannot drift."""
-    kept = [check for check in made.checks if _holds(root, check) is Verdict.VERIFIED]
-    files = [Check(check.path) for check in made.checks if check not in kept]
+def _verifiable(document: Handoff, root: Path) -> Handoff:
+    """The handoff with only those checks that hold now: others cannot be verified later."""
+    checks = [check for check in document.checks if _holds(root, check) is Verdict.VERIFIED]
+    files = [Check(check.path) for check in document.checks if check not in checks]
     there = [check for check in files if _holds(root, check) is Verdict.VERIFIED]
-    return replace(made, checks=(*kept, *there))
+    return replace(document, checks=(*checks, *there))
 
 
 def _holds(root: Path, check: Check) -> Verdict:
-    """Whether the file is there, inside the worktree, and the line in it."""
+    """Whether the file exists inside the worktree and has the line."""
     try:
         text = worktree.look_into(root, check.path)
     except PathRefused:
@@ -259,7 +259,7 @@ def _check(root: Path, check: Check) -> Finding:
 
 
 def _doubt(doubt: Doubt) -> Finding:
-    """What was in doubt already when the document was written: nothing here can settle it."""
+    """A finding for what was already in doubt when the document was written; it cannot be checked here."""
     detail = f"UNCONFIRMED in the document{f': {doubt.why}' if doubt.why else ''}"
     return Finding(doubt.what, Verdict.UNKNOWN, detail)
 
@@ -293,5 +293,5 @@ def _commits(repository: Repository | None, head: Head) -> Finding | None:
 
 
 def iso(at: int) -> str:
-    """A time as documents have it; such times compare as texts."""
+    """A time as documents write it; such times sort as text."""
     return datetime.fromtimestamp(at // 1000, UTC).isoformat().replace("+00:00", "Z")

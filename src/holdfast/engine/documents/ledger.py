@@ -1,7 +1,7 @@
-"""Ledger: save a worktree's state to the file that people edit, look at it, and let it lead a brief.
+"""Ledger: save a worktree's state to a file that people edit, check it, and let it lead a brief.
 
-Saving merges what the session's evidence and its agent say with what stands there. What came with a clone is
-a stranger's: it may be looked at and added to, and never leads.
+Saving merges the session's evidence and its agent's words with the file. A ledger that came with a clone may
+have an unknown author: it may be read and added to, but never leads.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ CHECKPOINTS_LOOKED_AT: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the user's settings and the project's own files say: whether the commands may act, and where."""
+    """Whether the ledger is enabled and where it is, by the user's settings and the project's own files."""
 
     allowed: bool
     path: str
@@ -68,7 +68,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class SavedLedger:
-    """A ledger that was just written, and what it says now."""
+    """A ledger that was just written, and its content."""
 
     path: str
     ledger: Ledger
@@ -76,28 +76,30 @@ class SavedLedger:
 
 @dataclass(frozen=True, slots=True)
 class CheckedLedger:
-    """A ledger as it is, held against the files and the branch as they are now."""
+    """A ledger, compared with the current files and branch."""
 
     text: str
     ledger: Ledger
-    """With marks on the files that are not as they were left."""
+    """The ledger with marks on files that have changed."""
     saved_at: int
     notices: tuple[str, ...]
     came_with_the_clone: bool
     conflict: int
-    """The line in which a merge conflict begins; 0 if there is none."""
+    """The line at which a merge conflict begins; 0 if there is none."""
 
 
 def rules(own: Settings, *, decided: bool, root: Path, environment: Mapping[str, str]) -> Rules:
     """The rules that hold for a worktree; `decided` if the user's own settings turn the ledger on or off."""
-    found = agents_yml.read(root, environment)
-    allowed = own.ledger if decided else bool(found.asked.ledger)
-    return Rules(allowed, own.ledger_path or found.asked.ledger_path or DEFAULT_PATH, found.warnings)
+    project_file = agents_yml.read(root, environment)
+    allowed = own.ledger if decided else bool(project_file.asked.ledger)
+    return Rules(
+        allowed, own.ledger_path or project_file.asked.ledger_path or DEFAULT_PATH, project_file.warnings
+    )
 
 
 def place_of(home: Path, project: Project, path: str) -> Place:
-    """Where the ledger of a project's worktree stands."""
-    # As git would name it, so that nobody can make a tracked file look like another.
+    """Where the ledger of a project's worktree is."""
+    # As git would name it, so that a tracked file cannot pass for an untracked one.
     plain = PurePosixPath(path).as_posix()
     return files.place(home, project.project_id, project.worktree_id, Path(project.root), plain)
 
@@ -105,24 +107,29 @@ def place_of(home: Path, project: Project, path: str) -> Place:
 def save(
     engine: Engine, place: Place, project: Project, session: Session | None, given: Ledger
 ) -> SavedLedger:
-    """Write what is known of the session, and what is given in explicit words, into the ledger."""
+    """Write the session's work state, and any explicit words, into the ledger."""
     at = engine.clock()
     redact = engine.redactor(project).of_session(session.key if session else "")
     with place.alone():
         text = files.read_to_change(place) or ""
-        ours = _ours(place, session)
-        known = _known(engine, project, session, read(parse(text)), _saved_at(place, parse(text)))
-        known = replace(
-            known, given=_redacted(given, redact), ours=ours, found=_redacted(known.found, redact)
+        own_entries = _own_entries(place, session)
+        ledger_input = _ledger_input(
+            engine, project, session, read(parse(text)), _saved_at(place, parse(text))
         )
-        after = merged(parse(text), known, _iso(at))
+        ledger_input = replace(
+            ledger_input,
+            given=_redacted(given, redact),
+            ours=own_entries,
+            found=_redacted(ledger_input.found, redact),
+        )
+        after = merged(parse(text), ledger_input, _iso(at))
         keep_out_of_git(engine, project, place.path)
         files.write(place, render(after.document), after.ours, at, session.key if session else "", redact)
     return SavedLedger(place.path, read(after.document))
 
 
 def confirm(engine: Engine, place: Place, project: Project, texts: tuple[str, ...]) -> SavedLedger:
-    """Take the mark off every entry that says one of these."""
+    """Remove the UNCONFIRMED mark from every entry with one of these texts."""
     with place.alone():
         before = parse(files.read_to_change(place) or "")
         document = before
@@ -136,13 +143,13 @@ def confirm(engine: Engine, place: Place, project: Project, texts: tuple[str, ..
 
 
 def rewrite(engine: Engine, place: Place, project: Project, text: str) -> None:
-    """Put a text that someone edited in place; what was there becomes a past version. Only when alone."""
+    """Replace the ledger with an edited text; the old one becomes a past version. Call it under the lock."""
     redact = engine.redactor(project).of_session("")
     files.write(place, text, files.ours(place), engine.clock(), "", redact)
 
 
 def look(engine: Engine, place: Place, project: Project) -> CheckedLedger | None:
-    """The ledger, checked; None if there is none."""
+    """The ledger, compared with the worktree; None if there is none."""
     text = files.read(place)
     if text is None:
         return None
@@ -165,7 +172,7 @@ def look(engine: Engine, place: Place, project: Project) -> CheckedLedger | None
 def keep_up(
     engine: Engine, session: Session, events: tuple[Event, ...], *, handed_off: Callable[[], bool]
 ) -> None:
-    """Save the ledger by itself where the window is about to go, if the user's own settings want that."""
+    """Save the ledger automatically before the window is lost, if the user's own settings ask for it."""
     if not calls_for_saving(events):
         return
     place = _automatic(engine, session.project)
@@ -176,20 +183,20 @@ def keep_up(
         if (again or not not_worth_it(session, engine.clock())) and not handed_off():
             save(engine, place, session.project, session, Ledger())
     except HoldfastError as error:
-        # The harness waits for its answer, and its user for nothing: `doctor` tells what was refused.
+        # The harness is waiting, so this must not fail: `doctor` shows what was refused.
         with engine.store.writing():
             engine.store.count_skipped(f"ledger: {error.message}", 1)
 
 
 def is_enabled(engine: Engine, project: Project) -> bool:
-    """Whether the user's settings or, where they leave that open, the project's files enable the ledger."""
+    """Whether the user's settings or, if they leave it open, the project's files enable the ledger."""
     return _rules(engine, project).allowed
 
 
 def leading(
     engine: Engine, project: Project, own: str, before: Session | None
 ) -> Lead | StrangeLedger | None:
-    """The ledger that leads the brief of a starting session, which goes on from `before` if that is known."""
+    """The ledger that leads the brief of a starting session, which continues `before` if that is known."""
     enabled = _rules(engine, project)
     if not enabled.allowed or engine.home is None:
         return None
@@ -203,7 +210,7 @@ def leading(
     if looked.came_with_the_clone:
         redact = engine.redactor(project).of_session(own)
         return StrangeLedger(place.path, _redacted(looked.ledger, redact))
-    if _is_anothers(engine, place, {own, before.key if before else ""}):
+    if _belongs_to_other_session(engine, place, {own, before.key if before else ""}):
         return None
     here = before is not None and before.project.worktree_id == project.worktree_id
     worked_until = before.changed_at if before and here else 0
@@ -212,88 +219,92 @@ def leading(
 
 
 def _automatic(engine: Engine, project: Project) -> Place | None:
-    """The place of a ledger that the user's own settings want to be saved without asking."""
+    """The place of a ledger that the user's own settings save automatically."""
     if not engine.config(project).session.ledger or engine.home is None:
         return None
     return place_of(engine.home, project, _rules(engine, project).path)
 
 
 def _rules(engine: Engine, project: Project) -> Rules:
-    """The rules of a worktree as far as a daemon can know them: not the `$AGENTS_CONFIG` of a shell."""
+    """The rules of a worktree as the daemon knows them, without a shell's `$AGENTS_CONFIG`."""
     config = engine.config(project)
     decided = config.session.ledger or SETTING in config.explicit
     return rules(config.session, decided=decided, root=Path(project.root), environment={})
 
 
-def _known(
+def _ledger_input(
     engine: Engine, project: Project, session: Session | None, there: Ledger, saved_at: int
 ) -> LedgerInput:
     """What is known of a session, and of the files that a ledger names."""
     if session is None:
         states = file_states(project.root, map(_path, there.files))
         return LedgerInput(file_doubts=file_doubts(there.files, {}, states, 0, saved_at))
-    told = BriefInput(Reason.CLEAR, session, engine.clock(), words=words_of(engine, session))
+    brief_input = BriefInput(Reason.CLEAR, session, engine.clock(), words=words_of(engine, session))
     redact = engine.redactor(project).of_session(session.key)
-    told = checked(told, redact, root_now(engine.store, session.project))
-    found = filled(told)
-    touched = {key_of(relative(touch.path, told)): touch.at for touch in session.trail.files}
-    paths = dict.fromkeys(map(_path, (*there.files, *found.files)))
+    brief_input = checked(brief_input, redact, root_now(engine.store, session.project))
+    content = filled(brief_input)
+    touched = {key_of(relative(touch.path, brief_input)): touch.at for touch in session.trail.files}
+    paths = dict.fromkeys(map(_path, (*there.files, *content.files)))
     states = file_states(project.root, paths)
     return LedgerInput(
-        found=found,
+        found=content,
         file_doubts=file_doubts(there.files, touched, states, session.changed_at, saved_at),
         is_settled=lambda text: is_settled(text, session.trail),
     )
 
 
 def by_agent(given: Ledger, session: Session) -> Ledger:
-    """What an agent gives in its own words, with marks on what its user has not confirmed."""
+    """An agent's own entries, with marks on those that its user has not confirmed."""
     return doubted(given, session.trail)
 
 
 def words_of(engine: Engine, session: Session) -> tuple[Utterance, ...]:
-    """The last digest of the session's agent, or of a person."""
-    taken = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    """The session's last digest in the words of its agent or user."""
+    checkpoints = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
     own = (Trigger.AGENT, Trigger.EXPLICIT)
     return tuple(
-        Utterance(one.words, one.created_at, one.id) for one in taken if one.words and one.trigger in own
+        Utterance(one.words, one.created_at, one.id)
+        for one in checkpoints
+        if one.words and one.trigger in own
     )[:1]
 
 
-def _ours(place: Place, session: Session | None) -> Ledger:
-    """What of the file is ours; the questions of another session are nobody's to answer but a person's."""
-    ours = files.ours(place)
+def _own_entries(place: Place, session: Session | None) -> Ledger:
+    """The entries that Holdfast wrote, without another session's questions, which only the user answers."""
+    own_entries = files.ours(place)
     last = next((version.writer for version in files.versions(place) if version.writer != files.BY_HAND), "")
     same = session is not None and files.writer(session.key) == last
-    return ours if same else replace(ours, questions=())
+    return own_entries if same else replace(own_entries, questions=())
 
 
-def _is_anothers(engine: Engine, place: Place, own: set[str]) -> bool:
-    """Whether the ledger is that of a session which is still at work beside this one."""
+def _belongs_to_other_session(engine: Engine, place: Place, own: set[str]) -> bool:
+    """Whether the ledger belongs to another session that is still live."""
     last = next((version.writer for version in files.versions(place)), "")
     others = (other for other in engine.store.live_sessions() if other.key not in own)
     return any(files.writer(other.key) == last and life_of(engine, other) is Liveness.OWN for other in others)
 
 
 def _came_with_the_clone(place: Place, project: Project, redacted: str) -> bool:
-    """Whether a stranger may have written the file: git tracks it, or nobody can tell, and we did not."""
-    kept = files.versions(place)
-    if kept and kept[0].text() == redacted:
+    """Whether the file's author is unknown: git tracks it or may track it, and Holdfast did not write it."""
+    versions = files.versions(place)
+    if versions and versions[0].text() == redacted:
         return False
-    found = git.find(project.root)
-    if found is None or found.repository is None:
-        return not kept
-    return git.tracks(found.repository, place.path) is not False
+    repository_place = git.find(project.root)
+    if repository_place is None or repository_place.repository is None:
+        return not versions
+    return git.tracks(repository_place.repository, place.path) is not False
 
 
 def _moves(project: Project, ledger: Ledger, redact: Callable[[str], str]) -> list[str]:
-    """Which branch and commit are checked out now, where a ledger says others."""
+    """Notices of the branch and commit that are checked out now, if the ledger names others."""
     now = git_position(project)
-    said = {words[0]: words[1].strip("`") for entry in ledger.ids if len(words := entry.text.split()) == 2}
+    recorded = {
+        words[0]: words[1].strip("`") for entry in ledger.ids if len(words := entry.text.split()) == 2
+    }
     moves: list[str] = []
     if now is None:
         return moves
-    branch, commit = said.get("branch", ""), said.get("commit", "")
+    branch, commit = recorded.get("branch", ""), recorded.get("commit", "")
     if branch and branch != now.branch and redact(now.branch) == now.branch:
         moves.append(f"the branch was `{branch}`, now it is `{now.branch or 'detached'}`.")
     if commit and now.head and not now.head.startswith(commit):
@@ -318,7 +329,7 @@ def _redacted(ledger: Ledger, redact: Callable[[str], str]) -> Ledger:
 
 
 def _saved_at(place: Place, document: Document) -> int:
-    """When the ledger was last written: by us, as it says itself, or by hand since then, as its file does."""
+    """When the ledger was last written: by Holdfast, as its text says, or later by hand, as its file says."""
     try:
         by_hand = place.target.whole.lstat().st_mtime_ns // 1_000_000
     except OSError:
@@ -327,8 +338,8 @@ def _saved_at(place: Place, document: Document) -> int:
         moment = datetime.fromisoformat(updated(document))
     except ValueError:
         return by_hand
-    said = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return max(round(said * 1000), by_hand)
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return max(round(seconds * 1000), by_hand)
 
 
 def _iso(at: int) -> str:

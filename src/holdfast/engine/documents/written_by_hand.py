@@ -1,7 +1,7 @@
-"""Written by hand: a person's own text put in place of a layer of the continuity, or of a ledger.
+"""Written by hand: replaces a layer of the continuity, or a ledger, with the user's own text.
 
-Only in place of the text that it was made from: what somebody else wrote meanwhile is not lost. What was
-there becomes a past version.
+Only if the file is still the text that the user edited, so that no other change is lost. The old text becomes
+a past version.
 """
 
 from __future__ import annotations
@@ -27,36 +27,38 @@ NOT_WHOLE: Final = "not whole"
 
 
 def print_of(text: str) -> str:
-    """What a text is known by; empty for an empty one."""
+    """The fingerprint of a text; empty for an empty one."""
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16] if text else ""
 
 
 def print_to_give(engine: Engine, project: Project, text: str) -> str:
-    """The print by which a text is put back; another where a secret in it is not given away with it.
+    """The fingerprint to send with a text; one that never matches if the text has a secret.
 
-    What was shown without it would otherwise be put in place of the secret.
+    Otherwise the redacted text that was shown would replace the secret in the file.
     """
     redact = engine.redactor_to_show(project).of_session("")
     return print_of(text) if redact(text) == text else NOT_WHOLE
 
 
-def layer_text(room: ContinuityFiles, layer: LayerName) -> str:
-    """A layer as it is; empty if there is none."""
-    return (room.places.target(layer).read() or b"").decode("utf-8", "replace")
+def layer_text(continuity: ContinuityFiles, layer: LayerName) -> str:
+    """The text of a layer; empty if there is none."""
+    return (continuity.places.target(layer).read() or b"").decode("utf-8", "replace")
 
 
-def put_layer(engine: Engine, room: ContinuityFiles, layer: LayerName, text: str, made_from: str) -> None:
-    """Put this text in place of a layer; PathRefused if it cannot be read, or another is there by now."""
-    redact = engine.redactor(room.project).of_session("")
-    with locked(room.places.journal):
-        _refuse_another(layer_text(room, layer), made_from)
-        target = room.places.target(layer)
+def put_layer(
+    engine: Engine, continuity: ContinuityFiles, layer: LayerName, text: str, made_from: str
+) -> None:
+    """Replace a layer with this text; PathRefused if it cannot be parsed, or the layer has changed."""
+    redact = engine.redactor(continuity.project).of_session("")
+    with locked(continuity.places.journal):
+        _refuse_another(layer_text(continuity, layer), made_from)
+        target = continuity.places.target(layer)
         document = files.document(target.whole, redact(text).encode(errors="replace"))
-        files.write(room.places, {layer: (target, Merged(document, Written()))}, engine.clock())
+        files.write(continuity.places, {layer: (target, Merged(document, Written()))}, engine.clock())
 
 
 def put_ledger(engine: Engine, place: Place, project: Project, text: str, made_from: str) -> None:
-    """Put this text in place of the ledger; PathRefused if it is none, or another is there by now."""
+    """Replace the ledger with this text; PathRefused if it is no ledger, or the ledger has changed."""
     with place.alone():
         _refuse_another(ledger_files.read(place) or "", made_from)
         if not is_ledger(text):
@@ -69,6 +71,4 @@ def _refuse_another(there: str, made_from: str) -> None:
     if made_from == NOT_WHOLE:
         raise PathRefused("there is a secret in it, which is not shown", "edit the file itself")
     if print_of(there) != made_from:
-        raise PathRefused(
-            "somebody else has changed it meanwhile", "load it again, and make your change there"
-        )
+        raise PathRefused("it was changed meanwhile", "load it again, and make your change there")

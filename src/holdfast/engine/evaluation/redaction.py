@@ -1,7 +1,7 @@
-"""Redaction, measured: how many labelled secrets are gone, how much clean text was changed, how fast.
+"""Redaction measured: how many labelled secrets are removed, how much clean text is changed, how fast.
 
-On the corpora of `engine.evaluation.redaction_corpora`. Mechanical: a secret counts as gone if its value
-stands nowhere in what is left. Whatever finds secrets can be measured in the same way, ours or another's.
+On the corpora of `engine.evaluation.redaction_corpora`. A secret counts as removed if its value is nowhere in
+the remaining text. Any finder of secrets can be measured, Holdfast's or another.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ALL: Final = "all"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of how many."""
+    """A part of a total."""
 
     found: int
     n: int
@@ -41,46 +41,46 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What was changed in text that should have stayed as it is."""
+    """What was changed in text that should have stayed unchanged."""
 
     characters: int
     redactions: int
     changed: int
-    """How many of the characters."""
+    """How many characters were changed."""
 
     @property
     def redactions_per_million(self) -> float | None:
-        """False redactions in a million characters; None in none."""
+        """False redactions in a million characters; None without any."""
         return 1e6 * self.redactions / self.characters if self.characters else None
 
     @property
     def changed_per_million(self) -> float | None:
-        """Changed characters of a million; None of none."""
+        """Changed characters of a million; None without any."""
         return 1e6 * self.changed / self.characters if self.characters else None
 
 
 def ours(text: str) -> Iterator[tuple[int, int]]:
-    """What the product finds."""
+    """The secrets that Holdfast finds."""
     return ((span.start, span.end) for span in secrets_in(text))
 
 
 def recall(labels: Iterable[Labelled], finder: Finder = ours) -> dict[str, Share]:
-    """The share of labelled secrets that are gone, of each family and of all."""
-    gone: dict[str, list[bool]] = {name: [] for name in (ALL, *Family)}
+    """The share of labelled secrets that are removed, for each family and in total."""
+    removed: dict[str, list[bool]] = {name: [] for name in (ALL, *Family)}
     for label in labels:
         is_gone = label.value not in without(label.text, finder)
-        gone[label.family].append(is_gone)
-        gone[ALL].append(is_gone)
-    return {name: Share(sum(each), len(each)) for name, each in gone.items()}
+        removed[label.family].append(is_gone)
+        removed[ALL].append(is_gone)
+    return {name: Share(sum(each), len(each)) for name, each in removed.items()}
 
 
 def missed(labels: Iterable[Labelled], finder: Finder = ours) -> list[Labelled]:
-    """The labelled secrets that are not gone."""
+    """The labelled secrets that are not removed."""
     return [label for label in labels if label.value in without(label.text, finder)]
 
 
 def without(text: str, finder: Finder) -> str:
-    """The text with a sign that stands nowhere else in the place of all that was found."""
+    """The text with a unique character in place of each secret that was found."""
     pieces, place = list[str](), 0
     for start, end in sorted(finder(text)):
         pieces += (text[place : max(place, start)], "\0")
@@ -89,40 +89,40 @@ def without(text: str, finder: Finder) -> str:
 
 
 def in_json(labels: Iterable[Labelled]) -> Iterator[Labelled]:
-    """The same secrets where a transcript keeps them: inside of a string of JSON."""
+    """The same secrets as they are in a transcript: inside a JSON string."""
     for label in labels:
         text, value = json.dumps({"text": label.text}), json.dumps(label.value)[1:-1]
         yield replace(label, text=text, value=value)
 
 
 def of_unknown_services(labels: Iterable[Labelled]) -> Iterator[Labelled]:
-    """The same secrets as if no rule knew who gives them out: only the general rules can find them.
+    """The same secrets as if from unknown services: only the general rules can find them.
 
-    The prefix of a value, what its maker signs it with and all names of services have other letters. Formats
-    that belong to no service, private keys and web tokens, stay.
+    Prefixes, signatures and names of services get other letters. Formats that belong to no service, private
+    keys and web tokens, stay.
     """
     for label in labels:
         if label.family is Family.PRIVATE_KEYS:
             yield label
             continue
         others = label.text.split(label.value)
-        value, places = _of_no_one(label.value), [_SERVICE.sub(_other_hook_events, each) for each in others]
+        value, places = _of_no_one(label.value), [_SERVICE.sub(_other_letters, each) for each in others]
         yield replace(label, text=value.join(places), value=value)
 
 
 def _of_no_one(value: str) -> str:
     if value.startswith("eyJ") or _HEXADECIMAL.fullmatch(value):
         return value
-    other = _PREFIX.sub(_other_hook_events, _MARK.sub(_other_hook_events, value))
-    # One prefix may be turned into another that is known.
-    return _PREFIX.sub(_other_hook_events, other) if known_at(other, 0) else other
+    other = _PREFIX.sub(_other_letters, _MARK.sub(_other_letters, value))
+    # A prefix may become another one that is known.
+    return _PREFIX.sub(_other_letters, other) if known_at(other, 0) else other
 
 
-def _other_hook_events(found: re.Match[str]) -> str:
-    return found[0].translate(_OTHER_LETTERS)
+def _other_letters(match: re.Match[str]) -> str:
+    return match[0].translate(_OTHER_LETTERS)
 
 
-# Each letter, and one nine places behind it in the alphabet: done twice, it is still another.
+# Each letter is moved nine places in the alphabet, so that moving twice still changes it.
 _SMALL: Final = string.ascii_lowercase
 _OTHER_LETTERS: Final = str.maketrans(
     _SMALL + _SMALL.upper(), _SMALL[9:] + _SMALL[:9] + _SMALL[9:].upper() + _SMALL[:9].upper()
@@ -144,7 +144,7 @@ def halves(labels: Sequence[Labelled]) -> tuple[list[Labelled], list[Labelled]]:
 
 
 def false_redactions(texts: Iterable[str], finder: Finder = ours) -> Changed:
-    """How much is changed in texts that hold no secret."""
+    """How much is changed in texts without a secret."""
     characters = redactions = changed = 0
     for text in texts:
         spans = list(finder(text))
@@ -157,7 +157,7 @@ def false_redactions(texts: Iterable[str], finder: Finder = ours) -> Changed:
 def megabytes_per_second(
     texts: Sequence[str], clock: Callable[[], float], redactor: Callable[[str], object] = redact
 ) -> float | None:
-    """How much text is read in a second, the better of two runs; None without a text."""
+    """How much text is scanned in a second, the better of two runs; None without a text."""
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     seconds: list[float] = []
     for _ in range(2):
@@ -186,7 +186,7 @@ def measured(
     made: Mapping[str, str],
     clock: Callable[[], float],
 ) -> Measured:
-    """The product's own numbers on labelled secrets, on transcripts and on text made to be clean."""
+    """Holdfast's own results on labelled secrets, on transcripts and on generated clean text."""
     first, second = halves(labels)
     return Measured(
         recall(labels),

@@ -1,7 +1,7 @@
-"""Corpora for redaction: secrets that somebody labelled, transcripts, and text that is made here to be clean.
+"""Corpora for redaction: labelled secrets, transcripts, and generated clean text.
 
-Reads, and makes; what is measured on it is `engine.evaluation.redaction`'s work. Two formats of labels are
-known: a list in JSON of findings with their lines, and rules in YAML with a pattern and examples.
+`engine.evaluation.redaction` measures on them. Two formats of labels are known: a JSON list of findings with
+their lines, and YAML rules with a pattern and examples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.lazy_dataclass import dataclass
 
 
 class Family(StrEnum):
-    """What sort of secret a label means."""
+    """The sort of secret that a label means."""
 
     PROVIDER_KEYS = "provider_keys"
     PRIVATE_KEYS = "private_keys"
@@ -35,7 +35,7 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A secret, and a text that holds it."""
+    """A secret, and a text that contains it."""
 
     family: Family
     rule: str
@@ -43,7 +43,7 @@ class Labelled:
     text: str
 
 
-# How the rules of the corpora are named, by family; what none of these names is a provider's key.
+# Names of the corpora's rules by family; a rule that matches none is for a provider's key.
 _FAMILIES: Final = (
     (Family.PASSWORD_HASHES, re.compile(r"Password Hash")),
     (Family.PRIVATE_KEYS, re.compile(r"PEM|Private Key|Age Secret|NKEY|JWK|JSON Web Key")),
@@ -56,23 +56,23 @@ _FAMILIES: Final = (
         ),
     ),
 )
-# What the corpora label too, and is open to anyone: identifiers, domains, numbers used once.
+# Labelled in the corpora but public: identifiers, domains, nonces.
 _NO_SECRETS: Final = re.compile(r"(?:UUID|Nonce|AWS S3 Bucket|Firebase Domain|Tencent WeChat API App ID)\Z")
-# Values that stand for a secret which is elsewhere, or for none: a variable, a template, filler.
+# Placeholders instead of a secret: a variable, a template, filler.
 _NO_VALUE: Final = re.compile(r'"?\$\w+"?\Z|%\w+%\Z|#?\{|"kty"|(?P<same>.)(?P=same){5}|.*xxxxxx')
 _USER_BEFORE: Final = re.compile(r"(?:user ?id|uid|user ?name|user)[ =:\"']{1,6}\Z", re.IGNORECASE)
 
 
 def labelled(data: Path) -> list[Labelled]:
-    """Every labelled secret below the folders that are named `secrets`, each once for each rule."""
-    found: dict[tuple[str, str], Labelled] = {}
+    """Every labelled secret below folders named `secrets`, each once for each rule."""
+    labels: dict[tuple[str, str], Labelled] = {}
     for path in sorted(data.rglob("*")):
         if "secrets" not in (data.resolve().name, *path.relative_to(data).parts):
             continue
         for one in _in_file(path):
             if one.value and not _NO_SECRETS.match(one.rule) and not _NO_VALUE.match(one.value):
-                found.setdefault((one.rule, one.value), one)
-    return list(found.values())
+                labels.setdefault((one.rule, one.value), one)
+    return list(labels.values())
 
 
 def family_of(rule: str) -> Family:
@@ -99,7 +99,7 @@ class _Finding(msgspec.Struct):
 
 
 def _findings(text: str) -> Iterator[Labelled]:
-    """Findings with the lines that they stand in; all lines of one are its text."""
+    """Findings with their lines; all lines of a finding are its text."""
     for finding in msgspec.json.decode(text, type=list[_Finding]):
         whole = "\n".join(line.line for line in finding.line_data_list)
         for line in finding.line_data_list:
@@ -107,7 +107,7 @@ def _findings(text: str) -> Iterator[Labelled]:
 
 
 def _examples(rule: Mapping[str, Sequence[str]]) -> Iterator[Labelled]:
-    """The examples of a rule that its pattern finds a secret in."""
+    """The examples of a rule in which its pattern finds a secret."""
     name = rule.get("name", ("",))[0]
     if not any("secret" in category for category in rule.get("categories", ())):
         return
@@ -116,28 +116,28 @@ def _examples(rule: Mapping[str, Sequence[str]]) -> Iterator[Labelled]:
     except re.error:  # written for another engine
         return
     for example in rule.get("examples", ()):
-        found = pattern.search(example)
-        value = _secret_of(found, family_of(name)) if found else ""
+        match = pattern.search(example)
+        value = _secret_of(match, family_of(name)) if match else ""
         if value and not _USER_BEFORE.search(example, 0, example.find(value)):
             yield Labelled(family_of(name), name, value, example)
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """The pattern, with the flags at its beginning gathered as this engine wants them."""
+    """The pattern with its flags moved to the beginning, as Python requires."""
     flags, rest = "", text.strip()
-    while found := re.match(r"\(\?([imsx]+)\)", rest):
-        flags, rest = flags + found[1], rest[found.end() :].strip()
+    while flag_group := re.match(r"\(\?([imsx]+)\)", rest):
+        flags, rest = flags + flag_group[1], rest[flag_group.end() :].strip()
     return re.compile(f"(?{''.join(sorted(set(flags)))}){rest}" if flags else rest)
 
 
-def _secret_of(found: re.Match[str], family: Family) -> str:
-    """The last group that a pattern caught, or the second where a host follows user and password."""
-    groups = [number for number in range(1, found.re.groups + 1) if found[number]]
+def _secret_of(match: re.Match[str], family: Family) -> str:
+    """The last group of the match, or the second if a host follows user and password."""
+    groups = [number for number in range(1, match.re.groups + 1) if match[number]]
     if family is Family.URLS and len(groups) == 3:
         # A password may hold an @: then it reaches to the last one before the path.
-        more = _MORE_PASSWORD.match(found.string, found.end(groups[1]))
-        return found[groups[1]] + (more[1] if more else "")
-    return found[groups[-1]] if groups else found[0]
+        more = _MORE_PASSWORD.match(match.string, match.end(groups[1]))
+        return match[groups[1]] + (more[1] if more else "")
+    return match[groups[-1]] if groups else match[0]
 
 
 _MORE_PASSWORD: Final = re.compile(r"(@[^\s/]*)@")
@@ -148,27 +148,27 @@ _ITEM: Final = re.compile(r"[ ]*- (.*)")
 
 
 def rules_in(text: str) -> Iterator[dict[str, list[str]]]:
-    """The rules of a file: names, and the scalars under each. Of YAML this reads what such files use."""
+    """The rules of a file: names, and the scalars under each. Reads only the YAML that such files use."""
     rule: dict[str, list[str]] = {}
     lines, number, key = text.split("\n"), 0, ""
     while number < len(lines):
         line, number = lines[number], number + 1
         if line.lstrip().startswith("#"):
             continue
-        if named := _KEY.fullmatch(line):
+        if key_match := _KEY.fullmatch(line):
             if line.startswith("-"):
                 yield rule
                 rule = {}
-            key = named[1]
-        found = named or _ITEM.fullmatch(line)
-        if found and found[found.lastindex or 0]:
-            scalar, number = _scalar(found[found.lastindex or 0], lines, number)
+            key = key_match[1]
+        match = key_match or _ITEM.fullmatch(line)
+        if match and match[match.lastindex or 0]:
+            scalar, number = _scalar(match[match.lastindex or 0], lines, number)
             rule.setdefault(key, []).append(scalar)
     yield rule
 
 
 def _scalar(written: str, lines: Sequence[str], number: int) -> tuple[str, int]:
-    """The text that is written here, or in the block that begins with the next line; and where that ends."""
+    """The scalar on this line or in the block below it, and the line at which it ends."""
     if written.startswith("|"):
         indent = len(lines[number - 1]) - len(lines[number - 1].lstrip(" "))
         end = number
@@ -184,7 +184,7 @@ def _scalar(written: str, lines: Sequence[str], number: int) -> tuple[str, int]:
 
 
 def clean_texts(data: Path) -> Iterator[str]:
-    """What the transcripts below this directory say, text for text as it would be recorded."""
+    """The texts of the transcripts below this directory, as they would be recorded."""
     for transcript in transcripts(data):
         events, _ = read(transcript.harness, transcript.path)
         for event in events:
@@ -192,14 +192,14 @@ def clean_texts(data: Path) -> Iterator[str]:
 
 
 def _texts(event: Event) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
 
     def take(text: str) -> str:
-        found.append(text)
+        texts.append(text)
         return text
 
     map_text(event, take)
-    return found
+    return texts
 
 
 HEX: Final = "0123456789abcdef"
@@ -207,7 +207,7 @@ ALNUM: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def made_clean(lines: int = 2_000) -> dict[str, str]:
-    """Text of each sort that must be left alone, the same on every run."""
+    """Generated text of each sort that must stay unchanged, the same on every run."""
     draw = random.Random(1)  # noqa: S311 - no secret depends on it
     makers = {"paths": _path, "commit_ids": _commit, "uuids": _uuid, "lock_files": _locked, "prose": _prose}
     return {name: "\n".join(make(draw) for _ in range(lines)) + "\n" for name, make in makers.items()}

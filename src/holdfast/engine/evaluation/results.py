@@ -1,6 +1,6 @@
-"""Evaluations: the last result of each that was measured on the user's own history, kept to be looked at.
+"""Results: the last result of each evaluation on the user's own history, stored for display.
 
-Numbers and nothing else. Measuring is done elsewhere, when somebody asks for it.
+Numbers only. Measuring is done elsewhere, when the user asks for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FACT: Final = "evaluations/{}"
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What was measured, when, and what came out."""
+    """What was measured, when, and the result."""
 
     name: str
     at: int
@@ -27,14 +27,14 @@ class Evaluation:
 
 
 def keep(store: Store, evaluation: Evaluation) -> None:
-    """Keep a result in place of the one before."""
-    told = msgspec.json.encode({"at": evaluation.at, "report": evaluation.report}).decode()
+    """Store a result in place of the previous one."""
+    fact = msgspec.json.encode({"at": evaluation.at, "report": evaluation.report}).decode()
     with store.writing():
-        store.put_fact(_FACT.format(evaluation.name), told)
+        store.put_fact(_FACT.format(evaluation.name), fact)
 
 
 def kept(store: Store) -> list[Evaluation]:
-    """The results there are."""
+    """The stored results."""
     noted = ((name, store.fact(_FACT.format(name))) for name in NAMES)
-    found = [(name, msgspec.json.decode(fact)) for name, fact in noted if fact]
-    return [Evaluation(name, int(told["at"]), told["report"]) for name, told in found]
+    results = [(name, msgspec.json.decode(fact)) for name, fact in noted if fact]
+    return [Evaluation(name, int(result["at"]), result["report"]) for name, result in results]

@@ -1,8 +1,7 @@
 """Retrieval: whether recall finds what a question asks for, measured on conversations with known answers.
 
-Mechanical: no model judges. Every finder is asked the same questions about the same memories, in stores of
-their own that are gone afterwards; ours is `engine.memory.recall` itself. How the sets are laid out in files
-is `engine.evaluation.retrieval_sets`'s knowledge.
+No model judges. Every finder gets the same questions about the same memories, in temporary stores; Holdfast's
+is `engine.memory.recall` itself. `engine.evaluation.retrieval_sets` reads the sets from files.
 """
 
 from __future__ import annotations
@@ -31,30 +30,30 @@ from holdfast.stores.sqlite import open_store
 
 PROJECT: Final = Project("", "", "evaluation", "", "")
 DEPTH: Final = 50
-"""So many memories are looked at for the first that is right."""
+"""Among how many memories the first right one is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One memory: something that was said in a session, and what finding it counts as."""
+    """One memory: a text of a session, and the evidence that it counts as."""
 
     id: str
     text: str
     session: str
     place: int
     counts_as: str
-    """What a question names as its evidence: the turn itself, or the session that it stands in."""
+    """The evidence that questions name: the turn itself, or its session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something asked, and where the answer stands."""
+    """A question, and the evidence for its answer."""
 
     text: str
     category: str
     evidence: frozenset[str]
     answer: str = ""
-    """The answer in words, where the turns can be expected to hold them."""
+    """The answer in words, if the turns can be expected to contain them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """How one finder did with one question."""
+    """The scores of one finder for one question."""
 
     finder: str
     collection: str
@@ -79,7 +78,7 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A collection that can be searched: its turns by id, as the records of their sessions and each alone."""
+    """A searchable collection: its turns by id, once as records of their sessions and once each alone."""
 
     turns: Mapping[str, Turn]
     engine: Engine
@@ -104,19 +103,19 @@ Finder: TypeAlias = Callable[[Library, str], list[str]]
 
 @contextmanager
 def shelved(collection: Collection, embedder: Embedder) -> Generator[Library]:
-    """The collection in stores of its own, gone afterwards."""
+    """The collection in temporary stores."""
     vectors = embedder.embed([turn.text for turn in collection.turns])
     documents = [
         Document(turn.id, RECORD, PROJECT.project_id, turn.text, vector, turn.session, place=turn.place)
         for turn, vector in zip(collection.turns, vectors, strict=True)
     ]
     alone = [replace(document, session="") for document in documents]
-    with _desk(documents, embedder) as engine, _desk(alone, embedder) as desk_alone:
+    with _engine_over(documents, embedder) as engine, _engine_over(alone, embedder) as desk_alone:
         yield Library({turn.id: turn for turn in collection.turns}, engine, desk_alone, embedder)
 
 
 @contextmanager
-def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Engine]:
+def _engine_over(documents: Iterable[Document], embedder: Embedder) -> Generator[Engine]:
     """An engine over these documents and nothing else, at a time when all of them are new."""
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         store = open_store(Path(folder, "store.db"), Path(folder, "backups"), 0)
@@ -139,25 +138,25 @@ def _desk(documents: Iterable[Document], embedder: Embedder) -> Generator[Engine
 
 
 def answered(collection: str, question: Question, library: Library) -> list[QuestionResult]:
-    """How every finder does with one question."""
+    """The results of every finder for one question."""
     rows: list[QuestionResult] = []
     for name, finder in FINDERS.items():
         began = time.perf_counter()
-        found = finder(library, question.text)
+        ids = finder(library, question.text)
         milliseconds = (time.perf_counter() - began) * 1000
-        measures = scores(question, [library.turns[id] for id in found])
+        measures = scores(question, [library.turns[id] for id in ids])
         rows.append(QuestionResult(name, collection, question.category, measures, milliseconds))
     return rows
 
 
-def scores(question: Question, found: Sequence[Turn]) -> dict[str, float | None]:
-    """Every measure of what was found for a question, the best first."""
-    right = [turn.counts_as in question.evidence for turn in found]
+def scores(question: Question, turns: Sequence[Turn]) -> dict[str, float | None]:
+    """Every measure of the turns found for a question, which are ordered best first."""
+    right = [turn.counts_as in question.evidence for turn in turns]
     return {
-        **{f"r{k}": _share(question.evidence, {turn.counts_as for turn in found[:k]}) for k in (5, 10)},
+        **{f"r{k}": _share(question.evidence, {turn.counts_as for turn in turns[:k]}) for k in (5, 10)},
         "hit1": float(any(right[:1])),
         "mrr": 1 / (right.index(True) + 1) if any(right) else 0.0,
-        **{f"answer{k}": _told(question.answer, found[:k]) for k in (5, 10)},
+        **{f"answer{k}": _answer_share(question.answer, turns[:k]) for k in (5, 10)},
     }
 
 
@@ -170,32 +169,32 @@ def means(rows: Iterable[QuestionResult]) -> dict[str, Mean]:
     return {name: mean(row.measures[name] for row in rows) for name in MEASURES}
 
 
-def _told(answer: str, found: Iterable[Turn]) -> float | None:
-    """The share of an answer's content words that the turns hold; None where none are expected."""
+def _answer_share(answer: str, turns: Iterable[Turn]) -> float | None:
+    """The share of an answer's content words that the turns contain; None if none are expected."""
     words = content_words(answer)
-    return _share(words, content_words("\n".join(turn.text for turn in found))) if words else None
+    return _share(words, content_words("\n".join(turn.text for turn in turns))) if words else None
 
 
-def _share(wanted: frozenset[str], found: Iterable[str]) -> float:
-    return len(wanted.intersection(found)) / len(wanted)
+def _share(expected: frozenset[str], actual: Iterable[str]) -> float:
+    return len(expected.intersection(actual)) / len(expected)
 
 
-def _ours(library: Library, question: str) -> list[str]:
+def _by_recall(library: Library, question: str) -> list[str]:
     return _recalled(library.engine, question)
 
 
 def _each_alone(library: Library, question: str) -> list[str]:
-    """As if no memory stood in a session: what sessions are worth is the difference."""
+    """Recall as if no memory belonged to a session; the difference shows what sessions contribute."""
     return _recalled(library.alone, question)
 
 
 def _recalled(engine: Engine, question: str) -> list[str]:
-    found = look_up(engine, PROJECT, Query(question, limit=DEPTH, kinds=(RECORD,)))
-    return [finding.id for finding in found]
+    findings = look_up(engine, PROJECT, Query(question, limit=DEPTH, kinds=(RECORD,)))
+    return [finding.id for finding in findings]
 
 
 def _grep(library: Library, question: str) -> list[str]:
-    """What a person would do: every word in any case, the lines with most of them first."""
+    """A plain text search: any word in any case, the turns with the most words first."""
     words = query_terms(question, len(question)).lower().split()
     counts = {id: sum(word in turn.text.lower() for word in words) for id, turn in library.turns.items()}
     return sorted((id for id, count in counts.items() if count), key=lambda id: -counts[id])[:DEPTH]
@@ -203,7 +202,7 @@ def _grep(library: Library, question: str) -> list[str]:
 
 OURS: Final = "holdfast"
 FINDERS: Final[Mapping[str, Finder]] = {
-    OURS: _ours,
+    OURS: _by_recall,
     "holdfast_alone": _each_alone,
     "keywords": lambda library, question: list(library.by_words(question, DEPTH)),
     "meaning": lambda library, question: list(library.by_meaning(question, DEPTH)),

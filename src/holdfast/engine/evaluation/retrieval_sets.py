@@ -1,7 +1,7 @@
-"""Retrieval sets: conversations with questions about them, as public benchmarks lay them out in files.
+"""Retrieval sets: reads conversations with questions about them from the files of public benchmarks.
 
-Theirs becomes ours here: what a set calls a dialogue, a message or a haystack is a turn, a session and
-evidence in `engine.evaluation.retrieval`.
+The sets' dialogues, messages and haystacks become the turns, sessions and evidence of
+`engine.evaluation.retrieval`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.errors import TranscriptUnreadable
 LOCOMO: Final = "locomo"
 DEVMEMBENCH: Final = "devmembench"
 LOCOMO_CATEGORIES: Final = range(1, 5)
-"""Without the fifth, whose questions have no answer in the conversation."""
+"""Without the fifth category, whose questions have no answer in the conversation."""
 
 _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
 _SESSION: Final = re.compile(r"session_(\d+)")
@@ -61,23 +61,23 @@ class _DevQuestion(msgspec.Struct, rename="camel"):
 
 
 def sets(data: Path) -> dict[str, list[Collection]]:
-    """The collections of every set below a folder, by the name of the set."""
+    """The collections of every set below a folder, by set name."""
     locomo = [one for path in sorted(data.rglob("locomo10*.json")) for one in _locomo(path)]
     folders = [path for path in sorted(data.rglob(DEVMEMBENCH)) if path.is_dir()]
     if data.resolve().name == DEVMEMBENCH:
         folders.insert(0, data)
     dev = [one for folder in folders for one in _devmembench(folder)]
-    return {name: found for name, found in ((LOCOMO, locomo), (DEVMEMBENCH, dev)) if found}
+    return {name: collections for name, collections in ((LOCOMO, locomo), (DEVMEMBENCH, dev)) if collections}
 
 
 def _locomo(path: Path) -> Iterator[Collection]:
-    """Each conversation by itself; one memory for each turn, with its speaker's name before it."""
+    """One collection for each conversation; one memory for each turn, with its speaker's name before it."""
     for number, sample in enumerate(_decoded(path, list[_Sample])):
         name = sample.sample_id or f"{path.stem}:{number}"
         turns = tuple(_locomo_turns(path, sample))
-        known = frozenset(turn.id for turn in turns)
+        turn_ids = frozenset(turn.id for turn in turns)
         questions = (
-            Question(one.question, str(one.category), known.intersection(_locomo_evidence(one)))
+            Question(one.question, str(one.category), turn_ids.intersection(_locomo_evidence(one)))
             for one in sample.qa
             if one.category in LOCOMO_CATEGORIES
         )
@@ -86,23 +86,23 @@ def _locomo(path: Path) -> Iterator[Collection]:
 
 def _locomo_turns(path: Path, sample: _Sample) -> Iterator[Turn]:
     for key, value in sample.conversation.items():
-        if found := _SESSION.fullmatch(key):
+        if match := _SESSION.fullmatch(key):
             for place, one in enumerate(_converted(path, value, list[_Spoken])):
-                yield Turn(one.dia_id, f"{one.speaker}: {one.text}", found[1], place, one.dia_id)
+                yield Turn(one.dia_id, f"{one.speaker}: {one.text}", match[1], place, one.dia_id)
 
 
-def _locomo_evidence(asked: _Asked) -> Iterator[str]:
-    """The turns that are named; some entries name several, and some are misspelt."""
-    for entry in asked.evidence:
+def _locomo_evidence(question: _Asked) -> Iterator[str]:
+    """The turns named as evidence; some entries name several, and some are misspelt."""
+    for entry in question.evidence:
         yield from (f"D{session}:{turn}" for session, turn in _EVIDENCE.findall(entry))
 
 
 def _devmembench(folder: Path) -> Iterator[Collection]:
-    """All sessions together; one memory for each message, and any message of the right session counts."""
+    """One collection of all sessions; one memory for each message, and any of the right session counts."""
     sessions = [
         one for path in sorted(folder.glob("sessions*.json")) for one in _decoded(path, list[_Session])
     ]
-    asked = [
+    dev_questions = [
         one for path in sorted(folder.glob("questions*.json")) for one in _decoded(path, list[_DevQuestion])
     ]
     turns = tuple(
@@ -110,14 +110,17 @@ def _devmembench(folder: Path) -> Iterator[Collection]:
         for session in sessions
         for place, message in enumerate(session.messages)
     )
-    known = frozenset(turn.session for turn in turns)
+    session_ids = frozenset(turn.session for turn in turns)
     questions = (
         Question(
-            one.question, one.question_type, known.intersection(one.haystack_session_ids), one.ground_truth
+            one.question,
+            one.question_type,
+            session_ids.intersection(one.haystack_session_ids),
+            one.ground_truth,
         )
-        for one in asked
+        for one in dev_questions
     )
-    # Questions whose answer stands nowhere ask a model to be silent; a search has nothing to find for them.
+    # Questions without an answer test whether a model stays silent; a search has nothing to find for them.
     if answerable := tuple(one for one in questions if one.evidence):
         yield Collection(folder.name, turns, answerable)
 

@@ -1,7 +1,6 @@
-"""Scoring: how sessions went on from what was there before them, worked out when somebody asks, and kept.
+"""Scoring: how well sessions continued earlier work, computed on request and stored.
 
-What is counted, `core.evaluation.scores` says. It takes a look at every event, so it is nothing for a hook to
-wait for.
+`core.evaluation.scores` defines the scores. They need every event, so no hook waits for them.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from holdfast.stores.base import EVERYWHERE
 
 EVENTS_MOST: Final = 20_000
 EARLIER_EVENTS: Final = 400
-"""So much of an earlier session is what a new one could have known of it."""
+"""How much of an earlier session a new one could have known."""
 EARLIER_SESSIONS: Final = 20
 AGENT_EVENTS_LEAST: Final = 5
-"""With fewer, nothing can be said of a session."""
+"""Sessions with fewer events are not scored."""
 RECEIPTS_MOST: Final = 200
 _GIVEN: Final = frozenset({Reason.COMPACT, Reason.LATE, Reason.STARTUP, Reason.CLEAR})
-"""Why a brief is given that the agent goes on from."""
+"""Reasons of briefs that an agent continues from."""
 
 
 def scored(engine: Engine, sessions: Iterable[Session]) -> Iterator[SessionScore]:
-    """The scores of these sessions, as far as they can be scored; worked out where they are not yet known."""
-    known = {score.session: score for score in engine.store.scores(EVENTS_MOST)}
+    """The scores of these sessions, as far as they can be scored; computed if they are not stored."""
+    stored_scores = {score.session: score for score in engine.store.scores(EVENTS_MOST)}
     for session in sessions:
-        score = known.get(session.key)
+        score = stored_scores.get(session.key)
         if score is None or score.scored_at <= session.last_event_at:
             score = _worked_out(engine, session)
         if score is not None:
@@ -57,7 +56,7 @@ def _worked_out(engine: Engine, session: Session) -> SessionScore | None:
 
 def _score(engine: Engine, session: Session, events: Sequence[Event]) -> SessionScore:
     beginnings = list(_beginnings(engine, session, events))
-    counts, (recalled, used) = counted(events, beginnings), recalls(events, _told(engine, session))
+    counts, (recalled, used) = counted(events, beginnings), recalls(events, _recalled_texts(engine, session))
     return SessionScore(
         session=session.key,
         harness=session.harness,
@@ -75,17 +74,17 @@ def _score(engine: Engine, session: Session, events: Sequence[Event]) -> Session
     )
 
 
-def _told(engine: Engine, session: Session) -> list[RecalledText]:
-    """What the agent was told when it asked, as far as that is still kept."""
-    told: list[RecalledText] = []
+def _recalled_texts(engine: Engine, session: Session) -> list[RecalledText]:
+    """The texts that the agent recalled, as far as they are still stored."""
+    recalled: list[RecalledText] = []
     for id, at in engine.store.recalls(session.key):
-        found = engine.store.documents_beginning(id, EVERYWHERE, 1)
-        told += [RecalledText(at, document.text) for document in found]
-    return told
+        documents = engine.store.documents_beginning(id, EVERYWHERE, 1)
+        recalled += [RecalledText(at, document.text) for document in documents]
+    return recalled
 
 
 def _beginnings(engine: Engine, session: Session, events: Sequence[Event]) -> Iterator[Beginning]:
-    """Where the session began, and where it went on after each compaction."""
+    """Where the session began, and where it continued after each compaction."""
     receipts = [one for one in engine.store.receipts(session.key, RECEIPTS_MOST) if one.reason in _GIVEN]
     first = [one for one in receipts if one.predecessor != session.key]
     before = first[-1].predecessor if first else _earlier(engine, session)
@@ -96,7 +95,7 @@ def _beginnings(engine: Engine, session: Session, events: Sequence[Event]) -> It
 
 
 def _earlier(engine: Engine, session: Session) -> str:
-    """The session of the same project that a cold one could have gone on from, had it been told; or none."""
+    """The session of the same project that one without a brief could have continued; or empty."""
     others = engine.store.sessions_of_project(session.project.project_id, 0, EARLIER_SESSIONS)
     before = (other.key for other in others if other.last_event_at < session.started_at)
     return next(before, "")

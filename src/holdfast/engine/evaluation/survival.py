@@ -1,7 +1,7 @@
-"""Survival, run: reads transcripts, cuts them, has every builder write its brief and adds up how they did.
+"""Survival: reads transcripts, cuts them, has every builder write its brief, and measures the briefs.
 
-What is measured stands in `core.evaluation.survival`. Nothing here is kept: the same transcripts give the
-same numbers.
+`core.evaluation.survival` defines the measures. Nothing is stored: the same transcripts give the same
+numbers.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ BUDGET = 2_000
 BATCH_BYTES = 16 << 20
 PIECE_BYTES = 1 << 16
 CRASHES = 2
-"""At how many places each transcript is broken off."""
+"""At how many places each transcript is truncated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A session's file, and whose it is."""
+    """A session's file, and its harness."""
 
     harness: Reader
     path: Path
@@ -62,24 +62,24 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A session as it was read, with the facts that each event names."""
+    """A session's events, with the facts that each of them names."""
 
     transcript: Transcript
     cwd: str
-    """Where it worked, as far as its records say."""
+    """Its directory, as far as its records say."""
     events: tuple[Event, ...]
     beside: tuple[Event, ...]
-    """What its subagents did."""
+    """The events of its subagents."""
     mentions: tuple[frozenset[Fact], ...]
 
     def before(self, cut: Cut) -> tuple[Event, ...]:
         """Everything that had happened at the cut."""
-        known = self.events[: cut.at]
-        last = max((event.at for event in known), default=0)
-        return (*known, *(event for event in self.beside if event.at <= last))
+        main_events = self.events[: cut.at]
+        last = max((event.at for event in main_events), default=0)
+        return (*main_events, *(event for event in self.beside if event.at <= last))
 
     def brief(self, events: Iterable[Event]) -> str:
-        """The product's own brief from these events of the session."""
+        """Holdfast's own brief from these events of the session."""
         return our_brief(events, BUDGET, self.transcript.harness.name, self.cwd)
 
 
@@ -93,7 +93,7 @@ class Situation:
     need: Need
     rarity: Rarity
     ours: str
-    """The product's own brief."""
+    """Holdfast's own brief."""
 
 
 Builder: TypeAlias = Callable[[Situation], str | None]
@@ -102,7 +102,7 @@ Builder: TypeAlias = Callable[[Situation], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How one builder did at one cut of a harness's session."""
+    """The scores of one builder at one cut of a harness's session."""
 
     builder: str
     harness: str
@@ -115,7 +115,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One thing that was looked at in our own brief or state, and how much of it was as it should be."""
+    """One property that was checked in Holdfast's brief or state, and how far it holds."""
 
     name: str
     harness: str
@@ -123,7 +123,7 @@ class Checked:
 
 
 def our_brief(events: Iterable[Event], budget: int, harness: str = "", cwd: str = "") -> str:
-    """The product's own brief from what happened before a cut."""
+    """Holdfast's own brief from the events before a cut."""
     session = folded(events, harness, cwd)
     if session is None:
         return ""
@@ -131,49 +131,49 @@ def our_brief(events: Iterable[Event], budget: int, harness: str = "", cwd: str 
 
 
 def folded(events: Iterable[Event], harness: str = "", cwd: str = "") -> Session | None:
-    """The session after these events, redacted and each counted once, as `record` keeps it."""
-    session, known, project, policy = None, dict[str, int](), Project(cwd, cwd, "", "", cwd), Policy()
+    """The session after these events, redacted and each counted once, as `record` would store it."""
+    session, revisions, project, policy = None, dict[str, int](), Project(cwd, cwd, "", "", cwd), Policy()
     for event in events:
         session = session or begin(event.session, harness, project, event.at)
-        if event.record not in known:
+        if event.record not in revisions:
             session, _ = advance(session, map_text(event, redact), policy)
-        elif event.revision > known[event.record]:
+        elif event.revision > revisions[event.record]:
             session = revise(session, map_text(event, redact))
-        known[event.record] = max(event.revision, known.get(event.record, 0))
+        revisions[event.record] = max(event.revision, revisions.get(event.record, 0))
     return session
 
 
 def transcripts(data: Path) -> list[Transcript]:
-    """Every transcript below the folders that are named after a harness."""
-    found: dict[Path, Transcript] = {}
+    """Every transcript below folders named after a harness."""
+    by_path: dict[Path, Transcript] = {}
     for path in sorted(data.rglob("*.jsonl")):
         folders = (data.resolve().name, *path.relative_to(data).parts[:-1])
         for name in harnesses.readable():
             if any(folder == name or folder.endswith(f"-{name}") for folder in folders):
-                found.setdefault(path, Transcript(harnesses.reader(name), path))
-    return _without_subagents(found)
+                by_path.setdefault(path, Transcript(harnesses.reader(name), path))
+    return _without_subagents(by_path)
 
 
 def history(home: Path, environment: Mapping[str, str]) -> list[Transcript]:
     """Every transcript that the harnesses of this user have written, the newest first."""
-    found = (
+    every = (
         Transcript(harness, path)
         for harness in map(harnesses.reader, harnesses.readable())
         for root in harness.transcript_roots(home, environment)
         for path in harness.transcripts(root)
         if harness.session_of(path)
     )
-    return sorted(found, key=lambda one: one.path.stat().st_mtime, reverse=True)
+    return sorted(every, key=lambda one: one.path.stat().st_mtime, reverse=True)
 
 
-def _without_subagents(found: Mapping[Path, Transcript]) -> list[Transcript]:
-    """A subagent's transcript is no session of its own: it is read with the session that it belongs to."""
-    belong = {beside for one in found.values() for beside in one.harness.subagent_transcripts(one.path)}
-    return [one for path, one in found.items() if path not in belong]
+def _without_subagents(by_path: Mapping[Path, Transcript]) -> list[Transcript]:
+    """The transcripts without those of subagents, which are read with their sessions."""
+    belong = {beside for one in by_path.values() for beside in one.harness.subagent_transcripts(one.path)}
+    return [one for path, one in by_path.items() if path not in belong]
 
 
 def recorded(transcript: Transcript) -> Recording | None:
-    """The session in a transcript; None if it tells nothing."""
+    """The session in a transcript; None if it has no events."""
     harness, path = transcript.harness, transcript.path
     events, cwd = read(harness, path)
     if not events:
@@ -186,7 +186,7 @@ def recorded(transcript: Transcript) -> Recording | None:
 def read(
     harness: Reader, path: Path, session: str = "", limit: int = BATCH_BYTES
 ) -> tuple[tuple[Event, ...], str]:
-    """All events of a transcript, read in pieces of about `limit` bytes, and where its session worked."""
+    """All events of a transcript, read in pieces of about `limit` bytes, and its session's directory."""
     events: list[Event] = []
     cursor, cwd, done = "", "", False
     while not done:
@@ -198,7 +198,7 @@ def read(
 
 
 def situations(recording: Recording, rarity: Rarity, recurring: int = 1) -> Iterator[Situation]:
-    """The session at each of its cuts that has enough to measure."""
+    """The session at each of its cuts with enough facts to measure."""
     for cut in cuts(recording.events):
         needs = need(recording.events, recording.mentions, cut, recurring)
         if needs is not None:
@@ -209,7 +209,7 @@ def situations(recording: Recording, rarity: Rarity, recurring: int = 1) -> Iter
 def examined(
     recording: Recording, rarity: Rarity, recurring: int = 1
 ) -> tuple[list[Measured], list[Checked]]:
-    """How each builder does at each cut of a session, and what else the session shows of ours."""
+    """The scores of each builder at each cut of a session, and further checks of Holdfast's brief."""
     harness = recording.transcript.harness.name
     rows: list[Measured] = []
     checks = [Checked(name, harness, value) for name, value in _whole_session(recording)]
@@ -231,17 +231,17 @@ def _measured(situation: Situation, harness: str) -> Iterator[Measured]:
 
 
 def _bare_list(situation: Situation) -> str:
-    """Facts by recency, frequency and rarity: nobody could read it, but it shows what fits."""
+    """Facts by recency, frequency and rarity: unreadable, but it shows how much fits."""
     worth = {
         fact: situation.rarity.weight(fact) * sighting.times / (1 + sighting.ago / 40)
         for fact, sighting in situation.need.seen.items()
     }
-    words, room = list[str](), BUDGET
+    words, budget = list[str](), BUDGET
     for fact in sorted(worth, key=lambda fact: (-worth[fact], fact)):
         word = f"`{fact}`" if fact.replace(" ", "").isalpha() else fact
-        if len(word) < room:
+        if len(word) < budget:
             words.append(word)
-            room -= len(word) + 1
+            budget -= len(word) + 1
     return " ".join(words)
 
 
@@ -267,7 +267,7 @@ def _summary(situation: Situation) -> str | None:
 
 
 def _own_words(events: Iterable[Event]) -> Iterator[str]:
-    """What was said and asked for, without what the tools answered."""
+    """Prompts and answers, without the outputs of tools."""
     for event in events:
         if not is_conversation(event):
             continue
@@ -282,7 +282,7 @@ def _own_words(events: Iterable[Event]) -> Iterator[str]:
 
 OURS = "holdfast"
 BESIDE_SUMMARY = "holdfast_beside_summary"
-"""Ours again, but only where there is a summary: the two are compared at the same cuts."""
+"""Holdfast's brief again, but only at cuts with a summary, so that the two are comparable."""
 BUILDERS: Final[Mapping[str, Builder]] = {
     OURS: lambda situation: situation.ours,
     "bare_list": _bare_list,
@@ -298,7 +298,7 @@ BUILDERS: Final[Mapping[str, Builder]] = {
 
 
 def _at_cut(situation: Situation) -> Iterator[tuple[str, float]]:
-    """Whether our brief has the last state, and offers nothing that is no more."""
+    """Whether Holdfast's brief has the last state, and nothing outdated."""
     held = last_state(situation.before).held(situation.ours)
     if held:
         yield "last_state", sum(held) / len(held)
@@ -308,7 +308,7 @@ def _at_cut(situation: Situation) -> Iterator[tuple[str, float]]:
 
 
 def _whole_session(recording: Recording) -> Iterator[tuple[str, float]]:
-    """Whether a rule outlives compactions, a broken file loses nothing, and a repetition changes nothing."""
+    """Whether a rule survives compactions, a truncated file loses nothing, and a replay changes nothing."""
     yield from (("drift", float(held)) for held in _drift(recording))
     if sum(map(is_conversation, recording.events)) >= LEAST_BEFORE:
         yield from (("crash", float(safe)) for safe in _broken_off(recording))
@@ -316,7 +316,7 @@ def _whole_session(recording: Recording) -> Iterator[tuple[str, float]]:
 
 
 def _drift(recording: Recording) -> Iterator[bool]:
-    """Whether the first rule that a person set is in the brief after the second and third compaction."""
+    """Whether the user's first rule is in the brief after the second and third compaction."""
     real = [cut for cut in cuts(recording.events) if cut.kind is CutKind.REAL]
     for cut in real[1:3]:
         before = recording.before(cut)
@@ -326,7 +326,7 @@ def _drift(recording: Recording) -> Iterator[bool]:
 
 
 def _broken_off(recording: Recording) -> Iterator[bool]:
-    """Whether a file that ends in the middle of a record tells all of the whole records, and no more."""
+    """Whether a file that ends in the middle of a record gives all of the complete records, and no more."""
     harness = recording.transcript.harness
     with _copied(recording.transcript.path) as copy:
         whole, _ = read(harness, copy)
@@ -338,13 +338,13 @@ def _broken_off(recording: Recording) -> Iterator[bool]:
             torn, _ = read(harness, copy)
             os.truncate(copy, _end_of_records(copy.read_bytes()))
             clean, _ = read(harness, copy)
-            # The brief is a function of the events: the same events need no second look.
+            # The brief depends on the events alone: the same events need no second check.
             same = torn == clean or recording.brief(torn) == recording.brief(clean)
             yield same and clean == whole[: len(clean)]
 
 
 def _is_idempotent(recording: Recording) -> bool:
-    """Whether reading in pieces and being told the beginning again and again changes nothing."""
+    """Whether reading in pieces and repeating the beginning changes nothing."""
     events, third = recording.events, len(recording.events) // 3
     pieces, _ = read(recording.transcript.harness, recording.transcript.path, limit=PIECE_BYTES)
     again = itertools.chain(events[:third], events[: 2 * third], events)
@@ -352,7 +352,7 @@ def _is_idempotent(recording: Recording) -> bool:
 
 
 def _end_of_records(content: bytes) -> int:
-    """Where the last whole record ends; the end of its line may be missing."""
+    """Where the last complete record ends; its newline may be missing."""
     whole = content.rfind(b"\n") + 1
     try:
         msgspec.json.decode(content[whole:])
@@ -363,7 +363,7 @@ def _end_of_records(content: bytes) -> int:
 
 @contextmanager
 def _copied(path: Path) -> Generator[Path]:
-    """A copy that may be broken, under the same name and in a folder of the same name, soon gone."""
+    """A temporary copy that may be truncated, with the same file and folder name."""
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         copy = Path(folder, path.parent.name, path.name)
         copy.parent.mkdir(exist_ok=True)

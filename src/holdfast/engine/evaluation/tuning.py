@@ -1,8 +1,8 @@
-"""Tuning: the weights by which a brief is chosen, fitted to sessions.
+"""Tuning: fits the weights by which a brief's items are selected to sessions.
 
 A search along one weight at a time, with a fixed order and fixed steps, so that the same sessions give the
-same table. Half of the sessions are fitted, the other half only measured: what was learned by heart shows
-there. Nothing is written; a person decides whether the table becomes the product's.
+same table. Half of the sessions are fitted, the other half only measured, to show overfitting. Nothing is
+written; a person decides whether to adopt the table.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from holdfast.engine.evaluation.survival import BUDGET, Recording, folded
 from holdfast.lazy_dataclass import dataclass
 
 STEPS = (0.6, 0.3)
-"""How far a weight is moved: one round over all of them for each."""
+"""How far a weight is moved in each round over all weights."""
 COST_SHARE = 0.15
-"""The power of a length is moved by less."""
+"""Exponents of lengths are moved by less."""
 BETTER = 0.0002
-"""A smaller gain is no gain: it would not be there in other sessions."""
+"""A smaller gain does not count: it would not carry over to other sessions."""
 PRECISION_WANTED, CONSTRAINTS_WANTED = 0.36, 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One cut of a session: what is known before it, and what was needed after it."""
+    """One cut of a session: the state before it, and the facts needed after it."""
 
     name: str
     session: Session
@@ -38,7 +38,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """How good the briefs are that a table gives, each as a mean over the examples."""
+    """The quality of a table's briefs, each measure as a mean over the examples."""
 
     survival: float
     survival_old: float
@@ -47,11 +47,11 @@ class Worth:
     constraints: float
     form: float
     state: float
-    """The share of briefs that say what was done last and what comes next, where that is known."""
+    """The share of briefs that say what was done last and what comes next, if that is known."""
 
     @property
     def total(self) -> float:
-        """One number: what agents need weighs most, but no brief may become unreadable for it."""
+        """One number: what agents need weighs most, but not at the expense of readability."""
         return (
             0.8 * self.survival
             + 0.5 * self.survival_without_names
@@ -65,7 +65,7 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """A fitted table, and what it is worth: before and after, where it was fitted and where it was not."""
+    """A fitted table, and its quality before and after, on fitted and on other sessions."""
 
     weights: Weights
     fitted: tuple[Worth, Worth]
@@ -73,7 +73,7 @@ class Tuned:
 
 
 def examples(recordings: Iterable[Recording]) -> Iterator[Example]:
-    """The virtual cuts of the sessions: what the agent did there is not shaped by a summary."""
+    """The virtual cuts of the sessions, at which no summary influenced what the agent did next."""
     for recording in recordings:
         for cut in cuts(recording.events):
             needs = need(recording.events, recording.mentions, cut) if cut.kind is CutKind.VIRTUAL else None
@@ -84,11 +84,11 @@ def examples(recordings: Iterable[Recording]) -> Iterator[Example]:
 
 
 def tuned(
-    found: Sequence[Example], rarity: Rarity, said: Callable[[str], None], start: Weights = WEIGHTS
+    cuts: Sequence[Example], rarity: Rarity, said: Callable[[str], None], start: Weights = WEIGHTS
 ) -> Tuned:
-    """The table fitted to half of the sessions, from another one on; `said` is told each gain."""
-    fitting = [one for one in found if _is_fitted(one.name)] or list(found)
-    held_out = [one for one in found if one not in fitting]
+    """Fit a table to half of the sessions, starting from another; `said` is called with each gain."""
+    fitting = [one for one in cuts if _is_fitted(one.name)] or list(cuts)
+    held_out = [one for one in cuts if one not in fitting]
     weights = start
     before = best = worth(fitting, rarity, weights)
     for step in STEPS:
@@ -98,17 +98,17 @@ def tuned(
             if after.total > best.total + BETTER:
                 weights, best = moved, after
                 said(f"survival {best.survival:.3f}, in all {best.total:.4f}")
-    kept = (worth(held_out, rarity, start), worth(held_out, rarity, weights)) if held_out else None
-    return Tuned(weights, (before, best), kept)
+    held_out_worth = (worth(held_out, rarity, start), worth(held_out, rarity, weights)) if held_out else None
+    return Tuned(weights, (before, best), held_out_worth)
 
 
 def _is_fitted(name: str) -> bool:
-    """Every second session by its name, so that all cuts of one session stand on the same side."""
+    """Whether a session is fitted, by its name, so that all its cuts are on the same side."""
     return zlib.crc32(name.encode("utf-8", "surrogateescape")) % 2 == 0
 
 
 def _moves(step: float) -> Iterator[tuple[frozenset[str], float]]:
-    """All sentences together, all things together, then every weight alone; each up and down."""
+    """All sentence weights together, all other weights together, then each alone; each up and down."""
     for names in (frozenset(SENTENCES), frozenset(THINGS), *(frozenset({name}) for name in WEIGHTS)):
         size = step * COST_SHARE if "cost" in names else step
         yield from ((names, size), (names, -size))
@@ -118,11 +118,11 @@ def _moved(weights: Weights, names: frozenset[str], by: float) -> Weights:
     return {name: value + by if name in names else value for name, value in weights.items()}
 
 
-def worth(found: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
-    """What the briefs of these examples are worth if they are chosen by that table."""
+def worth(examples_measured: Iterable[Example], rarity: Rarity, weights: Weights) -> Worth:
+    """The quality of these examples' briefs with that table."""
     briefs = [
         (one, compose(BriefInput(Reason.COMPACT, one.session, one.session.last_event_at), BUDGET, weights))
-        for one in found
+        for one in examples_measured
     ]
     scores = [score(brief.text, one.need, rarity) for one, brief in briefs]
     return Worth(
@@ -144,7 +144,7 @@ _STATE = (
 
 
 def _state(brief: Brief) -> float | None:
-    """How much of the last state is told: a failure, a changed file, a word on where things stand."""
-    known = [kinds for kinds in _STATE if any(item.kind in kinds for item in brief.items)]
-    told = [any(item.kind in kinds and item.rendered for item in brief.items) for kinds in known]
-    return sum(told) / len(told) if told else None
+    """How much of the last state the brief has: a failure, a changed file, a status sentence."""
+    present = [kinds for kinds in _STATE if any(item.kind in kinds for item in brief.items)]
+    rendered = [any(item.kind in kinds and item.rendered for item in brief.items) for kinds in present]
+    return sum(rendered) / len(rendered) if rendered else None

@@ -1,6 +1,6 @@
-"""Connections: whether each harness is here, known, and connected as setup left it.
+"""Connections: whether each harness is installed, supported, and connected as setup left it.
 
-Part of what a doctor asks. Nothing is mended here, and nothing in a harness's files is changed.
+Part of `doctor`. Nothing is fixed here, and nothing in a harness's files is changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def check_setup(home: Path) -> Finding:
-    """Setup was run, and what it did is on record."""
+    """Check that setup was run and its changes are on record."""
     try:
         edited = read_manifest(home).edited
     except ManifestUnreadable as error:
@@ -41,7 +41,7 @@ def check_setup(home: Path) -> Finding:
 
 
 def check_version(harness: Harness, search_path: str) -> Finding:
-    """Which version of the harness is here, beside the one that what we know of it was recorded with."""
+    """Report the installed version of the harness, and the one that its formats were recorded with."""
     check, recorded = f"version of {harness.name}", f"recorded with {harness.recorded_with}"
     program = shutil.which(harness.program, path=search_path)
     if program is None:
@@ -55,7 +55,7 @@ def check_version(harness: Harness, search_path: str) -> Finding:
 
 
 def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Finding:
-    """What setup wrote for this harness is still in its files, and is what it would write today."""
+    """Check that the harness's files still have what setup would write today."""
     records = _records(home, harness)
     scope = "--project " if records and all(record.project for record in records) else ""
     check, fix = f"hooks of {harness.name}", f"run `holdfast setup {scope}{harness.name}`"
@@ -72,9 +72,9 @@ def check_hooks(home: Path, harness: Harness, wanted: Sequence[Wanted]) -> Findi
 
 
 def check_files(home: Path, of: str, wanted: Sequence[WantedCopy], fix: str) -> Finding:
-    """The whole files that setup put there are those that it would put there today.
+    """Check that the files that setup installed are those that it would install today.
 
-    One that somebody changed is theirs, and only named; but they are told once we ship another.
+    One that the user changed is theirs: it is a problem only if Holdfast has a newer version.
     """
     check = f"files of {of}"
     try:
@@ -88,27 +88,27 @@ def check_files(home: Path, of: str, wanted: Sequence[WantedCopy], fix: str) -> 
     changed = [one for one in copies if one.left and one.record]
     behind = [one.file.path for one in changed if one.behind]
     if behind:
-        detail = f"{behind[0]} is as somebody changed it, and we ship another by now"
+        detail = f"{behind[0]} was changed by hand, and Holdfast has a newer version"
         return wrong(check, detail, f"move it away, {fix}, and put in again what you need")
     if changed:
-        return fine(check, f"{changed[0].file.path} is as somebody changed it, and left alone")
+        return fine(check, f"{changed[0].file.path} was changed by hand, and is left alone")
     return fine(check, "as this version has them")
 
 
 def check_hurdle(harness: Harness, user_home: Path, command: str) -> Finding:
-    """Nothing keeps the harness from calling the hooks that are in its files."""
+    """Check that nothing keeps the harness from calling its configured hooks."""
     check = f"trust of {harness.name}"
     hurdle = harness.hurdle(user_home, command)
     return wrong(check, hurdle.reason, hurdle.remedy) if hurdle else fine(check, "its hooks may run")
 
 
 def check_search(harness: Harness, user_home: Path, root: Path) -> Finding | None:
-    """Whether the harness makes the memory files of this project findable too; None if it never does."""
+    """Whether the harness indexes this project's memory files too; None if it never does."""
     if not isinstance(harness, Searching):
         return None
-    theirs = harness.searched(user_home)
+    searched = harness.searched(user_home)
     both = [
-        str(root / state.path) for state in memory_files.found(root) if _is_below(root / state.path, theirs)
+        str(root / state.path) for state in memory_files.found(root) if _is_below(root / state.path, searched)
     ]
     if not both:
         return fine(
@@ -124,25 +124,27 @@ def _is_below(file: Path, places: Iterable[Path]) -> bool:
 
 
 def check_interpreters(home: Path, harness: Harness) -> Finding:
-    """The Python that runs the hook is there, and so is the one that runs the daemon."""
+    """Check that the Python interpreters of the hook and the daemon exist."""
     check = f"interpreter for {harness.name}"
     hooks, note = shlex.split(installed(home, harness))[0], home / "bin" / "interpreter"
     daemons = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
-    gone = [path for path in (hooks, daemons or str(note)) if not _is_program(Path(path))]
-    if gone:
-        return wrong(check, f"no Python at `{gone[0]}`", "run `holdfast setup` again", Mend.SETUP)
+    missing = [path for path in (hooks, daemons or str(note)) if not _is_program(Path(path))]
+    if missing:
+        return wrong(check, f"no Python at `{missing[0]}`", "run `holdfast setup` again", Mend.SETUP)
     return fine(check, f"the hook runs with {hooks}, the daemon with {daemons}")
 
 
 def check_skipped(skipped: Mapping[str, int], every: Iterable[Harness]) -> Finding:
-    """What could not be read, by reason: for knowing, since a harness may always write something new."""
-    ours = {trial_reason(harness) for harness in every}
-    listed = [f"{reason} ({times})" for reason, times in sorted(skipped.items()) if reason not in ours]
+    """Report unreadable records by reason; for information only, since a harness may add new formats."""
+    trial_reasons = {trial_reason(harness) for harness in every}
+    listed = [
+        f"{reason} ({times})" for reason, times in sorted(skipped.items()) if reason not in trial_reasons
+    ]
     return fine("skipped", "could not be read: " + ", ".join(listed) if listed else "everything was read")
 
 
 def installed(home: Path, harness: Harness) -> str:
-    """The command line that setup gave to this harness; empty if it gave none."""
+    """The command line that setup installed in this harness; empty if there is none."""
     identities = [placed.identity for record in _records(home, harness) for placed in record.placed]
     return identities[0] if identities else ""
 
@@ -153,14 +155,14 @@ def is_for_user(home: Path, harness: Harness) -> bool:
 
 
 def projects(home: Path, harness: Harness) -> tuple[Path, ...]:
-    """The tops of the projects in whose settings for this harness setup put us."""
+    """The roots of the projects in whose settings for this harness setup installed Holdfast."""
     return tuple(
         dict.fromkeys(record.project for record in _records(home, harness) if record.project is not None)
     )
 
 
 def _records(home: Path, harness: Harness) -> list[EditedFile]:
-    """The settings files in which our command for this harness stands, as far as that is on record."""
+    """The settings files with Holdfast's command for this harness, as far as they are on record."""
     try:
         edited = read_manifest(home).edited
     except ManifestUnreadable:
@@ -169,7 +171,7 @@ def _records(home: Path, harness: Harness) -> list[EditedFile]:
 
 
 def _texts_in(file: Path) -> set[str]:
-    """Every text that stands somewhere in a settings file; none if it is gone or cannot be read."""
+    """Every string in a settings file; none if it is gone or cannot be read."""
     decode = tomllib.loads if file.suffix == ".toml" else json_spans.read
     try:
         return set(_texts(decode(file.read_text(encoding="utf-8-sig"))))
@@ -196,9 +198,9 @@ def _is_program(path: Path) -> bool:
 
 
 def _version_of(program: str) -> str:
-    """What a program says its version is; empty if it does not say."""
+    """The version that a program reports; empty if it does not."""
     try:
-        told = subprocess.run(
+        completed = subprocess.run(
             [program, "--version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -207,8 +209,8 @@ def _version_of(program: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    found = _VERSION.search(told.stdout.decode(errors="replace"))
-    return found[0] if found else ""
+    match = _VERSION.search(completed.stdout.decode(errors="replace"))
+    return match[0] if match else ""
 
 
 def _numbers(version: str) -> tuple[int, ...]:

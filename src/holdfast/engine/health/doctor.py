@@ -1,7 +1,7 @@
-"""Doctor: is everything as it should be? Each check gives a finding, with what to do where it is not.
+"""Doctor: checks the installation. Each check gives a finding, with what to do if something is wrong.
 
-Nothing is mended by looking. Whether the daemon answers is asked by the caller, who alone can speak to it;
-how the harnesses are connected is for `connections` to say.
+Checks change nothing. The caller checks whether the daemon answers, because only it can connect;
+`connections` checks the harnesses.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LEAST_FREE = 1 << 20
 
 
 class Mend(StrEnum):
-    """What `doctor --fix` can do by itself: it takes nothing from anybody, and can be done again."""
+    """What `doctor --fix` can do by itself: it loses nothing, and can be repeated."""
 
     CLOSE = "close the home to others"
     SETUP = "write what setup wrote once more"
@@ -51,23 +51,23 @@ class Mend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found; `fix` says what to do, and is empty where nothing has to be done."""
+    """The result of one check; `fix` says what to do, and is empty if nothing is."""
 
     check: str
     ok: bool
     detail: str
     fix: str
     mend: Mend | None = None
-    """How it can be mended without a person."""
+    """How `doctor --fix` can fix it."""
 
 
 def fine(check: str, detail: str) -> Finding:
-    """All is well."""
+    """A finding without a problem."""
     return Finding(check, ok=True, detail=detail, fix="")
 
 
 def wrong(check: str, detail: str, fix: str, mend: Mend | None = None) -> Finding:
-    """Something has to be done."""
+    """A finding with a problem."""
     return Finding(check, ok=False, detail=detail, fix=fix, mend=mend)
 
 
@@ -75,7 +75,7 @@ def wrong(check: str, detail: str, fix: str, mend: Mend | None = None) -> Findin
 
 
 def check_home(home: Path) -> Finding:
-    """The home is there, can be written, and is for its owner's eyes only."""
+    """Check that the home exists, is writable, and is readable by its owner only."""
     if not home.is_dir():
         return wrong("home", f"there is no home at {home}", "run `holdfast setup`")
     wrong_modes = [path for path in _inside(home) if _wrong_mode(path)] if os.name != "nt" else []
@@ -97,7 +97,7 @@ def check_home(home: Path) -> Finding:
 def check_settings(
     home: Path, root: Path | None, project_id: str | None, environment: Mapping[str, str]
 ) -> Finding:
-    """The settings can be used, and every key in them counts."""
+    """Check that the settings are valid and have no unknown keys."""
     loaded = config.load(home, root, project_id, environment)
     try:
         config.require_protection(loaded.config)
@@ -109,11 +109,11 @@ def check_settings(
 
 
 def check_store(store: Store, path: Path) -> Finding:
-    """The store is sound all through."""
+    """Check the integrity of the whole store."""
     if reason := emptied(path):
         return wrong("store", f"{path}: {reason}", "run `holdfast restart`, then " + RECOVER)
     if not path.exists():
-        return fine("store", "there is none yet; it is made with the first letter")
+        return fine("store", "there is none yet; the first hook event creates it")
     problem = store.check()
     if problem:
         fix = "run `holdfast restart`: the store is set aside as it is, and a new one begun; then " + RECOVER
@@ -122,7 +122,7 @@ def check_store(store: Store, path: Path) -> Finding:
 
 
 def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
-    """How far all that is kept went through the redactor of today; the daemon does the rest when idle."""
+    """Report how much is still to be redacted by the current rules; the daemon does that when idle."""
     try:
         redactor = mark_of(lists_of(config.load(home, None, None, environment).config))
     except HoldfastError:
@@ -134,19 +134,19 @@ def check_redactor(store: Store, home: Path, environment: Mapping[str, str]) -> 
 
 
 def check_records(store: Store, home: Path, environment: Mapping[str, str]) -> Finding:
-    """How much of what sessions said is kept, and how much may be."""
+    """Report how much conversation is stored, and the limit."""
     settings = config.load(home, None, None, environment).config
     if settings.unreadable is not None:
         return fine("records", "cannot be told before the settings can be used")
     records = settings.records
-    kept = store.records_kept()
-    room = f"of at most {records.max_mb:,} MB and {records.retention_days:,} days"
-    since = f", since {to_iso(kept.since)[:10]}" if kept.passages else ""
-    return fine("records", f"{kept.passages:,} passages, {kept.bytes / 1e6:.1f} MB{since}; {room}")
+    stored = store.records_kept()
+    limits = f"of at most {records.max_mb:,} MB and {records.retention_days:,} days"
+    since = f", since {to_iso(stored.since)[:10]}" if stored.passages else ""
+    return fine("records", f"{stored.passages:,} passages, {stored.bytes / 1e6:.1f} MB{since}; {limits}")
 
 
 def check_tokens(counter: Callable[[], Count | None]) -> Finding:
-    """Tokens are counted by the ranks that they should be counted by."""
+    """Check that tokens can be counted."""
     try:
         count = counter()
     except ModelError as error:
@@ -157,7 +157,7 @@ def check_tokens(counter: Callable[[], Count | None]) -> Finding:
 
 
 def check_set_aside(home: Path) -> Finding:
-    """No damaged store was set aside that its owner has not yet dealt with."""
+    """Check that no damaged store is waiting for the user's decision."""
     aside = set_aside_stores(home / "store.db")
     if aside:
         return wrong("set aside", "; ".join(map(str, aside)), aside[0].advice)
@@ -165,9 +165,9 @@ def check_set_aside(home: Path) -> Finding:
 
 
 def check_spool(home: Path) -> Finding:
-    """No letter was lost."""
+    """Check that no hook event was lost."""
     dropped, unreadable = count(home, "dropped"), rejected(home)
-    detail = f"{spooled(home)} letters wait, {dropped} were dropped, {unreadable} could not be read"
+    detail = f"{spooled(home)} hook events wait, {dropped} were dropped, {unreadable} could not be read"
     if dropped or unreadable:
         reasons = ", ".join(f"{reason} ({times})" for reason, times in _reasons(home).most_common(3))
         fix = f"once seen, remove `dropped`, `unreadable` and `rejected` from {home / 'spool'}"
@@ -179,16 +179,16 @@ def check_spool(home: Path) -> Finding:
 
 
 def check_leftovers(home: Path, daemon_pid: int) -> Finding:
-    """No process of ours lives that nobody can reach."""
-    left = leftovers(home, daemon_pid)
-    if left:
-        pids = " ".join(map(str, left))
+    """Check that no unreachable daemon is running."""
+    running = leftovers(home, daemon_pid)
+    if running:
+        pids = " ".join(map(str, running))
         return wrong("leftovers", f"daemons that do not answer: {pids}", f"end them: `kill {pids}`", Mend.END)
     return fine("leftovers", "no process left behind")
 
 
 def leftovers(home: Path, daemon_pid: int) -> list[int]:
-    """The daemons of this home but the one that answers."""
+    """The daemons of this home except the one that answers."""
     return sorted({*_daemons_of(home), lock_holder(home)} - {daemon_pid, 0})
 
 
@@ -207,23 +207,23 @@ def _daemons_of(home: Path) -> Iterator[int]:
 
 
 def close(home: Path) -> None:
-    """Give everything in the home the mode that it should have: for its owner, and for nobody else."""
+    """Make everything in the home accessible to its owner only."""
     for path in _inside(home):
         if mode := _wrong_mode(path):
-            with suppress(PermissionError):  # It is somebody else's, and is found again.
+            with suppress(PermissionError):  # It belongs to another user; the check reports it again.
                 path.chmod(mode)
 
 
 def count_anew(home: Path) -> None:
-    """Forget how many letters were lost, and why."""
+    """Reset the count of lost hook events and their reasons."""
     for path in (home / "spool" / "dropped", home / "spool" / "unreadable", *_reports(home)):
         path.unlink(missing_ok=True)
 
 
 def _inside(home: Path) -> Iterator[Path]:
-    """The home and all that lies in it, but what Python keeps compiled: that is as public as its source.
+    """The home and everything in it except Python's compiled files, which are as public as their source.
 
-    A folder comes before what is in it, so that one which cannot be read is looked into once it was mended.
+    A folder comes before its contents, so that an unreadable one can be fixed before it is entered.
     """
     yield home
     for folder, folders, files in os.walk(home):
@@ -232,27 +232,27 @@ def _inside(home: Path) -> Iterator[Path]:
 
 
 def _wrong_mode(path: Path) -> int:
-    """The mode that a file should have where it has another one; 0 where all is well."""
+    """The mode that a file should have; 0 if it has it."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return 0
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         return 0
-    # A file that its owner may execute stays so.
-    wanted = 0o700 if stat.S_ISDIR(found.st_mode) else 0o600 | found.st_mode & stat.S_IXUSR
-    return 0 if stat.S_IMODE(found.st_mode) == wanted else wanted
+    # An executable file stays executable.
+    mode = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600 | status.st_mode & stat.S_IXUSR
+    return 0 if stat.S_IMODE(status.st_mode) == mode else mode
 
 
 def _reports(home: Path) -> list[Path]:
-    """What the daemon says of the letters that it rejected, one file for each of the last ones."""
+    """The daemon's reports on the last rejected hook events, one file each."""
     return [path for path in (home / "spool" / "rejected").glob("*.json") if is_plain_file(path)]
 
 
 def _reasons(home: Path) -> Counter[str]:
-    """Why the last letters were rejected, and how many for each reason."""
-    found = Counter[str]()
+    """Why the last hook events were rejected, and how many for each reason."""
+    reasons = Counter[str]()
     for path in _reports(home):
         with suppress(OSError, ValueError):
-            found[str(json.loads(path.read_bytes())["reason"])] += 1
-    return found
+            reasons[str(json.loads(path.read_bytes())["reason"])] += 1
+    return reasons

@@ -1,7 +1,7 @@
-"""Examine: what the doctor finds from where the daemon stands, at a glance or thoroughly.
+"""Examine: the doctor's checks that the daemon can run, quick or thorough.
 
-At a glance nothing is started, nothing heavy is loaded, and no file of the store is read through. What needs
-the command line itself, whether the installed commands are those of today, only `holdfast doctor` asks.
+The quick ones start nothing, load nothing heavy, and do not read the whole store. Only `holdfast doctor`
+checks whether the installed commands are up to date, because that needs the command line.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.harnesses.base import Harness
 
 
 def at_a_glance(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """What can be said at once."""
+    """The quick checks."""
     every = _every()
     yield doctor.check_home(home)
     yield doctor.check_settings(home, None, None, environment)
@@ -38,11 +38,11 @@ def at_a_glance(engine: Engine, home: Path, environment: Mapping[str, str]) -> I
 
 
 def thoroughly(engine: Engine, home: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """The same, with tokens counted, the store read through, and a real letter sent for each harness."""
+    """The quick checks, plus token counts, the whole store, and a real hook event for each harness."""
     yield from at_a_glance(engine, home, environment)
     yield doctor.check_tokens(engine.counter)
     yield doctor.check_store(engine.store, home / "store.db")
-    # While settings stop everything, no trial letter comes back.
+    # While settings stop everything, a trial hook event gets no reply.
     stopped = config.load(home, None, None, environment).config.unreadable is not None
     for harness in _every():
         if connections.installed(home, harness):

@@ -1,7 +1,7 @@
-"""The round trip: letters of our own, through the command line that setup installed, into the store and back.
+"""Round trip: trial hook events through the installed command line, into the store and back.
 
-Part of what a doctor asks. A session is told to the hook as its harness would tell it, in a folder that is
-gone afterwards, and what was kept of it is dropped again.
+Part of `doctor`. The hook gets a session as its harness would report it, in a temporary folder, and what was
+stored of it is dropped again.
 """
 
 from __future__ import annotations
@@ -20,51 +20,51 @@ from holdfast.engine.health.doctor import Finding, Mend, fine, wrong
 from holdfast.harnesses.base import Envelope, Harness, Rehearsed
 from holdfast.stores.base import Store
 
-LETTER_TIME: Final = 10.0
+HOOK_TIMEOUT: Final = 10.0
 ATTEMPTS: Final = 3
-"""A hook waits a moment for its answer, and on a busy machine that may be too short."""
+"""How often to try: a hook waits only a moment, which may be too short on a busy machine."""
 UNREADABLE: Final = b'"holdfast doctor"'
-"""No harness writes a letter like this: it is taken in, counted as unreadable, and changes nothing else."""
+"""No harness sends such a hook event: it is received, counted as unreadable, and changes nothing else."""
 
 OpenStore = Callable[[], AbstractContextManager[Store]]
 
 
 def check_round_trip(harness: Harness, command: str, stored: OpenStore, now: Callable[[], int]) -> Finding:
-    """Whether a letter through this command line comes back as a brief, or at least reaches the store."""
+    """Check that a hook event through this command line returns a brief, or at least reaches the store."""
     check = f"round trip of {harness.name}"
     if os.environ.get("HOLDFAST_DISABLE") == "1":
         return wrong(check, "HOLDFAST_DISABLE=1 turns the hook off", "unset HOLDFAST_DISABLE")
     began = time.monotonic()
     try:
         problem = (
-            _told_back(harness, harness, command, stored, now)
+            _brief_fault(harness, harness, command, stored, now)
             if isinstance(harness, Rehearsed)
-            else _taken_in(harness, command, stored)
+            else _store_fault(harness, command, stored)
         )
     except _NotSilent as error:
         return wrong(check, str(error), "run `holdfast setup` again", Mend.SETUP)
     took = round((time.monotonic() - began) * 1000)
     if problem:
         return wrong(check, f"{problem} in {took} ms", "look at `holdfast logs`")
-    way = "letter to brief" if isinstance(harness, Rehearsed) else "letter to store"
+    way = "hook event to brief" if isinstance(harness, Rehearsed) else "hook event to store"
     return fine(check, f"from {way}, through hook and daemon, in {took} ms")
 
 
 def trial_reason(harness: Harness) -> str:
-    """Under which reason a letter that no harness writes is counted."""
+    """The reason under which the trial hook event is counted."""
     skipped = harness.parse_hook(UNREADABLE, Envelope(id="doctor", harness=harness.name, at=0))
     return f"hook event: {skipped.reason}" if isinstance(skipped, Skipped) else ""
 
 
 class _NotSilent(Exception):
-    """What the hook did that it never should."""
+    """The hook failed or printed what it never should."""
 
 
-def _told_back(
+def _brief_fault(
     harness: Harness, voice: Rehearsed, command: str, stored: OpenStore, now: Callable[[], int]
 ) -> str:
-    """What went wrong on the way from a prompt to the brief that holds it; empty if nothing did."""
-    # The same names each time: a store notes of each session that it was forgotten.
+    """What went wrong between a prompt and the brief that has it; empty if nothing did."""
+    # The same names each time, because the store notes every forgotten session.
     keys = [f"holdfast-doctor-{harness.name}-{number}" for number in range(ATTEMPTS + 1)]
     words = f"holdfast doctor looks whether this comes back ({now()})"
     try:
@@ -79,15 +79,15 @@ def _told_back(
     finally:
         with stored() as store, store.writing():
             store.forget(keys, now())
-    return "a letter did not come back as a brief"
+    return "a hook event did not come back as a brief"
 
 
-def _taken_in(harness: Harness, command: str, stored: OpenStore) -> str:
-    """What kept a letter from the store; empty if it is there."""
+def _store_fault(harness: Harness, command: str, stored: OpenStore) -> str:
+    """What kept a hook event from the store; empty if it is there."""
     before = _counted(harness, stored)
     if _carried(harness, command, UNREADABLE):
-        raise _NotSilent("the hook answered a letter that says nothing")
-    return "" if _counted(harness, stored) > before else "a letter did not reach the store"
+        raise _NotSilent("the hook answered a hook event that has no content")
+    return "" if _counted(harness, stored) > before else "a hook event did not reach the store"
 
 
 def _counted(harness: Harness, stored: OpenStore) -> int:
@@ -96,13 +96,13 @@ def _counted(harness: Harness, stored: OpenStore) -> int:
 
 
 def _carried(harness: Harness, command: str, payload: bytes) -> bytes:
-    """What the hook prints for a letter."""
+    """What the hook prints for a hook event."""
     try:
         done = subprocess.run(
             shlex.split(command),
             input=payload,
             capture_output=True,
-            timeout=LETTER_TIME,
+            timeout=HOOK_TIMEOUT,
             check=False,
             env=_environment(harness.carried),
         )
@@ -114,6 +114,6 @@ def _carried(harness: Harness, command: str, payload: bytes) -> bytes:
 
 
 def _environment(carried: Sequence[str]) -> dict[str, str]:
-    """Ours, without what would tell of the session that the doctor may have been called in."""
+    """The process's environment without variables of the session in which the doctor may run."""
     own = {"HOLDFAST_PREVIOUS_SESSION", "HOLDFAST_INTERNAL", *carried}
     return {name: value for name, value in os.environ.items() if name not in own}

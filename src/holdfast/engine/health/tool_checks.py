@@ -1,6 +1,6 @@
-"""Tool checks: whether an agent's tools can be reached through what setup installed, and what they cost.
+"""Tool checks: whether agents can reach the tools as setup installed them, and what they cost in tokens.
 
-Part of what a doctor asks. Nothing is mended here, and no tool is called.
+Part of `doctor`. Nothing is fixed here, and no tool is called.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _LINES: Final = (
 
 
 def check_tools(home: Path, harness: Harness, relay: Sequence[str]) -> Finding:
-    """The tools' server answers when it is started as this harness starts it."""
+    """Check that the tools' server answers when it is started as this harness starts it."""
     check, again = f"tools of {harness.name}", f"run `holdfast setup {harness.name}`"
     if relay[3] not in _placed(home):
         return fine(check, "its agents have none; `holdfast setup` without `--no-mcp` gives them some")
     began = time.monotonic()
     try:
-        said = _said(relay)
+        response = _response(relay)
     except (OSError, subprocess.TimeoutExpired) as error:
         return wrong(check, f"their server could not be run: {error}", again, Mend.SETUP)
     took = round((time.monotonic() - began) * 1000)
-    missing = [name for name in table.names() if f'"{name}"' not in said]
+    missing = [name for name in table.names() if f'"{name}"' not in response]
     if missing:
         return wrong(check, f"their server does not know {', '.join(missing)}", "look at `holdfast logs`")
     cost = f"about {table.cost():,} tokens of every context window"
@@ -51,14 +51,16 @@ def check_tools(home: Path, harness: Harness, relay: Sequence[str]) -> Finding:
 
 
 def _placed(home: Path) -> set[str]:
-    """What setup put into other people's files, by what it is known by."""
+    """The identities of the entries that setup put into other programs' files."""
     try:
         return {one.identity for record in read_manifest(home).edited for one in record.placed}
     except ManifestUnreadable:
         return set()
 
 
-def _said(relay: Sequence[str]) -> str:
-    asked = b"".join(msgspec.json.encode(line) + b"\n" for line in _LINES)
-    done = subprocess.run(relay, input=asked, capture_output=True, timeout=ANSWER_TIME, check=False, cwd="/")
+def _response(relay: Sequence[str]) -> str:
+    requests = b"".join(msgspec.json.encode(line) + b"\n" for line in _LINES)
+    done = subprocess.run(
+        relay, input=requests, capture_output=True, timeout=ANSWER_TIME, check=False, cwd="/"
+    )
     return done.stdout.decode("utf-8", "replace")

@@ -1,6 +1,6 @@
-"""Stopped: what a harness is told while a setting that protects cannot be read.
+"""Protection notice: the reply to a harness while a protective setting cannot be read.
 
-Nothing is kept of its session then, and no brief is given: it may hold what the settings would keep back.
+Nothing of its session is stored then, and no brief is given: it may contain what the settings would exclude.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from holdfast.errors import ProtectionUnreadable
 from holdfast.harnesses.base import Ask, Envelope
 
 NOTIFIED: Final = "notified_of_unreadable_settings"
-"""Under this name the store notes which sessions were told, by a hash of their keys."""
+"""The fact in which the store notes which sessions got the notice, by a hash of their keys."""
 SESSIONS_NOTED: Final = 1_000
 
 
 def notice_once(engine: Engine, envelope: Envelope, payload: bytes, error: ProtectionUnreadable) -> bytes:
-    """The reply to a hook event that tells a session why nothing is kept of it; empty if it was told."""
+    """A reply that says why nothing of a session is stored; empty if the session got it before."""
     harness = engine.harness(envelope.harness)
     hook_event = harness.parse_hook(payload, envelope)
     if isinstance(hook_event, Skipped) or hook_event.ask not in (Ask.START, Ask.PROMPT, Ask.REQUEST):

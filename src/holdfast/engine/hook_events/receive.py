@@ -1,7 +1,7 @@
-"""Receive: a letter comes in, what it says is kept, and the harness gets its answer.
+"""Receive: records a hook event and answers the harness.
 
-The transcript is the log and a hook is a bell: first the transcript is read on, then what only the letter
-knows is recorded.
+The transcript is the log and a hook only triggers a read: first the transcript is read on, then what only the
+hook event says is recorded.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from holdfast.stores.base import Lineage
 
 @dataclass(frozen=True, slots=True)
 class RecordedHook:
-    """A letter that was understood and kept."""
+    """A hook event that was parsed and recorded."""
 
     hook_event: HookEvent
     session: Session
 
 
 def receive(engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]) -> bytes:
-    """Keep what a letter says and give the harness its answer, empty if there is none."""
+    """Record a hook event and return the reply for the harness, empty if there is none."""
     return receive_if_settled(engine, envelope, payload, in_time) or b""
 
 
 def receive_if_settled(
     engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
 ) -> bytes | None:
-    """The same; None if the answer depends on a record that the transcript will show in a moment."""
+    """Receive a hook event; None if the reply depends on a record that the transcript will soon show."""
     listened = listen(engine, envelope, payload, in_time)
     if listened is None or listened.hook_event.ask is Ask.NOTHING:
         return b""
@@ -53,15 +53,15 @@ def receive_if_settled(
     brief = brief or prompt_memories.fitting(
         engine, hook_event, session, lambda text: harness.answer_size(text) <= harness.answer_limit
     )
-    room = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
+    space = harness.answer_limit - harness.answer_size(f"{brief}\n\n")
     warning = pressure_warning.warn(
-        engine, hook_event, session, envelope.at, lambda text: harness.answer_size(text) <= room
+        engine, hook_event, session, envelope.at, lambda text: harness.answer_size(text) <= space
     )
     return harness.render_reply(hook_event, "\n\n".join(filter(None, (brief, warning))))
 
 
 def _takes_brief(hook_event: HookEvent, harness: Harness) -> bool:
-    """Whether a brief may be given now; at any other moment none that is owed counts as given."""
+    """Whether this hook event can carry a brief; otherwise a brief that is due stays due."""
     if harness.stores_injected_text:
         return hook_event.ask is not Ask.STOP
     return hook_event.ask in (Ask.START, Ask.REQUEST, Ask.COMPACTION)
@@ -70,9 +70,9 @@ def _takes_brief(hook_event: HookEvent, harness: Harness) -> bool:
 def listen(
     engine: Engine, envelope: Envelope, payload: bytes, in_time: Callable[[], bool]
 ) -> RecordedHook | None:
-    """Keep what a letter says; None if it says nothing that is ours to keep.
+    """Record a hook event; None if there is nothing in it to record.
 
-    Raises ProtectionUnreadable where it cannot be known what may be kept.
+    Raises ProtectionUnreadable if the settings that say what may be stored cannot be read.
     """
     harness = engine.harness(envelope.harness)
     hook_event = harness.parse_hook(payload, envelope)
@@ -80,26 +80,26 @@ def listen(
         with engine.store.writing():
             engine.store.count_skipped(f"hook event: {hook_event.reason}", 1)
         return None
-    found = projects.resolve(engine.store, hook_event.cwd)
-    project = found.project
+    resolution = projects.resolve(engine.store, hook_event.cwd)
+    project = resolution.project
     config = engine.config(project)
     if engine.owns(project) or not config.continuity.enabled or excluded(config, project.normalized):
         return None
-    projects.keep_up(engine.store, found, engine.clock())
+    projects.keep_up(engine.store, resolution, engine.clock())
     transcript = find(hook_event.transcript, harness.transcript_roots(engine.user_home, envelope.environment))
-    known = None
+    session_read = None
     if isinstance(transcript, Readable):
-        known = read_on(engine, hook_event.session, harness.name, project, transcript.path, in_time)
-    told = _told(hook_event, transcript, known or engine.store.session(hook_event.session))
+        session_read = read_on(engine, hook_event.session, harness.name, project, transcript.path, in_time)
+    content = _content(hook_event, transcript, session_read or engine.store.session(hook_event.session))
     arrival = Arrival(
         session=hook_event.session,
         harness=harness.name,
         project=project,
-        events=told.events,
-        waiting=told.waiting,
+        events=content.events,
+        waiting=content.waiting,
         process=envelope.process,
         transcript="" if isinstance(transcript, Refused) else hook_event.transcript,
-        git=_seen(project, hook_event),
+        git=_git_state(project, hook_event),
         auto=harness.auto_compact(engine.user_home, envelope.environment),
     )
     session = _related(engine, record(engine, arrival), hook_event)
@@ -110,36 +110,35 @@ def listen(
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Content:
     events: tuple[Event, ...]
     waiting: tuple[Prompt, ...]
 
 
-def _told(hook_event: HookEvent, transcript: TranscriptAccess, known: Session | None) -> _Told:
-    """What to take from the letter itself, given what the transcript can and cannot show.
+def _content(hook_event: HookEvent, transcript: TranscriptAccess, session: Session | None) -> _Content:
+    """What to take from the hook event itself, given what the transcript can show.
 
-    A harness may create its transcript only after the first prompt's hook has returned, so a missing one is
-    given until the next letter to show a prompt; where there is none to open, the letter's word is taken at
-    once.
+    A harness may create its transcript only after the first prompt's hook has returned, so a missing one has
+    until the next hook event to show a prompt. If there is none to open, the hook event is used at once.
     """
     waiting = tuple(event for event in hook_event.stand_ins if isinstance(event, Prompt))
     others = tuple(event for event in hook_event.stand_ins if not isinstance(event, Prompt))
-    overdue = known.waiting if known else ()
+    overdue = session.waiting if session else ()
     over = any(isinstance(event, SessionEnded) for event in hook_event.events)
     match transcript:
         case Readable():
-            return _Told((*(overdue if over else ()), *hook_event.events), waiting)
+            return _Content((*(overdue if over else ()), *hook_event.events), waiting)
         case Missing():
-            return _Told((*overdue, *others, *hook_event.events), waiting)
+            return _Content((*overdue, *others, *hook_event.events), waiting)
         case Refused():
-            return _Told((*overdue, *hook_event.stand_ins, *hook_event.events), ())
+            return _Content((*overdue, *hook_event.stand_ins, *hook_event.events), ())
 
 
-def _seen(project: Project, hook_event: HookEvent) -> GitState | None:
-    """Git as the session leaves it: looked at when a turn or a window ends, not while someone waits to begin.
+def _git_state(project: Project, hook_event: HookEvent) -> GitState | None:
+    """The git state that the session leaves: read when a turn or a window ends, not while the user waits.
 
-    At a start it is not the session's doing yet, and must hide no difference. Which files are dirty takes a
-    look at each of them, so that is asked only when a checkpoint is about to be taken.
+    At a start it is not the session's work yet, and would hide differences. Finding dirty files has to check
+    each file, so that is done only when a checkpoint is about to be taken.
     """
     if hook_event.ask in (Ask.START, Ask.PROMPT, Ask.REQUEST, Ask.TOOLS):
         return None
@@ -148,9 +147,9 @@ def _seen(project: Project, hook_event: HookEvent) -> GitState | None:
 
 
 def _related(engine: Engine, session: Session, hook_event: HookEvent) -> Session:
-    """The session, with its lineage kept where a letter or shared records tell it."""
+    """The session, with its lineage stored if a hook event or shared records show it."""
     forked = session.unanswered is Source.FORK
-    # A harness that does not tell a fork from a resumed session may still say so in its transcript.
+    # A harness whose hooks do not distinguish forks from resumed sessions may do so in its transcript.
     if not (hook_event.previous or forked or hook_event.source is Source.RESUME):
         return session
     if engine.store.lineage(session.key) is not None:
@@ -170,13 +169,13 @@ def _related(engine: Engine, session: Session, hook_event: HookEvent) -> Session
 
 
 def _pointed_to(engine: Engine, session: Session) -> str:
-    """The session in whose transcript the beginning of this one stands, as its own transcript says."""
+    """The session whose transcript has the beginning of this one, as its own transcript says."""
     harness = engine.harness(session.harness)
     earlier = harness.earlier_transcripts(Path(session.transcript)) if session.transcript else ()
     return harness.session_of(earlier[-1]) if earlier else ""
 
 
 def _sharing(engine: Engine, session: Session) -> str:
-    """The session that holds records of this one."""
+    """The session that shares records with this one."""
     shared = engine.store.sessions_sharing_records(session.key)
     return shared[0] if shared else ""

@@ -1,7 +1,7 @@
-"""Remote: what a letter that came over HTTP may say.
+"""Remote hook event: what a hook event over HTTP may contain.
 
-Whoever sends it may be anybody with the token, on another machine perhaps: a session is named by its id, and
-the path of a transcript counts only if it is that which a hook on this machine told of the same session.
+The sender may be anyone with the token, perhaps on another machine. So a session is named by its id, and a
+transcript's path counts only if a hook on this machine reported it for the same session.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PATHS: Final = ("transcript_path", "transcriptPath", "agent_transcript_path")
 
 
 def as_from_afar(engine: Engine, event: str, raw: bytes) -> bytes | None:
-    """The letter with its event named and no path that is not known; None if it is no JSON object."""
+    """The hook event with its event's name and only known paths; None if it is not a JSON object."""
     try:
         fields = msgspec.json.decode(raw, type=dict[str, object])
     except (msgspec.DecodeError, RecursionError):
@@ -27,6 +27,10 @@ def as_from_afar(engine: Engine, event: str, raw: bytes) -> bytes | None:
         fields[_EVENT[0]] = event
     key = next((str(fields[name]) for name in _KEYS if fields.get(name)), "")
     session = engine.store.session(key) if key else None
-    told = session.transcript if session else ""
-    kept = {name: value for name, value in fields.items() if name not in _PATHS or (told and value == told)}
-    return msgspec.json.encode(kept)
+    known_path = session.transcript if session else ""
+    allowed = {
+        name: value
+        for name, value in fields.items()
+        if name not in _PATHS or (known_path and value == known_path)
+    }
+    return msgspec.json.encode(allowed)

@@ -1,9 +1,9 @@
-"""Index: what sessions said and what was written down of them, made findable.
+"""Index: makes the texts and checkpoints of sessions searchable.
 
-A checkpoint is findable from the moment it is taken. What a live session says is indexed in the background
-from the events that are kept, or from the log where that is ours, some time after it was said, at the latest
-when somebody recalls; what an old one said, by `engine.recording.importing`. What
-a passage is, `core.memory.passages` says, and how it is found, `engine.memory.recall`.
+A checkpoint is searchable from the moment it is taken. The conversation of a live session is indexed in the
+background, from its stored events or its agent log, some time later, at the latest when a recall asks.
+`engine.recording.importing` indexes old sessions, `core.memory.passages` defines a passage, and
+`engine.memory.recall` searches.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Document
 
 SETTLED_MS: Final = 30_000
-"""How long a session's words wait for more of them: a passage that grows is written anew each time."""
+"""How long a session's texts wait for more: a passage that grows is rewritten each time."""
 LOOKED_AT: Final = 200
 EVENTS_AT_ONCE: Final = 300
 VECTORS_AT_ONCE: Final = 64
-"""What one step takes on at most: a letter that comes meanwhile waits for some tens of milliseconds."""
+"""The most events of one step: a hook event that arrives meanwhile waits for some tens of milliseconds."""
 BACKLOG: Final = 256
 
 
 def index(engine: Engine) -> bool:
-    """Take one step: index what one session said since; whether there may be another to take at once."""
+    """Index the new texts of one session; returns whether another step may be due at once."""
     waiting = engine.store.unindexed(engine.clock() - SETTLED_MS, LOOKED_AT)
     key = next((key for key in waiting if not _is_stopped(engine, key)), None)
     if key is not None:
@@ -49,9 +49,9 @@ def _is_stopped(engine: Engine, key: str) -> bool:
 
 
 def embed_backlog(engine: Engine) -> bool:
-    """Take one step: give documents their vectors, if more wait for one than a recall would see to by itself.
+    """Embed some documents, if more wait than a recall would embed by itself.
 
-    Whether there may be another to take at once. Where few wait, the embedder need not be loaded.
+    Returns whether another step may be due at once. Where few wait, the embedder is not loaded.
     """
     if len(engine.store.without_vector(BACKLOG + 1)) <= BACKLOG:
         return False
@@ -60,7 +60,7 @@ def embed_backlog(engine: Engine) -> bool:
 
 
 def findable(checkpoint: Checkpoint) -> Document:
-    """A checkpoint as it is found; somebody's own words are kept for longer than what was seen by rule."""
+    """A checkpoint as a document. Digests in someone's own words are kept longer than rule-based ones."""
     words = checkpoint.trigger in (Trigger.AGENT, Trigger.EXPLICIT) and bool(checkpoint.words)
     return Document(
         id=checkpoint.id,
@@ -74,9 +74,9 @@ def findable(checkpoint: Checkpoint) -> Document:
 
 
 def document_of(passage: Passage, session: str, project: Project, place: int) -> Document:
-    """A passage as it is found: the same words in one project are one document, whoever repeats them.
+    """A passage as a document. The same words in one project are one document, whichever session has them.
 
-    A fork begins with a copy of what its parent said.
+    This matters because a fork begins with a copy of its parent's conversation.
     """
     print_of = blake2s(f"{project.project_id}\0{passage.text}".encode("utf-8", "replace"), digest_size=16)
     return Document(
@@ -96,26 +96,26 @@ def _source(session: str) -> str:
 
 
 class _Reached(msgspec.Struct, frozen=True, array_like=True):
-    """From where on a session is to be indexed: the record to begin with, and the place of its passage."""
+    """Where to go on indexing a session: the record to begin with, and the place of its passage."""
 
     record: str = ""
     place: int = 0
 
 
 def _index(engine: Engine, key: str) -> None:
-    """The session's last passage may have grown: it is written anew, with those that follow it."""
+    """Index a session from its last passage on, which may have grown and is rewritten."""
     store, source = engine.store, f"index/{key}"
     with store.writing():
         session = store.session(key)
         reached = _reached(store.cursor(source))
         since = _since(engine, session, reached.record) if session else _Since([], "", full=False)
         if session is not None:
-            told = _passages(engine, session, since.events)
+            passages_read = _passages(engine, session, since.events)
             store.drop_records(key, reached.place)
             mark = engine.redactor(session.project).mark
-            for place, passage in enumerate(told, reached.place):
+            for place, passage in enumerate(passages_read, reached.place):
                 store.add_document(document_of(passage, key, session.project, place), mark)
-            reached = _after(reached, since, told)
+            reached = _after(reached, since, passages_read)
             store.put_cursor(source, msgspec.json.encode(reached).decode())
         if not since.full:
             store.mark_indexed(key)
@@ -123,7 +123,7 @@ def _index(engine: Engine, key: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Since:
-    """What a session told from a record on, the last record of it, and whether there may be more."""
+    """The events of a session from a record on, the last record, and whether there may be more."""
 
     events: list[Event]
     last: str
@@ -131,31 +131,33 @@ class _Since:
 
 
 def _since(engine: Engine, session: Session, record: str) -> _Since:
-    """From the events that are kept of it, or where its log is kept here, from what its records tell."""
+    """Read a session's events from the store, or derive them from its agent log if it has one."""
     if session.harness != OWN:
         events = engine.store.events_from(session.key, record, EVENTS_AT_ONCE)
         return _Since(events, events[-1].record if events else "", len(events) == EVENTS_AT_ONCE)
-    # A record may tell several things, each under its own name: the record's, and the place in it.
-    kept = engine.store.log_from(session.key, record.partition("/")[0], EVENTS_AT_ONCE)
+    # One record may give several events, each named after the record and its place in it.
+    records = engine.store.log_from(session.key, record.partition("/")[0], EVENTS_AT_ONCE)
     reader = harnesses.log_reader()
-    told = [event for each in kept for event in reader.events_of(session.key, each)]
-    return _Since(told, kept[-1].id if kept else "", len(kept) == EVENTS_AT_ONCE)
+    log_events = [event for each in records for event in reader.events_of(session.key, each)]
+    return _Since(log_events, records[-1].id if records else "", len(records) == EVENTS_AT_ONCE)
 
 
 def _passages(engine: Engine, session: Session, events: list[Event]) -> list[Passage]:
-    """What was said, redacted as it would be now; a digest is findable as its checkpoint is."""
+    """The passages, redacted by the present rules. Digests are left out: their checkpoints are searchable."""
     redact = engine.redactor(session.project).of_session(session.key)
-    told = [map_text(event, redact) for event in trimmed(events)]
-    return [each for each in passages(told, session.project.root) if each.kind is PassageKind.RECORD]
+    redacted_events = [map_text(event, redact) for event in trimmed(events)]
+    return [
+        each for each in passages(redacted_events, session.project.root) if each.kind is PassageKind.RECORD
+    ]
 
 
-def _after(reached: _Reached, since: _Since, told: list[Passage]) -> _Reached:
-    """Where to begin the next time: with the last passage at whose beginning somebody speaks."""
-    begins = [place for place, passage in enumerate(told) if passage.begins]
+def _after(reached: _Reached, since: _Since, passages_read: list[Passage]) -> _Reached:
+    """Where to begin the next time: at the last passage that opens a turn."""
+    begins = [place for place, passage in enumerate(passages_read) if passage.begins]
     if begins and (begins[-1] or not since.full):
-        return _Reached(told[begins[-1]].begins, reached.place + begins[-1])
-    # Nobody spoke among so many events; some of them would otherwise be read again for ever.
-    return _Reached(since.last, reached.place + len(told)) if since.full else reached
+        return _Reached(passages_read[begins[-1]].begins, reached.place + begins[-1])
+    # No passage in so many events: move on, or some of them would be read again for ever.
+    return _Reached(since.last, reached.place + len(passages_read)) if since.full else reached
 
 
 def _reached(cursor: str) -> _Reached:

@@ -1,7 +1,7 @@
-"""File index: a project's memory files, made findable section by section where they are.
+"""Memory files: makes a project's memory files searchable, section by section, without changing them.
 
-Files are looked at by size and time, and read again only when they changed; a section that stayed as it was
-keeps its document. What came with the clone says so: anybody may have written it. Nothing is written to them.
+Files are checked by size and time, and read again only when they changed; an unchanged section keeps its
+document. Files that came with the clone are labelled, because anyone may have written them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from holdfast.stores.base import EVERYWHERE, Document, Store
 
 KIND: Final = "file"
 SECTIONS_MOST: Final = 400
-"""So many sections of one file are made findable."""
+"""The most sections of one file that are indexed."""
 
 
 class _File(msgspec.Struct, frozen=True, array_like=True):
-    """A file as it was when it was read last, and what was made of it."""
+    """A file as it was when it was last read, and the documents made from it."""
 
     modified_ns: int
     size: int
@@ -39,10 +39,10 @@ class _File(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Seen(msgspec.Struct, frozen=True):
-    """What was seen last, by a print of each file's path: this is kept, and a name may be a secret."""
+    """The files of the last check, by a hash of their paths: this is stored, and a name may be a secret."""
 
     index_ns: int = 0
-    """When git's own index was written, which says what came with the clone."""
+    """When git's own index was written; it says which files came with the clone."""
     files: dict[str, _File] = msgspec.field(default_factory=dict[str, _File])
 
 
@@ -56,35 +56,35 @@ class _Look:
 
 
 def refresh(engine: Engine, project: Project) -> int:
-    """Bring the project's memory files up to date in the index; how many of them had changed.
+    """Bring the project's memory files up to date in the index; returns how many had changed.
 
-    Quick where none did, for it is asked before every recall.
+    Every recall calls it, so it is quick where none did.
     """
     if engine.is_stopped(project):
         return 0
     source = f"files/{project.worktree_id}"
     cursor = engine.store.cursor(source)
-    seen = _seen(engine.store, cursor)
-    look = _look(project, seen)
-    changed = [name for name in look.states if not _is_as_seen(name, look, seen)]
-    gone = seen.files.keys() - look.states.keys()
-    if not changed and not gone and look.index_ns == seen.index_ns:
+    last = _seen(engine.store, cursor)
+    look = _look(project, last)
+    changed = [name for name in look.states if not _is_as_seen(name, look, last)]
+    deleted = last.files.keys() - look.states.keys()
+    if not changed and not deleted and look.index_ns == last.index_ns:
         return 0
     redactor = engine.redactor(project)
     read = {name: _documents(project, look, name, redactor) for name in changed}
     with engine.store.writing():
         if engine.store.cursor(source) != cursor:
-            return 0  # Somebody else is at it.
-        for name in (*gone, *changed):
-            _replace(engine.store, seen.files.get(name), read.get(name, ()), redactor.mark)
-        kept = {name: each for name, each in seen.files.items() if name in look.states}
-        now = _Seen(look.index_ns, kept | {name: _file(look, name, read[name]) for name in changed})
+            return 0  # Another process is doing it.
+        for name in (*deleted, *changed):
+            _replace(engine.store, last.files.get(name), read.get(name, ()), redactor.mark)
+        remaining = {name: each for name, each in last.files.items() if name in look.states}
+        now = _Seen(look.index_ns, remaining | {name: _file(look, name, read[name]) for name in changed})
         engine.store.put_cursor(source, msgspec.json.encode(now).decode())
-    return len(changed) + len(gone)
+    return len(changed) + len(deleted)
 
 
 def _replace(store: Store, before: _File | None, after: Iterable[Document], redactor: str) -> None:
-    """What a section says may have stayed as it was: then its document stays too, with its vector."""
+    """Replace a file's documents; those of unchanged sections stay, with their vectors."""
     old = set(before.documents) if before else set[str]()
     new = {document.id: document for document in after}
     for id in old - new.keys():
@@ -99,8 +99,8 @@ def _file(look: _Look, name: str, documents: Iterable[Document]) -> _File:
     return _File(state.modified_ns, state.size, name in look.cloned, ids)
 
 
-def _is_as_seen(name: str, look: _Look, seen: _Seen) -> bool:
-    state, before = look.states[name], seen.files.get(name)
+def _is_as_seen(name: str, look: _Look, last: _Seen) -> bool:
+    state, before = look.states[name], last.files.get(name)
     now = (state.modified_ns, state.size, name in look.cloned)
     return before is not None and (before.modified_ns, before.size, before.cloned) == now
 
@@ -108,15 +108,15 @@ def _is_as_seen(name: str, look: _Look, seen: _Seen) -> bool:
 # ---------------------------------------------------------------- looking
 
 
-def _look(project: Project, seen: _Seen) -> _Look:
+def _look(project: Project, last: _Seen) -> _Look:
     states = {_print_of(state.path): state for state in memory_files.found(Path(project.root))}
     place = git.find(project.root) if states else None
     if place is None or place.repository is None:
         return _Look(states, frozenset(), 0)
     index_ns = _modified_ns(place.repository.git_dir / "index")
-    if index_ns == seen.index_ns and states.keys() <= seen.files.keys():
+    if index_ns == last.index_ns and states.keys() <= last.files.keys():
         # The index of a large repository takes a while to read.
-        return _Look(states, frozenset(name for name in states if seen.files[name].cloned), index_ns)
+        return _Look(states, frozenset(name for name in states if last.files[name].cloned), index_ns)
     paths = {state.path: name for name, state in states.items()}
     tracked = git.tracked(place.repository, lambda file: file.name in paths, len(paths))
     return _Look(states, frozenset(paths[path] for path in tracked), index_ns)
@@ -130,13 +130,13 @@ def _modified_ns(path: Path) -> int:
 
 
 def _seen(store: Store, cursor: str) -> _Seen:
-    """What was seen last; nothing, if what was made of it has been forgotten."""
+    """The result of the last check; empty if its documents have been forgotten."""
     try:
-        seen = msgspec.json.decode(cursor, type=_Seen)
+        last = msgspec.json.decode(cursor, type=_Seen)
     except ValueError:
         return _Seen()
-    made = [file.documents[0] for file in seen.files.values() if file.documents]
-    return seen if all(store.documents_beginning(id, EVERYWHERE, 1) for id in made[:1]) else _Seen()
+    documents = [file.documents[0] for file in last.files.values() if file.documents]
+    return last if all(store.documents_beginning(id, EVERYWHERE, 1) for id in documents[:1]) else _Seen()
 
 
 # ---------------------------------------------------------------- reading
@@ -152,12 +152,12 @@ def _sections(project: Project, state: State, text: str, *, cloned: bool) -> Ite
     for place, section in enumerate(sections(text)[:SECTIONS_MOST]):
         source = " › ".join((state.path, *section.headings))
         source = from_repository(source) if cloned else source
-        told = "\n".join((*section.headings[-1:], section.text))
+        section_text = "\n".join((*section.headings[-1:], section.text))
         yield Document(
-            id=_print_of(f"{project.worktree_id}\0{source}\0{place}\0{told}"),
+            id=_print_of(f"{project.worktree_id}\0{source}\0{place}\0{section_text}"),
             kind=KIND,
             project_id=project.project_id,
-            text=told,
+            text=section_text,
             at=memory_files.written_at(state),
             place=place,
             source=source,

@@ -1,6 +1,6 @@
-"""Scope: where a project's texts are looked for, and which of them an id names.
+"""Scope: which texts a search from a project covers, and which of them an id names.
 
-A project sees its own texts, those of the worktree at hand, and those of the user; all others only if asked.
+A project sees its own texts, those of the current worktree, and the user's; all others only on request.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from holdfast.errors import HoldfastError
 from holdfast.stores.base import EVERYWHERE, Document, Within
 
 USER: Final = ""
-"""The project id of what holds in every project."""
+"""The project id of memories that apply to every project."""
 SHORTEST_PREFIX: Final = 6
 
 
 def within(project: Project, *, all_projects: bool = False) -> Within:
-    """All that can be seen from this project."""
+    """The texts that can be seen from this project."""
     return EVERYWHERE if all_projects else Within((project.project_id, USER), project.worktree_id)
 
 
 def named(engine: Engine, id: str, where: Within) -> Document | None:
-    """The document of that id, or the only one whose id begins so; None if there is none.
+    """The document with that id, or the only one whose id begins with it; None if there is none.
 
-    Raises HoldfastError where it could be any of several.
+    Raises HoldfastError if several match.
     """
-    found = engine.store.documents_beginning(id, where, 2) if id else []
-    if any(document.id == id for document in found):
-        return next(document for document in found if document.id == id)
-    if not found or len(id) < SHORTEST_PREFIX:
+    documents = engine.store.documents_beginning(id, where, 2) if id else []
+    if any(document.id == id for document in documents):
+        return next(document for document in documents if document.id == id)
+    if not documents or len(id) < SHORTEST_PREFIX:
         return None
-    if len(found) > 1:
+    if len(documents) > 1:
         raise HoldfastError(f"several ids begin with `{id}`", "write a few more of its characters")
-    return found[0]
+    return documents[0]

@@ -1,7 +1,7 @@
-"""Vectors: each document is given one when someone looks for what texts mean, not when it is kept.
+"""Vectors: documents are embedded when a search by meaning needs them, not when they are stored.
 
-They are derived, and loading what derives them takes longer than a hook may take. So whoever recalls gives
-the newest documents theirs first, and whoever brings in many gives all of them theirs at once.
+Loading the embedder takes longer than a hook may take. So a recall embeds the newest documents first, and an
+import embeds all of its own at once.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from holdfast.engine.engine import Engine
 from holdfast.models.base import Embedder
 
 MODEL: Final = "embedder"
-"""The fact that says whose vectors the store holds: those of two models cannot be compared."""
+"""The fact that says which model made the store's vectors: those of two models cannot be compared."""
 
 
 def catch_up(engine: Engine, embedder: Embedder, most: int) -> int:
-    """Give documents that have none their vectors, at most so many of them; how many were given."""
+    """Embed at most so many documents that have no vector; returns how many were embedded."""
     store = engine.store
     if store.fact(MODEL) == embedder.name and not store.without_vector(1):
         return 0
-    # What is read inside is what the vector is for, whoever else writes.
+    # Read inside the transaction, so that the vector belongs to this text even if another process writes.
     with store.writing():
         if store.fact(MODEL) != embedder.name:
             store.drop_vectors()

@@ -1,4 +1,4 @@
-"""Presence: who holds a home, and what waits there. For commands that must be quick, so it imports little."""
+"""Home: which daemon holds a home, and what waits in its spool. It imports little, for quick commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.engine.liveness.processes import alive
 
 PROC: Final = Path("/proc")
 CHECK_STORE: Final = Path("run", "check-store")
-"""This file in the home has the next daemon read the whole store before it uses it."""
+"""If the home has this file, the next daemon checks the whole store before it uses it."""
 
 
 def lock_holder(home: Path) -> int:
@@ -20,12 +20,12 @@ def lock_holder(home: Path) -> int:
         pid = int(lock.read_text(encoding="ascii")) if is_plain_file(lock) else 0
     except (OSError, ValueError):
         return 0
-    # The file outlives its daemon, and a pid is used again.
+    # The file outlives its daemon, and pids are reused.
     return pid if alive(pid, 0) and runs_daemon(pid) else 0
 
 
 def runs_daemon(pid: int) -> bool:
-    """Whether the process is one of our daemons; taken for one where its command line cannot be seen."""
+    """Whether the process is a Holdfast daemon; assumed if its command line cannot be seen."""
     if not PROC.is_dir():
         return True
     try:
@@ -35,17 +35,17 @@ def runs_daemon(pid: int) -> bool:
 
 
 def spooled(home: Path) -> int:
-    """How many letters wait in the spool."""
+    """How many hook events wait in the spool."""
     return sum(1 for _ in (home / "spool").glob("*.letter"))
 
 
 def rejected(home: Path) -> int:
-    """How many letters could not be read or taken in since somebody began to count."""
+    """How many hook events could not be read or recorded since the count was last reset."""
     return count(home, "unreadable")
 
 
 def count(home: Path, name: str) -> int:
-    """A number that hooks keep beside their letters."""
+    """A counter that hooks keep in the spool."""
     path = home / "spool" / name
     try:
         return int(path.read_text(encoding="ascii")) if is_plain_file(path) else 0
@@ -62,7 +62,7 @@ def is_plain_file(path: Path) -> bool:
 
 
 def have_store_checked(home: Path) -> None:
-    """Have the next daemon read the whole store before it uses it, and set it aside if it is damaged."""
+    """Have the next daemon check the whole store before it uses it, and set it aside if it is damaged."""
     mark = home / CHECK_STORE
     mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     mark.touch(0o600)

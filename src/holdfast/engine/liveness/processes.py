@@ -1,8 +1,8 @@
-"""Processes: whether the one that a session lived in is still the same and still alive.
+"""Processes: whether a session's process is still the same one and still alive.
 
-A pid alone says little, because it is used again; a pid and when it started name one process. Nothing here
+A pid alone says little, because pids are reused; a pid and its start name one process. Nothing here
 ends a process or waits for it. The start is a number to compare, not a time: clock ticks since boot where
-there is `/proc`, seconds elsewhere, 0 where it cannot be told.
+there is `/proc`, seconds elsewhere, 0 where it is unknown.
 """
 
 import calendar
@@ -31,8 +31,8 @@ class Sighting:
 
 def start_of(pid: int) -> int:
     """The number that tells this process from a later one with the same pid; 0 when unknown."""
-    seen = _seen(pid) if pid > 0 else None
-    return seen.start if seen is not None else 0
+    sighting = _seen(pid) if pid > 0 else None
+    return sighting.start if sighting is not None else 0
 
 
 def alive(pid: int, start: int) -> bool:
@@ -43,14 +43,14 @@ def alive(pid: int, start: int) -> bool:
     """
     if pid <= 0 or not _exists(pid):
         return False
-    seen = _seen(pid)
-    if seen is None:
+    sighting = _seen(pid)
+    if sighting is None:
         return True
-    return seen.state not in _DEAD and (0 in (start, seen.start) or seen.start == start)
+    return sighting.state not in _DEAD and (0 in (start, sighting.start) or sighting.start == start)
 
 
 def command_of(pid: int) -> tuple[str, ...]:
-    """The words that the process was started with; none where they cannot be seen."""
+    """The command line of the process; empty where it cannot be seen."""
     try:
         words = (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
@@ -59,11 +59,11 @@ def command_of(pid: int) -> tuple[str, ...]:
 
 
 def above(pid: int) -> tuple[int, ...]:
-    """The process that started this one, and those above it, the nearest first, as far as they are seen."""
-    found: list[int] = []
-    while len(found) < _GENERATIONS and (pid := _parent_of(pid)) > 1:
-        found.append(pid)
-    return tuple(found)
+    """The ancestors of the process, the nearest first, as far as the system shows them."""
+    ancestors: list[int] = []
+    while len(ancestors) < _GENERATIONS and (pid := _parent_of(pid)) > 1:
+        ancestors.append(pid)
+    return tuple(ancestors)
 
 
 def _parent_of(pid: int) -> int:

@@ -1,7 +1,7 @@
-"""Lives: whether the harness of a session is still there, and what that says about the session.
+"""Sessions: whether a session's harness still runs, and what that says about the session.
 
-Most sessions have a process of their own, which ends with them. Some harnesses keep one for all sessions: it
-outlives each of them, and says nothing about whether anybody is still at work in one.
+Most sessions have a process of their own, which ends with them. Some harnesses have one process for all
+sessions: it outlives each of them, and does not show which of them is live.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class Liveness(Enum):
     OWN = auto()
     """It lives, and is this session's own."""
     SHARED = auto()
-    """It lives, and is at home to other sessions as well."""
+    """It lives, and serves other sessions as well."""
 
 
 def life_of(engine: Engine, session: Session) -> Liveness:
-    """What the session's process is up to."""
+    """Whether the session's process lives."""
     process = session.process
     if process is None:
         return Liveness.UNKNOWN

@@ -1,4 +1,4 @@
-"""Audit of memories: those that a person may want to look at again, held against the project's files."""
+"""Audit of memories: finds doubtful ones, for instance by comparing them with the project's files."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ READ_MOST: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """How many memories were looked at, and those in doubt, each beside its doubt."""
+    """How many memories were checked, and the doubtful ones, each with its doubt."""
 
     looked_at: int
     found: tuple[tuple[ReviewReason, Memory], ...]
 
 
 def audit(engine: Engine, project: Project, *, all_projects: bool = False) -> Audited:
-    """What is doubtful about the memories that can be seen from the project."""
-    known = memories(engine, project, all_projects=all_projects, limit=READ_MOST)
-    by_id = {memory.id: memory for memory in known}
-    # Of another project's files nothing is known here.
-    own = (memory for memory in known if memory.project_id == project.project_id)
-    gone = _gone(project, {path for memory in own for path in files_named(memory.text)})
-    found = doubts(known, gone, engine.clock())
-    return Audited(len(known), tuple((doubt, by_id[doubt.id]) for doubt in found))
+    """Check the memories that can be seen from the project."""
+    all_memories = memories(engine, project, all_projects=all_projects, limit=READ_MOST)
+    by_id = {memory.id: memory for memory in all_memories}
+    # Another project's files cannot be checked from here.
+    own = (memory for memory in all_memories if memory.project_id == project.project_id)
+    missing = _missing(project, {path for memory in own for path in files_named(memory.text)})
+    doubtful = doubts(all_memories, missing, engine.clock())
+    return Audited(len(all_memories), tuple((doubt, by_id[doubt.id]) for doubt in doubtful))
 
 
-def _gone(project: Project, paths: Iterable[str]) -> frozenset[str]:
-    """Those that are no file below the project's root, nor the end of the path of one that git knows."""
+def _missing(project: Project, paths: Iterable[str]) -> frozenset[str]:
+    """The paths that are no file below the project's root, and no suffix of a tracked file's path."""
     missing = {state.path for state in file_states(project.root, paths) if not state.exists}
     place = git.find(project.root) if missing else None
     if place is None or place.repository is None:
         return frozenset(missing)
     ends = tuple(f"/{path}" for path in missing)
-    known = git.tracked(place.repository, lambda file: f"/{file.name}".endswith(ends), READ_MOST)
-    there = {path for path in missing if any(f"/{name}".endswith(f"/{path}") for name in known)}
+    tracked = git.tracked(place.repository, lambda file: f"/{file.name}".endswith(ends), READ_MOST)
+    there = {path for path in missing if any(f"/{name}".endswith(f"/{path}") for name in tracked)}
     return frozenset(missing - there)

@@ -1,8 +1,7 @@
-"""Recall: what was said before, found by its words and by what it means, and put in order.
+"""Recall: searches earlier sessions, memories and files by words and by meaning, and ranks the results.
 
-Looking is the store's work, and `core.memory.ranking` decides what comes first; docs/decisions/0007-recall.md
-says why. Where there is no embedder, words alone are looked for. What is found is data: it is defanged and
-fenced where it is shown.
+The store searches, and `core.memory.ranking` decides the order; docs/decisions/0007-recall.md says why.
+Without an embedder, only words are searched. Results are data: they are defanged and fenced where shown.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from holdfast.stores.base import Document, Hit, Within
 
 CHECKPOINT: Final = "checkpoint"
 RECORD: Final = "record"
-"""The kind whose texts follow each other in a session, so that one can speak for that beside it."""
+"""The kind whose texts follow each other in a session, so that a match also supports its neighbours."""
 VECTORS_AT_ONCE: Final = 256
-"""So many documents without a vector are given one while someone waits."""
+"""How many documents are embedded while the user waits."""
 STEPS_AT_ONCE: Final = 3
-"""So many sessions, or stretches of one, are indexed while someone waits."""
+"""How many indexing steps are taken while the user waits."""
 COMPARED_CHARS: Final = 2_000
-"""So much of a text is compared word by word."""
+"""How much of a text is compared word by word."""
 LIMIT_MOST: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked for, and where."""
+    """What to search for, and where."""
 
     text: str
     limit: int = 10
@@ -51,47 +50,47 @@ class Query:
     """`memory`, `file`, `checkpoint`, `digest`, `record`; empty for all of them."""
     since: int = 0
     all_projects: bool = False
-    """Only ever set by a person."""
+    """Only ever set by the user."""
     include_superseded: bool = False
     each_alone: bool = False
-    """Whether no text speaks for one beside it: for what is given unasked."""
+    """Whether matches do not support their neighbours: for texts that are given unasked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A text that was found; as it was said, for whoever shows it to make harmless."""
+    """A text that matches a query, unchanged: the code that shows it must defang it."""
 
     id: str
     kind: str
     score: float
-    """What it is worth for this query: 1 is all that a text could say by itself."""
+    """How well it matches the query: 1 is the most that a text can reach by itself."""
     text: str
     at: int
     source: str
-    """Where it comes from, for a person."""
+    """Where it comes from, in words for the user."""
     session: str = ""
     worded: bool = True
-    """Whether it, or what stands beside it, says any of the words that were asked for."""
+    """Whether it, or a neighbour, has any word of the query."""
 
 
 def recall(engine: Engine, project: Project, query: Query) -> list[Finding]:
-    """What fits the query, the best first; that a memory was found is counted."""
+    """The texts that match a query, the best first. Each memory among them is counted as recalled."""
     with contextlib.suppress(StoreLocked):
         _index_some(engine)
-    found = look_up(engine, project, query)
-    told = [finding.id for finding in found if finding.kind == MEMORY]
-    # That it cannot be counted just now is no reason to give nothing.
+    findings = look_up(engine, project, query)
+    memory_ids = [finding.id for finding in findings if finding.kind == MEMORY]
+    # A failure to count must not lose the results.
     with contextlib.suppress(StoreLocked):
-        if told:
+        if memory_ids:
             with engine.store.writing():
-                engine.store.count_found(told, engine.clock())
-    return found
+                engine.store.count_found(memory_ids, engine.clock())
+    return findings
 
 
 def expand(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> Finding | None:
-    """The whole text of that id, or of the only one that begins so; None if there is none here.
+    """The whole text with that id, or with the only id that begins with it; None if there is none here.
 
-    Raises HoldfastError where it could be any of several.
+    Raises HoldfastError if several match.
     """
     document = named(engine, id, within(project, all_projects=all_projects))
     if document is None:
@@ -100,7 +99,7 @@ def expand(engine: Engine, project: Project, id: str, *, all_projects: bool = Fa
 
 
 def note_recalled(engine: Engine, session: Session | None, ids: Sequence[str]) -> None:
-    """Note what a session's agent was told when it asked; that it cannot be noted now is no harm."""
+    """Note which texts a session's agent was given when it asked; a failure to note is ignored."""
     if session is None or not ids:
         return
     with contextlib.suppress(StoreLocked), engine.store.writing():
@@ -108,7 +107,7 @@ def note_recalled(engine: Engine, session: Session | None, ids: Sequence[str]) -
 
 
 def look_up(engine: Engine, project: Project, query: Query) -> list[Finding]:
-    """What fits the query, the best first; nothing is counted."""
+    """The texts that match a query, the best first; nothing is counted."""
     if not query.text.strip():
         raise HoldfastError("there is nothing to look for: the query is empty", "name a few words of it")
     where = replace(within(project, all_projects=query.all_projects), kinds=query.kinds, since=query.since)
@@ -122,23 +121,23 @@ def look_up(engine: Engine, project: Project, query: Query) -> list[Finding]:
     documents = engine.store.around(_seeds(engine, query, pool, max(SEEDS, limit)), reach, where)
     if not query.include_superseded:
         documents = [one for one in documents if not (one.merits and one.merits.superseded_by)]
-    found = _candidates(engine, query.text, pool, documents, embedder)
-    best = ranked(one._replace(session="") for one in found) if query.each_alone else ranked(found)
+    candidates = _candidates(engine, query.text, pool, documents, embedder)
+    best = ranked(one._replace(session="") for one in candidates) if query.each_alone else ranked(candidates)
     return list(islice(_findings(best, documents), limit))
 
 
 def _index_some(engine: Engine) -> None:
-    """Index what waits for it: where no daemon runs, nobody else does."""
+    """Index some of the backlog, because no daemon may be running to do it."""
     for _ in range(STEPS_AT_ONCE):
         if not index(engine):
             return
 
 
 def _pool(engine: Engine, query: Query, where: Within, embedder: Embedder | None, count: int) -> Pool:
-    """What the two searches say.
+    """The results of the two searches.
 
-    Of words that nothing holds and that the embedder cannot read, something or other would still be the
-    nearest: where there are no others, nothing is.
+    The nearest vectors of words that no text has and that the embedder does not know mean nothing, so they
+    are left out if the query has no other words.
     """
     words = query_words(query.text)
     by_words = engine.store.search(words, where, count)
@@ -152,54 +151,54 @@ def _pool(engine: Engine, query: Query, where: Within, embedder: Embedder | None
 
 
 def _seeds(engine: Engine, query: Query, pool: Pool, count: int) -> list[str]:
-    """The texts that are worth a closer look; what is superseded takes nobody's place among them."""
+    """The ids worth ranking; superseded memories do not displace others."""
     if query.include_superseded:
         return pool.seeds(count)
     best = pool.seeds(2 * count)
-    gone = engine.store.superseded_among(best)
-    return [id for id in best if id not in gone][:count]
+    superseded = engine.store.superseded_among(best)
+    return [id for id in best if id not in superseded][:count]
 
 
 def _candidates(
     engine: Engine,
-    asked: str,
+    query_text: str,
     pool: Pool,
     documents: Sequence[Document],
     embedder: Embedder | None,
 ) -> Iterator[Candidate]:
     now = engine.clock()
     texts = [document.text[:COMPARED_CHARS] for document in documents]
-    near = embedder.nearness(query_words(asked), texts) if embedder else [0.0] * len(texts)
-    said = pool.voices([document.id for document in documents])
-    for (keywords, meaning), document, nearness in zip(said, documents, near, strict=True):
+    near = embedder.nearness(query_words(query_text), texts) if embedder else [0.0] * len(texts)
+    voices = pool.voices([document.id for document in documents])
+    for (keywords, meaning), document, nearness in zip(voices, documents, near, strict=True):
         memory = document.merits
         if memory is None:
-            left = FADING ** (max(0, now - document.at) / DAY_MS)
+            remaining = FADING ** (max(0, now - document.at) / DAY_MS)
             session, place = (document.session if document.kind == RECORD else ""), document.place
         else:
-            left = 0.0 if memory.superseded_by else strength(memory, now)
+            remaining = 0.0 if memory.superseded_by else strength(memory, now)
             session, place = memory.stretch, memory.place
-        yield Candidate(document.id, keywords, nearness, meaning, left, session, place)
+        yield Candidate(document.id, keywords, nearness, meaning, remaining, session, place)
 
 
 def _findings(best: Iterable[Ranked], documents: Iterable[Document]) -> Iterator[Finding]:
-    """Each text once, and of the checkpoints of a session, which say much the same, the best one."""
+    """Each text once, and only the best checkpoint of each session, because they are much alike."""
     by_id = {document.id: document for document in documents}
-    given = set[tuple[str, str]]()
+    yielded = set[tuple[str, str]]()
     for one in (one for one in best if not one.is_noise):
         document = by_id[one.candidate.id]
         finding = replace(_finding(document, document.merits, one.score), worded=one.worded)
         is_checkpoint = document.kind == CHECKPOINT and document.session
         same = (CHECKPOINT, document.session) if is_checkpoint else ("", identity(finding.text))
-        if same not in given:
-            given.add(same)
+        if same not in yielded:
+            yielded.add(same)
             yield finding
 
 
 def _finding(document: Document, memory: Memory | Merits | None, score: float) -> Finding:
     text, at = document.text, document.at
     if memory is not None:
-        # Its document also says what it is tagged with.
+        # Its document also contains its tags.
         text, at = memory.text, max(memory.created_at, memory.seen_at)
     source = document.source or document.kind
     return Finding(document.id, document.kind, score, text, at, source, document.session)

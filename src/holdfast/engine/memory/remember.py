@@ -1,7 +1,6 @@
-"""Remember: what someone says to keep, on the disk before it is acknowledged; listed, changed and dropped.
+"""Remember: stores, lists, edits and drops memories; each is on the disk before it is acknowledged.
 
-How a wish becomes a memory is `engine.recording.memorize`'s knowledge, finding it again
-`engine.memory.recall`'s work.
+`engine.recording.memorize` turns a request into a memory; `engine.memory.recall` finds it again.
 """
 
 from __future__ import annotations
@@ -44,35 +43,35 @@ __all__ = [
 
 LISTED: Final = 50
 FROM_AGENT: Final = "mcp"
-"""The source of what an agent said; everything else a person did."""
+"""The source of memories from an agent; all other sources are the user."""
 
 
 def remember(
     engine: Engine, project: Project, wish: MemoryRequest, *, source: str, session: str = ""
 ) -> MemoryOutcome:
-    """What became of the wish; its session, where that is known, tells it in its next digest.
+    """Store a memory; its session, if known, names it in its next digest.
 
-    Raises HoldfastError for an empty text, or one that is longer than a memory.
+    Raises HoldfastError for an empty text, or one that is too long for a memory.
     """
-    (kept,) = remember_all(engine, project, [wish], source=source, session=session)
-    return kept
+    (outcome,) = remember_all(engine, project, [wish], source=source, session=session)
+    return outcome
 
 
 def remember_all(
     engine: Engine, project: Project, wishes: Iterable[MemoryRequest], *, source: str, session: str = ""
 ) -> list[MemoryOutcome]:
-    """The same for many at once: all of them or none."""
+    """Store many memories at once: all of them or none."""
     at, wishes = engine.clock(), list(wishes)
     with engine.store.writing_durably():
         for wish in wishes:
             remember_again(engine, project, wish, session=session, at=at)
         redactor = engine.redactor(project)
-        kept = [
+        outcomes = [
             keep(engine, project, wish, redactor, source=source, session=session, at=at) for wish in wishes
         ]
         if session:
-            _tell(engine, session, kept, source, at)
-    return kept
+            _record_in_session(engine, session, outcomes, source, at)
+    return outcomes
 
 
 def memories(
@@ -85,15 +84,15 @@ def memories(
 ) -> list[Memory]:
     """Memories that can be seen from the project, the newest first."""
     where = within(project, all_projects=all_projects)
-    found = engine.store.memories(where, limit)
+    all_memories = engine.store.memories(where, limit)
     if include_superseded:
-        found += engine.store.superseded_memories(where, limit)
-        found.sort(key=lambda memory: -memory.created_at)
-    return found[:limit]
+        all_memories += engine.store.superseded_memories(where, limit)
+        all_memories.sort(key=lambda memory: -memory.created_at)
+    return all_memories[:limit]
 
 
 def named_memory(engine: Engine, project: Project, id: str, *, all_projects: bool = False) -> Memory:
-    """The memory of that id, or of the only one that begins so; raises NotThere if there is none."""
+    """The memory with that id, or with the only id that begins with it; raises NotThere if there is none."""
     where = replace(within(project, all_projects=all_projects), kinds=(KIND,))
     document = named(engine, id, where)
     memory = engine.store.memory(document.id) if document else None
@@ -115,16 +114,16 @@ def edit(
     importance: float | None = None,
     pinned: bool | None = None,
 ) -> Memory:
-    """The memory with what was given in place of what it had."""
+    """Change the given fields of a memory."""
     with engine.store.writing_durably():
         before = named_memory(engine, project, id)
         if text is not None:
             remember_again(engine, project, MemoryRequest(text), session=before.session, at=engine.clock())
         redactor = engine.redactor(project)
         redact = redactor.of_session(before.session)
-        said = before.text if text is None else worded(MemoryRequest(text)).text
+        wording = before.text if text is None else worded(MemoryRequest(text)).text
         memory = replace(
-            _reworded(before, redact(said)),
+            _reworded(before, redact(wording)),
             tags=tidied(map(redact, before.tags if tags is None else tags)),
             importance=before.importance if importance is None else min(1.0, max(0.0, importance)),
             pinned=before.pinned if pinned is None else pinned,
@@ -138,19 +137,21 @@ def edit(
 
 
 def note(engine: Engine, project: Project, wish: MemoryRequest) -> str:
-    """Add what someone wants remembered to the project's memory file of today; its path in the worktree.
+    """Add a text to the project's memory file of today; returns the file's path in the worktree.
 
-    From there it is found as what the file says; as a memory it is not kept a second time.
+    Search finds it in the file; it is not stored as a memory too.
     """
     wording, redact = worded(wish), engine.redactor(project).of_session("")
     tags = "".join(f" #{redact(tag)}" for tag in wording.tags)
     now = datetime.fromtimestamp(engine.clock() / 1000, UTC).astimezone()
-    said = f"## {now:%H:%M}{tags}\n\n{redact(wording.text)}"
-    return memory_files.add(Path(project.root), now.date(), said)
+    section = f"## {now:%H:%M}{tags}\n\n{redact(wording.text)}"
+    return memory_files.add(Path(project.root), now.date(), section)
 
 
-def _tell(engine: Engine, key: str, kept: Iterable[MemoryOutcome], source: str, at: int) -> None:
-    """Have the session know what was remembered in it."""
+def _record_in_session(
+    engine: Engine, key: str, outcomes: Iterable[MemoryOutcome], source: str, at: int
+) -> None:
+    """Record in the session what was remembered in it."""
     session = engine.store.session(key)
     if session is None:
         return
@@ -162,13 +163,13 @@ def _tell(engine: Engine, key: str, kept: Iterable[MemoryOutcome], source: str, 
             origin=Origin.ASSISTANT if source == FROM_AGENT else Origin.HUMAN,
             text=each.memory.text,
         )
-        for each in kept
+        for each in outcomes
     )
     record_inside(engine, Arrival(key, session.harness, session.project, events=events))
 
 
 def _reworded(memory: Memory, text: str) -> Memory:
-    """The memory with another text; what it was labelled with as one among others stays."""
+    """The memory with another text; labels that do not follow from the text stay."""
     others = (label for label in memory.labels if label not in labels_of(memory.text))
     labels = tuple(dict.fromkeys((*labels_of(text), *others)))
     return replace(memory, text=text, kind=kind_of(text), labels=labels)

@@ -1,4 +1,4 @@
-"""Team memory: what a repository says to whoever works in it, as hints that are labelled as the repository's.
+"""Team memory: hints that a repository gives to everyone who works in it, labelled as the repository's.
 
 Read in place and never written: `TEAM_MEMORY.md` and `team-memory/*.md` at the top of the worktree.
 """
@@ -21,7 +21,7 @@ ENTRY_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class TeamEntry:
-    """One section of a file of the repository."""
+    """One section of a team memory file."""
 
     path: str
     title: str
@@ -39,8 +39,8 @@ def entries(root: Path) -> list[TeamEntry]:
 
 def suggested(root: Path, about: str, limit: int) -> list[TeamEntry]:
     """The entries that share most words with what the work is about."""
-    wanted = set(query_terms(about.lower(), 40).split())
-    scored = [(len(wanted & _words(entry)), entry) for entry in entries(root)]
+    query_words = set(query_terms(about.lower(), 40).split())
+    scored = [(len(query_words & _words(entry)), entry) for entry in entries(root)]
     best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
     return [entry for _, entry in best[:limit]]
 

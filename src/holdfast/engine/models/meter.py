@@ -1,4 +1,4 @@
-"""Meter: what asking models took, day by day and model by model, and whether a day's limit is reached.
+"""Meter: tokens and cost of model calls by day and model, and whether a day's limit is reached.
 
 Counts and nothing else: no text, no session. A day is one of UTC.
 """
@@ -21,7 +21,7 @@ _MILLION: Final = 1_000_000
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What one model took on one day; the price is in cents for a million tokens, times tokens."""
+    """One model's use on one day; the price is in cents for a million tokens, times tokens."""
 
     asked: int = 0
     failed: int = 0
@@ -40,7 +40,7 @@ class Spent(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What models took on one day, by their names."""
+    """The use of models on one day, by their names."""
 
     date: str
     models: dict[str, Spent]
@@ -55,38 +55,38 @@ class Day:
 
 
 def day_of(store: Store, at: int) -> Day:
-    """What was spent on the day of that time."""
+    """The use on the day of that time."""
     date = _date(at)
     noted = store.fact(_NAME.format(date))
     return Day(date, msgspec.json.decode(noted, type=dict[str, Spent]) if noted else {})
 
 
 def days_until(store: Store, at: int, count: int) -> list[Day]:
-    """The last so many days up to that time on which something was spent, the latest first."""
+    """The last so many days with any use up to that time, the latest first."""
     days = (day_of(store, at - number * DAY_MS) for number in range(count))
     return [day for day in days if day.models]
 
 
 def note(store: Store, at: int, model: str, answer: Answer | None, prices: Models) -> None:
-    """Add what an answer took to its day; None for a question that was not answered."""
+    """Add an answer's use to its day; None for a question that was not answered."""
     with store.writing():
         day = day_of(store, at)
         before = day.models.get(model, Spent())
-        sent, given = (answer.sent, answer.given) if answer else (0, 0)
+        sent, received = (answer.sent, answer.given) if answer else (0, 0)
         useless = answer is None or bool(answer.trouble)
         after = Spent(
             before.asked + 1,
             before.failed + useless,
             before.sent + sent,
-            before.given + given,
-            before.price + sent * prices.sent_cents + given * prices.given_cents,
+            before.given + received,
+            before.price + sent * prices.sent_cents + received * prices.given_cents,
         )
         noted = msgspec.json.encode({**day.models, model: after}).decode()
         store.put_fact(_NAME.format(day.date), noted)
 
 
 def note_rejected(store: Store, at: int, model: str) -> None:
-    """Count an answer that was noted already as one that failed: nothing could be made of it."""
+    """Count an answer that was noted already as failed, because it could not be used."""
     with store.writing():
         day = day_of(store, at)
         before = day.models.get(model, Spent())
@@ -96,7 +96,7 @@ def note_rejected(store: Store, at: int, model: str) -> None:
 
 
 def reached(day: Day, limits: Models, wanted_tokens: int) -> str:
-    """Which limit of a day so many tokens more would exceed; empty if none."""
+    """Which daily limit so many more tokens would exceed; empty if none."""
     if day.tokens + wanted_tokens > limits.daily_tokens:
         return f"the day's limit of {limits.daily_tokens:,} tokens is reached"
     dearest = max(limits.sent_cents, limits.given_cents)

@@ -1,8 +1,8 @@
-"""Write better: have a model write once more what a checkpoint on the way says by rule.
+"""Have a model rewrite rule-based interim checkpoints.
 
-The checkpoint itself stays as it was taken; what the model writes is one more beside it. Each is tried once,
-the newest first, after the turn in which it was taken: while the agent is at work, calls are still without
-their results. It takes as long as a model does: never where somebody waits.
+The checkpoint itself stays as it was taken; the model's text becomes another one beside it. Each is tried
+once, the newest first, after the turn in which it was taken: during a turn, calls still lack their results. A
+model is slow, so this never runs where the user waits.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ EVENTS: Final = 600
 QUIET_MS: Final = 120_000
 NOT_RECORDED: Final = "No result of this call is recorded."
 NEWS_MS: Final = 900_000
-"""How long nothing may have happened in a session for its checkpoint to be worth a model's while."""
+"""Checkpoints of sessions that were idle for longer are not rewritten."""
 UNTIL: Final = "written_until"
-"""Under this name the store notes which checkpoints a model was asked for."""
+"""The fact in which the store notes which checkpoints a model was asked for."""
 
 
 def due(engine: Engine) -> Checkpoint | None:
-    """The newest checkpoint that a model is to write better now, if there is one."""
+    """The newest checkpoint that a model is to rewrite now, if there is one."""
     progress = _progress(engine)
-    wanted = list(_wanted(engine, progress))
-    ready = next((one for one in wanted if _is_between_turns(engine, one.session)), None)
-    waiting = tuple(one.id for one in wanted)
+    pending = list(_pending(engine, progress))
+    ready = next((one for one in pending if _is_between_turns(engine, one.session)), None)
+    waiting = tuple(one.id for one in pending)
     if ready is None and waiting != progress.waiting:
         with engine.store.writing():
             _put_progress(engine, replace(progress, waiting=waiting))
@@ -47,7 +47,7 @@ def due(engine: Engine) -> Checkpoint | None:
 
 
 def write(engine: Engine, checkpoint: Checkpoint, means: Means) -> Written | Failed:
-    """Ask a model, and keep what it writes as one more checkpoint; why not, if it does not."""
+    """Ask a model, and store its text as another checkpoint; returns the reason if there is none."""
     with engine.store.writing():
         _note_asked(engine, checkpoint, checkpoint.created_at)
     session = engine.store.session(checkpoint.session)
@@ -61,7 +61,7 @@ def write(engine: Engine, checkpoint: Checkpoint, means: Means) -> Written | Fai
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """Up to which time checkpoints were looked after, and which earlier ones wait for their turn to end."""
+    """Up to which time checkpoints were handled, and which earlier ones wait for their turn to end."""
 
     until: int = 0
     waiting: tuple[str, ...] = ()
@@ -79,11 +79,11 @@ def _put_progress(engine: Engine, progress: _Progress) -> None:
     engine.store.put_fact(UNTIL, msgspec.json.encode(progress).decode())
 
 
-def _wanted(engine: Engine, progress: _Progress) -> Iterator[Checkpoint]:
-    """The checkpoints that no model was asked for yet, the newest first."""
+def _pending(engine: Engine, progress: _Progress) -> Iterator[Checkpoint]:
+    """The checkpoints that no model was asked about yet, the newest first."""
     news_since = engine.clock() - NEWS_MS
     for checkpoint in engine.store.checkpoints(LOOKED_AT):
-        # A session whose log is ours has whoever holds it do this.
+        # For an agent log, the program that holds the session does this.
         if checkpoint.trigger is not Trigger.THRESHOLD or checkpoint.harness == OWN:
             continue
         waits = checkpoint.id in progress.waiting
@@ -99,31 +99,32 @@ def _wanted(engine: Engine, progress: _Progress) -> Iterator[Checkpoint]:
 
 
 def _is_between_turns(engine: Engine, key: str) -> bool:
-    """Whether the agent is not at work; where no end of its turn is told, it has been quiet for long."""
+    """Whether the agent's turn is over; if no end was recorded, whether it has been idle for long."""
     session = engine.store.session(key)
     if session is None or session.phase is not Phase.LIVE or not session.turn_open:
         return True
     return not session.trail.open_calls and engine.clock() - session.last_event_at >= QUIET_MS
 
 
-def _note_asked(engine: Engine, asked: Checkpoint, until: int) -> None:
-    """Have nobody ask for this one again, or for an older one of its session; others wait on."""
+def _note_asked(engine: Engine, checkpoint: Checkpoint, until: int) -> None:
+    """Never ask about this checkpoint or older ones of its session again; others still wait."""
     progress = _progress(engine)
     waiting = tuple(
         one.id
-        for one in _wanted(engine, progress)
-        if one.created_at <= until and (one.session != asked.session or one.created_at > asked.created_at)
+        for one in _pending(engine, progress)
+        if one.created_at <= until
+        and (one.session != checkpoint.session or one.created_at > checkpoint.created_at)
     )
     _put_progress(engine, _Progress(max(progress.until, until), waiting))
 
 
 def _material(engine: Engine, session: Session) -> Material:
-    turns = tuple(turns_told(engine.store.events(session.key, EVENTS)))
+    turns = tuple(conversation_turns(engine.store.events(session.key, EVENTS)))
     return Material("", turns, session.trail, session.model)
 
 
-def turns_told(events: Sequence[Event]) -> Iterator[Turn]:
-    """What events tell of a conversation, every call with its result; subagents talk among themselves."""
+def conversation_turns(events: Sequence[Event]) -> Iterator[Turn]:
+    """The conversation in these events, each call with its result; subagents are left out."""
     returned = {event.call: event for event in events if isinstance(event, ToolReturned)}
     for event in events:
         match event:
@@ -138,10 +139,10 @@ def turns_told(events: Sequence[Event]) -> Iterator[Turn]:
 
 
 def _called(called: ToolCalled, returned: ToolReturned | None) -> AgentTurn:
-    given = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
+    arguments = msgspec.json.encode({"on": called.subject, "with": called.detail}).decode()
     text = (returned.text or NO_OUTPUT) if returned else NOT_RECORDED
     result = Result(called.call, (Text(text),), ok=returned is not None and returned.ok)
-    return AgentTurn((Call(called.call, called.tool, given),), (result,))
+    return AgentTurn((Call(called.call, called.tool, arguments),), (result,))
 
 
 def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Written) -> None:
@@ -158,7 +159,7 @@ def _keep(engine: Engine, checkpoint: Checkpoint, session: Session, answer: Writ
     own = record_id(at, engine.new_id())
     written = replace(checkpoint, id=own, digest=outline.summary, outline=outline, created_at=at)
     with engine.store.writing():
-        # Ours is not one that a model has to write better.
+        # The model's own checkpoint needs no rewriting.
         _note_asked(engine, checkpoint, at)
         engine.store.add_checkpoint(written, redactor.mark)
         engine.store.add_document(findable(written), redactor.mark)

@@ -1,8 +1,8 @@
-"""Summarize: have a model sum up a part of a session, within what it may cost.
+"""Summarize: have a model summarize a part of a session, within the limits on its cost.
 
-The small model that the settings name is asked first, then the session's own, each as often as is worth it.
-What they are sent is redacted; what they answer is checked. If none is of use, the reasons are the answer,
-and whoever asked does with what is known by rule.
+The small model that the settings name is asked first, then the session's own, each with a few retries.
+Prompts are redacted and answers checked. If no answer is usable, the reasons are returned, and the caller
+falls back on the rule-based text.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from holdfast.settings import Config
 
 COMMAND: Final = "command"
 FOLDER: Final = "models"
-"""Where in our home commands run: what they start there is never captured."""
+"""The folder of the home in which commands run; sessions started there are never captured."""
 SCHEMA_WORD: Final = "{schema}"
-"""The word of a command in whose place the path of the answer's schema is put."""
+"""The word of a command that is replaced by the path of the answer's schema."""
 LONGEST_PAUSE: Final = 30.0
 CHARS_PER_TOKEN: Final = 3
-"""Fewer than usual: a limit is better kept too early."""
+"""Fewer than usual: it is better to reach a limit too early."""
 _Read = TypeVar("_Read")
 _PASSED_ON: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "SHELL")
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What asking takes beside an engine: the environment that may hold a key, and a way to wait."""
+    """What asking needs besides an engine: the environment, which may hold a key, and a way to wait."""
 
     environment: Mapping[str, str]
     pause: Callable[[float], None]
     report: Callable[[str], object] = str
-    """Is told of each answer that was rejected, and why; whoever asked may still get another one."""
+    """Called for each rejected answer with the reason; another attempt may still succeed."""
 
 
 def is_configured(config: Config) -> bool:
-    """Whether the settings name a model that is to be asked."""
+    """Whether the settings name a model to ask."""
     return bool(config.checkpoint.model)
 
 
 def summarize(engine: Engine, project: Project, material: Material, means: Means) -> Written | Failed:
-    """A summary that a model wrote, or why there is none."""
+    """A model's summary, or why there is none."""
     return ask(
         engine,
         project,
@@ -64,7 +64,7 @@ def summarize(engine: Engine, project: Project, material: Material, means: Means
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, the model that the session itself works with, and the answer's shape as JSON Schema."""
+    """The prompt, the session's own model, and the JSON Schema of the answer."""
 
     text: str
     main_model: str = ""
@@ -78,19 +78,19 @@ def ask(
     read: Callable[[str, str], _Read | Failed],
     means: Means,
 ) -> _Read | Failed:
-    """The first answer of which `read` can make something, or why there is none; it is told the model too."""
+    """The first answer that `read` accepts, or why there is none; `read` also gets the model's name."""
     config = engine.config(project)
-    # What was said may hold a secret that only its own session may know.
-    asked = engine.redactor(project).redacted("", question.text)
+    # The conversation may hold a secret that only its own session may know.
+    prompt = engine.redactor(project).redacted("", question.text)
     reasons: list[str] = []
     for name in _names(config, question.main_model):
         try:
             writer = _writer(engine, config, name, question.schema, means.environment)
-            found = _asked(engine, config, writer, asked, means.pause)
+            answer = _answer_of(engine, config, writer, prompt, means.pause)
         except ModelError as error:
             reasons.append(f"{name}: {error.message}")
             continue
-        written = read(found, writer.name)
+        written = read(answer, writer.name)
         if not isinstance(written, Failed):
             return written
         meter.note_rejected(engine.store, engine.clock(), writer.name)
@@ -100,7 +100,7 @@ def ask(
 
 
 def _names(config: Config, main_model: str) -> Iterator[str]:
-    """The models to ask, the small one first; the session's own is behind the same API."""
+    """The models to ask, the small one first; the session's own has the same API."""
     chosen = config.checkpoint.model
     if chosen:
         yield chosen
@@ -129,28 +129,30 @@ def _command(engine: Engine, config: Config, schema: str, environment: Mapping[s
         raise ModelError("there is no directory to run a command in")
     directory = Path(engine.home) / FOLDER
     atomic.make_folder(directory)
-    # Each in a file of its own: two sessions may be asked about at once.
+    # A file for each: two sessions may be asked about at once.
     shape = directory / f"schema-{blake2s(schema.encode(), digest_size=4).hexdigest()}.json"
     if SCHEMA_WORD in settings.command:
         atomic.write(shape, schema.encode())
     words = [str(shape) if word == SCHEMA_WORD else word for word in settings.command]
     names = (*_PASSED_ON, settings.key_variable)
     passed_on = {name: environment[name] for name in names if name in environment}
-    # Our own hooks in what it starts say nothing at all.
+    # Holdfast's hooks in a harness that it starts stay silent.
     passed_on["HOLDFAST_INTERNAL"] = "1"
     return CommandWriter(words, directory, passed_on, float(settings.timeout_seconds))
 
 
-def _asked(engine: Engine, config: Config, writer: Writer, asked: str, pause: Callable[[float], None]) -> str:
-    """What a model answers, asked again while it is busy; ModelError if it gives nothing of use."""
+def _answer_of(
+    engine: Engine, config: Config, writer: Writer, prompt: str, pause: Callable[[float], None]
+) -> str:
+    """A model's answer, with retries while it is busy; ModelError if there is none."""
     settings = config.models
-    wanted = len(asked) // CHARS_PER_TOKEN + settings.answer_tokens
+    tokens = len(prompt) // CHARS_PER_TOKEN + settings.answer_tokens
     tries = 0
     while True:
-        if limit := meter.reached(meter.day_of(engine.store, engine.clock()), settings, wanted):
+        if limit := meter.reached(meter.day_of(engine.store, engine.clock()), settings, tokens):
             raise ModelError(limit)
         try:
-            found = writer.write(asked, settings.answer_tokens)
+            answer = writer.write(prompt, settings.answer_tokens)
         except ModelError as error:
             meter.note(engine.store, engine.clock(), writer.name, None, settings)
             if not isinstance(error, ModelBusy) or tries == settings.retries:
@@ -158,7 +160,7 @@ def _asked(engine: Engine, config: Config, writer: Writer, asked: str, pause: Ca
             pause(min(error.after or 2.0**tries, LONGEST_PAUSE))
             tries += 1
             continue
-        meter.note(engine.store, engine.clock(), writer.name, found, settings)
-        if found.trouble:
-            raise ModelError(found.trouble)
-        return found.text
+        meter.note(engine.store, engine.clock(), writer.name, answer, settings)
+        if answer.trouble:
+            raise ModelError(answer.trouble)
+        return answer.text

@@ -1,6 +1,6 @@
-"""Audit: is there a secret in what Holdfast keeps? Counts by place and kind, never a value.
+"""Audit: counts secrets in all that Holdfast stores, by place and kind, never showing a value.
 
-Everything is read as the redactor of today would read it. Nothing is changed here.
+It applies the current redactor to everything. Nothing is changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PART_BYTES: Final = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """So many secrets of one kind stand in one place."""
+    """How many secrets of one kind are in one place."""
 
     place: str
     kind: str
@@ -31,22 +31,22 @@ class Exposed:
 
 
 def secrets(store: Store, home: Path, lists: Lists, in_time: Callable[[], bool]) -> list[Exposed]:
-    """What would still be redacted in the store, in its copies and in every other file of the home.
+    """Secrets in the store, in its copies and in every other file of the home.
 
-    TimeoutError as soon as it is not in time any more: half an audit would say that the rest is clean.
+    Raises TimeoutError when time is up: half an audit would suggest that the rest is clean.
     """
-    found = Counter[tuple[str, str]]()
+    counts = Counter[tuple[str, str]]()
     for text in _everything(store, home):
         if not in_time():
             raise TimeoutError
-        # The user's own settings name what is denied; that is no leak.
-        named = NO_LISTS if text.place.endswith("config.toml") else lists
-        found.update({(text.place, kind): count for kind, count in kinds(text.text, named).items()})
-    return [Exposed(place, kind, count) for (place, kind), count in sorted(found.items())]
+        # The user's own settings list denied texts; that is no leak.
+        applied_lists = NO_LISTS if text.place.endswith("config.toml") else lists
+        counts.update({(text.place, kind): count for kind, count in kinds(text.text, applied_lists).items()})
+    return [Exposed(place, kind, count) for (place, kind), count in sorted(counts.items())]
 
 
 def kinds(text: str, lists: Lists) -> Counter[str]:
-    """What would be redacted in a text, by kind."""
+    """How many secrets of each kind a text has."""
     return Counter(secret.kind for secret in secrets_in(text, lists=lists))
 
 
@@ -72,7 +72,7 @@ def _in_copy(copy: Path) -> Iterator[Text]:
 
 
 def _files(home: Path) -> Iterator[Path]:
-    """Every regular file of the home, but for the program that setup put there and the keys to our doors."""
+    """Every regular file of the home, except the installed hook and the listeners' tokens."""
     for folder, folders, files in os.walk(home):
         folders[:] = sorted(name for name in folders if Path(folder, name) != home / "bin")
         own = _KEYS.get(str(Path(folder).relative_to(home)), ())
@@ -81,7 +81,7 @@ def _files(home: Path) -> Iterator[Path]:
 
 
 def _in_file(file: Path) -> Iterable[str]:
-    """The file's texts; of one that is not text, whatever in it could be."""
+    """The file's texts; for a binary file, everything in it that could be text."""
     try:
         with file.open("rb") as content:
             while part := content.read(PART_BYTES):

@@ -1,7 +1,7 @@
-"""Erase files: forgotten wordings are taken out of the home's files beside the store.
+"""Erase files: removes forgotten wordings from the home's files beside the store.
 
-What is kept of ledgers and continuity, the candidates for promotion and their account, and hook events that
-wait in the spool. Every other file of the home holds no text that somebody said, or is the user's own.
+These are the stored versions of ledgers and continuity, the candidates for promotion and their log, and hook
+events in the spool. Every other file of the home has no text of a session, or is the user's own.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 OWN_SETTINGS: Final = "config.toml"
 _LENGTH: Final = re.compile(rb"^length: \d+$", re.MULTILINE)
 _PARTS: Final = ("continuity/journal", "dream")
-"""Which folder of a project its files are locked by, beside those of its ledgers."""
+"""The folder of a project whose lock covers its files, besides those of its ledgers."""
 
 
 def erase_files(home: Path, wordings: Wordings) -> int:
-    """Take these wordings out of the files; how many files held one."""
+    """Remove these wordings from the files; returns how many files had one."""
     if not wordings:
         return 0
     erased = sum(_erased_payload(payload, wordings) for payload in sorted((home / "spool").glob("*.letter")))
@@ -50,7 +50,7 @@ def _texts(project: Path) -> Iterator[Path]:
 
 
 def _erased_file(path: Path, wordings: Wordings) -> bool:
-    """Whether the file held one of the wordings, and is without it now."""
+    """Remove the wordings from a file; returns whether it had one."""
     before = (atomic.read(path) or b"").decode("utf-8", "replace")
     if path.suffix == ".json":
         after = _erased_json(before, wordings, lambda value: json.dumps(value, ensure_ascii=False, indent=1))
@@ -66,12 +66,12 @@ def _erased_file(path: Path, wordings: Wordings) -> bool:
 
 
 def _erased_payload(path: Path, wordings: Wordings) -> bool:
-    """The same for a hook event that waits: its head says how long it is."""
+    """Remove the wordings from a waiting hook event, whose header holds its length."""
     if path.is_symlink() or not path.is_file():
-        return False  # to read a FIFO would wait for ever
+        return False  # reading a FIFO would block for ever
     try:
         raw = path.read_bytes()
-    except FileNotFoundError:  # the daemon has taken it in
+    except FileNotFoundError:  # the daemon has processed it
         return False
     head, gap, body = raw.partition(b"\n\n")
     before = body.decode("utf-8", "replace")
@@ -83,7 +83,7 @@ def _erased_payload(path: Path, wordings: Wordings) -> bool:
 
 
 def _erased_json(text: str, wordings: Wordings, dumped: Callable[[_Json], str]) -> str:
-    """JSON without the wordings; as it was, to the byte, if it had none. What is no JSON is one text."""
+    """JSON without the wordings; unchanged to the byte if it had none. Invalid JSON counts as one text."""
     try:
         value: _Json = json.loads(text)
     except ValueError:
@@ -108,7 +108,7 @@ def _erased_value(value: _Json, wordings: Wordings) -> _Json:
 
 
 def _is_gone(after: _Json, before: _Json) -> bool:
-    """Whether nothing is left of an item of a list, be it a text or a row that is about a text."""
+    """Whether nothing is left of a list's item, which is a text or a row about a text."""
     if after == before:
         return False
     text = after.get("text") if isinstance(after, dict) else after

@@ -1,6 +1,6 @@
-"""Erase worktrees: forgotten wordings in the files that stand in projects, where a person may edit them too.
+"""Erase worktrees: removes forgotten wordings from Holdfast's files in projects, which the user may edit too.
 
-What Holdfast wrote there goes. What a person wrote, or what is under version control, is named and left.
+What Holdfast wrote is removed. What a person wrote, or what is under version control, is reported and stays.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 SESSIONS: Final = 10_000
-"""So many of the latest sessions are asked where they worked."""
+"""How many of the latest sessions are checked for where they worked."""
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file below a worktree's root, and whether Holdfast wrote what it says of a wording."""
+    """A file below a worktree's root, and whether Holdfast wrote the wording in it."""
 
     root: Path
     path: str
@@ -38,10 +38,10 @@ class _File:
 
 
 def erase_worktrees(store: Store, home: Path, wordings: Wordings) -> tuple[str, ...]:
-    """Take these wordings out of what Holdfast wrote; the files that still hold one, which are a person's."""
-    left: list[str] = []
+    """Remove these wordings from what Holdfast wrote; returns the people's files that still have one."""
+    remaining: list[str] = []
     for file in _files(store, home) if wordings else ():
-        with contextlib.suppress(HoldfastError):  # a link, or no file that can be read
+        with contextlib.suppress(HoldfastError):  # a link, or an unreadable file
             raw = worktree.read(file.root, file.path)
             text = (raw or b"").decode("utf-8", "surrogateescape")
             after = wordings.removed(text)
@@ -50,8 +50,8 @@ def erase_worktrees(store: Store, home: Path, wordings: Wordings) -> tuple[str, 
             if file.is_own(wordings):
                 worktree.write(file.root, file.path, after.encode("utf-8", "surrogateescape"))
             else:
-                left.append(str(file.root / file.path))
-    return tuple(left)
+                remaining.append(str(file.root / file.path))
+    return tuple(remaining)
 
 
 def _files(store: Store, home: Path) -> Iterator[_File]:
@@ -81,13 +81,13 @@ def _ledger_path(home: Path, project: Project) -> str:
 
 
 def _in_ledger(place: Place, wordings: Wordings) -> bool:
-    """Whether the first version of a ledger that says it was written by a session, and by no hand."""
+    """Whether the first version of a ledger with the wording was written by a session, not by hand."""
     saying = [version for version in versions(place) if wordings.removed(version.text()) != version.text()]
     return (bool(saying) and saying[-1].writer != BY_HAND) or _says(place.own, wordings)
 
 
 def _says(own: Path, wordings: Wordings) -> bool:
-    """Whether it stands in what is kept of what Holdfast wrote."""
+    """Whether the stored copy of what Holdfast wrote has one of the wordings."""
     if not own.is_file():
         return False
     text = (atomic.read(own) or b"").decode("utf-8", "replace")
@@ -95,7 +95,7 @@ def _says(own: Path, wordings: Wordings) -> bool:
 
 
 def _is_untracked(root: Path, path: str, _: Wordings) -> bool:
-    """Whether only this machine has it; Holdfast writes such files whole."""
+    """Whether a file is not in git; Holdfast alone writes such files."""
     place = git.find(str(root))
     repository = place.repository if place else None
     return repository is None or git.tracks(repository, path) is False

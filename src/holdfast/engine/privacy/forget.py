@@ -1,9 +1,9 @@
-"""Forget: what a person chose goes everywhere: store, index, vectors, spool, logs, copies of the store.
+"""Forget: removes what the user chose everywhere: store, index, vectors, spool, logs, copies of the store.
 
-What is only in files that others own stays: the harness's transcripts, and what setup keeps of its settings.
-The store notes what is to be forgotten before anything goes, and then that files are still to be cleared:
-whoever is killed half-way is finished for by whoever opens the store next. What stays known of it, so that it
-does not come back, is in `engine.redaction.forgotten`.
+Files that others own stay: the harness's transcripts, and setup's backups of its settings. The store notes
+what is to be forgotten before anything is removed, and then that files are still to be cleared: if the
+process is killed, the next one that opens the store finishes the work. `engine.redaction.forgotten` stores
+hashes, so that forgotten texts do not come back.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from holdfast.stores.set_aside import set_aside_stores
 from holdfast.stores.sqlite import copies, damaged, rewriting
 
 OWED: Final = "owed"
-"""The fact that says what is still to be cleared away: `AFTER_FORGETTING` or `AFTER_REWRITING`."""
+"""The fact that says which files are still to be cleared: `AFTER_FORGETTING` or `AFTER_REWRITING`."""
 AFTER_FORGETTING: Final = "forgotten"
 AFTER_REWRITING: Final = "rewritten"
 DEAD_AFTER_MS: Final = 60_000
-"""A hook lives for seconds: what an older one left half-written stays so."""
+"""A hook runs for seconds: a half-written file older than this stays half-written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class OneProject:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """Sessions whose last event is from before then."""
+    """Sessions whose last event is before this time."""
 
     at: int
 
@@ -79,7 +79,7 @@ Choice: TypeAlias = OneSession | OneProject | OneMemory | Before | Everything
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How much went, by kind; `logs` are files that were emptied."""
+    """How much was removed, by kind; `logs` are files that were emptied."""
 
     sessions: int = 0
     events: int = 0
@@ -88,27 +88,27 @@ class Forgotten:
     documents: int = 0
     memories: int = 0
     mentions: int = 0
-    """Rows that said what a forgotten memory says, and are kept without it."""
+    """Rows that repeated a forgotten memory, and are stored without it."""
     hook_events: int = 0
     copies: int = 0
-    """Copies of the store that were removed, because they are damaged or could not be rewritten."""
+    """Copies of the store that were removed, because they were damaged or could not be rewritten."""
     rewritten: int = 0
-    """Copies of the store from which it was taken out."""
+    """Copies of the store that were rewritten."""
     logs: int = 0
     ledgers: int = 0
     """Past versions of ledgers; the files in the worktrees are the user's."""
     continuities: int = 0
-    """Projects whose shared continuity went, with its past versions and the account of it."""
+    """Projects whose shared continuity was removed, with its past versions and audit log."""
     left: Sequence[str] = ()
-    """Files outside the home that say what was forgotten, and are a person's own."""
+    """People's own files outside the home that contain what was forgotten."""
 
 
 def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
-    """Have everything of the choice gone when this returns; how much it was."""
+    """Remove everything in the choice before returning; returns how much it was."""
     path = home / "store.db"
     if choice != Everything() and path.exists() and set_aside_stores(path):
         _recover_first(home, at)
-    # Where all goes, a store without a row is no damage.
+    # If everything is forgotten, an empty store is no sign of damage.
     drop_note(path)
     with store.writing_durably():
         store.put_fact(BEGUN, json.dumps(words_of(choice)))
@@ -122,10 +122,10 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
         shutil.rmtree(folder, ignore_errors=True)
     with store.writing_durably():
         dropped = _dropped(store, choice, at)
-        found = _counted(dropped, hook_events, home, choice)
-        found = replace(found, ledgers=versions, continuities=len(projects))
+        result = _counted(dropped, hook_events, home, choice)
+        result = replace(result, ledgers=versions, continuities=len(projects))
         store.put_fact(BEGUN, "")
-        if _forget_places(store, home, choice) or found != Forgotten():
+        if _forget_places(store, home, choice) or result != Forgotten():
             store.put_fact(OWED, AFTER_FORGETTING)
             forgotten.publish(store, home)
     try:
@@ -133,14 +133,14 @@ def forget(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
     except StoreLocked as error:
         hint = "all of it is gone from the store; the daemon clears the files as soon as it can"
         raise StoreLocked(error.message, hint) from error
-    if found == Forgotten():
-        return found
+    if result == Forgotten():
+        return result
     lost = cleared.copies_lost
-    return replace(found, copies=found.copies + lost, rewritten=found.rewritten - lost, left=cleared.left)
+    return replace(result, copies=result.copies + lost, rewritten=result.rewritten - lost, left=cleared.left)
 
 
 def settle(store: Store, home: Path, at: int) -> None:
-    """Have a store that was just opened hold nothing that was forgotten, if it was restored, say."""
+    """Remove what was forgotten from a store that was just opened, for instance a restored one."""
     dropped = forgotten.agree(store, home, at)
     if dropped != Dropped() and not store.fact(OWED):
         with store.writing():
@@ -154,32 +154,32 @@ def settle(store: Store, home: Path, at: int) -> None:
 
 
 def settle_if_alone(store: Store, home: Path, at: int) -> None:
-    """The same, unless a daemon runs: it did so when it opened the store, and may be forgetting right now."""
+    """Settle, unless a daemon runs: it did so when it opened the store, and may be forgetting right now."""
     if not forgotten.is_settled(store, home) and not lock_holder(home):
         settle(store, home, at)
 
 
 def _recover_first(home: Path, at: int) -> None:
-    """Bring what a damaged store holds into the one in use: it cannot be edited, and goes as a whole."""
+    """Recover damaged stores first: they cannot be edited, so they are removed whole."""
     lists = lists_of(config.load(home, None, None, os.environ).config)
     recover_store.recover_new(home, lists, at)
 
 
 def rehearse(store: Store, home: Path, choice: Choice, at: int) -> Forgotten:
-    """How much `forget` would have go, by the same rules; nothing is changed."""
+    """How much `forget` would remove, by the same rules; nothing is changed."""
     dropped = Dropped()
     with contextlib.suppress(_Undo), store.writing():
         dropped = _dropped(store, choice, at)
         raise _Undo
-    found = _counted(dropped, _hook_events(store, home, choice), home, choice)
+    forgotten = _counted(dropped, _hook_events(store, home, choice), home, choice)
     versions = _versions(_ledgers(store, home, choice))
-    return replace(found, ledgers=versions, continuities=len(_continuities(store, home, choice)))
+    return replace(forgotten, ledgers=versions, continuities=len(_continuities(store, home, choice)))
 
 
 def living_on(store: Store, session: str) -> list[str]:
-    """Other sessions that hold what was said in this one as their own: its forks, and theirs.
+    """Other sessions that contain this one's conversation: its forks, and theirs.
 
-    Some share its records; others were given copies under new names, and only their lineage tells.
+    Some share its records; others have copies under new names, and only their lineage shows it.
     """
     keys = [session, *store.sessions_sharing_records(session)]
     for key in keys:
@@ -195,45 +195,45 @@ class Cleared:
     copies_lost: int = 0
     """Copies of the store that had to be removed, because they could not be rewritten."""
     left: tuple[str, ...] = ()
-    """Files of a person that still say what was forgotten."""
+    """People's files that still contain what was forgotten."""
 
 
 def clear(store: Store, home: Path, at: int) -> Cleared:
-    """Remove from the files what the store has let go of, if anything is still owed."""
+    """Remove from the files what the store has dropped, if that is still to be done."""
     owed = store.fact(OWED)
     if not owed:
         return Cleared()
-    left: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
     path = home / "store.db"
     every = copies(path, home / "backups")
     if owed == AFTER_FORGETTING:
         wordings = forgotten.forgotten_wordings(store)
-        # What it needs is heavy, and wanted only here.
+        # Heavy to load, and needed only here.
         from holdfast.engine.privacy.erase_worktrees import erase_worktrees  # noqa: PLC0415
 
-        # First, because what is kept in the home tells what of them Holdfast wrote.
-        left = erase_worktrees(store, home, wordings)
+        # First, because the home's copies show which parts Holdfast wrote.
+        remaining = erase_worktrees(store, home, wordings)
         erase_files(home, wordings)
         record = forgotten_record.read(home)
-        gone = [copy for copy in every if not _rewritten(copy, record, at)]
+        removed = [copy for copy in every if not _rewritten(copy, record, at)]
         for log in logs(home):
-            # The line of a log does not say whose it is. Who has the file open goes on at its new end.
+            # A log line does not name its session. A process that has the file open goes on at its new end.
             log.write_bytes(b"")
         others = [*damaged(path), *_doubtful(home, at)]
     else:
-        # A copy holds what its store held: an older one could hold any of it.
-        gone, others = every, []
-    lost = sum(map(_is_whole, gone))
-    for file in (*gone, *others):
+        # Any older copy could contain what was forgotten.
+        removed, others = every, []
+    lost = sum(map(_is_whole, removed))
+    for file in (*removed, *others):
         file.unlink(missing_ok=True)
     store.scrub()
     with store.writing():
         store.put_fact(OWED, "")
-    return Cleared(lost, left)
+    return Cleared(lost, remaining)
 
 
 def _rewritten(copy: Path, record: ForgottenRecord, at: int) -> bool:
-    """Take what was forgotten out of a copy of the store; whether it could be rewritten."""
+    """Remove what was forgotten from a copy of the store; returns whether it could be rewritten."""
     if not _is_whole(copy):
         return False
     try:
@@ -247,17 +247,17 @@ def _rewritten(copy: Path, record: ForgottenRecord, at: int) -> bool:
 
 
 def _is_whole(copy: Path) -> bool:
-    """Whether it may be a copy, and not what a killed process left of one."""
+    """Whether it is a complete copy, and not one that a killed process left half-written."""
     return copy.suffix == ".db" and copy.stat().st_size > 0
 
 
 def logs(home: Path) -> list[Path]:
-    """The home's logs that hold anything."""
+    """The home's logs that are not empty."""
     return sorted(log for log in (home / "logs").glob("*") if log.is_file() and log.stat().st_size)
 
 
 def words_of(choice: Choice) -> dict[str, object]:
-    """The choice as it is told to another process."""
+    """The choice as JSON for another process."""
     match choice:
         case OneSession(key=key):
             return {"session": key}
@@ -272,7 +272,7 @@ def words_of(choice: Choice) -> dict[str, object]:
 
 
 def choice_of(words: Mapping[str, object]) -> Choice | None:
-    """The choice that was told; None if it is not clear what to forget."""
+    """The choice that `words_of` wrote; None if it is not clear what to forget."""
     match dict(words):
         case {"session": str(key), **rest} if key and not rest:
             return OneSession(key)
@@ -289,14 +289,14 @@ def choice_of(words: Mapping[str, object]) -> Choice | None:
 
 
 def _forget_places(store: Store, home: Path, choice: Choice) -> int:
-    """Where a project is and was is forgotten with it, unless its user has settings for it in the home."""
+    """Forget where a project is and was, unless the user has settings for it in the home."""
     if not isinstance(choice, OneProject) or (home / "projects" / choice.project_id / "config.toml").exists():
         return 0
     return store.forget_sites(choice.project_id)
 
 
 class _Undo(Exception):
-    """The way out of a transaction that is not to be kept."""
+    """Raised to roll back a transaction."""
 
 
 def _keys(store: Store, choice: Choice) -> list[str]:
@@ -325,7 +325,7 @@ def _dropped(store: Store, choice: Choice, at: int) -> Dropped:
 
 
 def _counted(dropped: Dropped, hook_events: list[Path], home: Path, choice: Choice) -> Forgotten:
-    """Where nothing was found, copies and logs are left alone."""
+    """What was removed, by kind; if nothing was, copies and logs are left alone."""
     if dropped == Dropped() and not hook_events and choice != Everything():
         return Forgotten()
     path = home / "store.db"
@@ -349,7 +349,7 @@ def _counted(dropped: Dropped, hook_events: list[Path], home: Path, choice: Choi
 
 
 def _ledgers(store: Store, home: Path, choice: Choice) -> list[Path]:
-    """Our folders of the ledgers that hold any of it: what one session wrote, the next one has kept."""
+    """The home's folders of ledgers that contain any of it: each session's entries are kept by the next."""
     writers = {ledger.writer(key) for key in _keys(store, choice)}
     return [folder for folder in ledger.folders(home) if _holds(folder, choice, writers)]
 
@@ -369,7 +369,7 @@ def _versions(folders: list[Path]) -> int:
 
 
 def _continuities(store: Store, home: Path, choice: Choice) -> list[Path]:
-    """Our folders of the projects whose continuity holds any of it."""
+    """The home's folders of projects whose continuity contains any of it."""
     there = project_files.projects(home)
     match choice:
         case OneProject(project_id=project_id):
@@ -381,12 +381,12 @@ def _continuities(store: Store, home: Path, choice: Choice) -> list[Path]:
             return [project for project in there if project_files.made_from(project, keys)]
 
 
-# ---------------------------------------------------------------- letters that wait in the spool
+# ---------------------------------------------------------------- hook events in the spool
 
 
 @dataclass(frozen=True, slots=True)
 class _Payload:
-    """What is to be known of a letter to tell whose it is."""
+    """The parts of a hook event that say which session it belongs to."""
 
     at: int
     cwd: str
@@ -395,15 +395,15 @@ class _Payload:
 
 def _hook_events(store: Store, home: Path, choice: Choice) -> list[Path]:
     keys = frozenset(_keys(store, choice))
-    found = [(file, payload) for file, payload in _spooled(home) if payload is not None]
-    return [file for file, payload in found if _is_of(store, payload, choice, keys)]
+    readable = [(file, payload) for file, payload in _spooled(home) if payload is not None]
+    return [file for file, payload in readable if _is_of(store, payload, choice, keys)]
 
 
 def _doubtful(home: Path, now: int) -> list[Path]:
-    """Letters that nobody can read, and what dead hooks left half-written."""
+    """Hook events that cannot be read, and files that dead hooks left half-written."""
     halves = (home / "spool").glob("*.part")
-    left = [half for half in halves if half.stat().st_mtime * 1000 < now - DEAD_AFTER_MS]
-    return [*left, *(file for file, payload in _spooled(home) if payload is None)]
+    half_written = [half for half in halves if half.stat().st_mtime * 1000 < now - DEAD_AFTER_MS]
+    return [*half_written, *(file for file, payload in _spooled(home) if payload is None)]
 
 
 def _is_of(store: Store, payload: _Payload, choice: Choice, keys: frozenset[str]) -> bool:
@@ -426,8 +426,8 @@ def _is_in(store: Store, payload: _Payload, project_id: str) -> bool:
 
 def _spooled(home: Path) -> Iterator[tuple[Path, _Payload | None]]:
     for file in sorted((home / "spool").glob("*.letter")):
-        with contextlib.suppress(FileNotFoundError):  # the daemon has taken it in
-            # Opening a FIFO would wait for ever, and a link may lead anywhere.
+        with contextlib.suppress(FileNotFoundError):  # the daemon has processed it
+            # Opening a FIFO would block for ever, and a link may lead anywhere.
             yield file, _read(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
 
 

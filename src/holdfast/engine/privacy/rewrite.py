@@ -1,8 +1,7 @@
-"""Rewrite: what an older redactor wrote is redacted again, a little at a time, while nobody waits.
+"""Rewrite: redacts again what an older redactor wrote, step by step in the background.
 
-Rows, the index and the vectors behind them, then the logs; copies of the store cannot be rewritten, and go. A
-step that is cut off is taken again; one that was finished is not. What is a secret, `core.redaction.redact`
-knows.
+First rows with their index and vectors, then the logs. Copies of the store are removed, because they are not
+rewritten. An interrupted step is repeated. `core.redaction.redact` decides what is a secret.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from holdfast.stores.base import Store
 
 ROWS: Final = 200
 CHARACTERS: Final = 1 << 20
-"""What one step takes on at most: a letter that comes meanwhile waits for less than a tenth of a second."""
+"""Rows of one step: a hook event that arrives meanwhile waits for less than a tenth of a second."""
 FILES: Final = "files"
 """The fact that says which redactor the home's other files went through."""
 
 
 def rewrite(store: Store, home: Path, redactor: Redactor, at: int) -> bool:
-    """Take one step; whether there may be another to take at once."""
+    """Take one step; returns whether another may be due at once."""
     with store.writing():
         written = store.rewrite(redactor.mark, redactor.redacted, ROWS, CHARACTERS)
         if written.changed:
@@ -41,7 +40,7 @@ def rewrite(store: Store, home: Path, redactor: Redactor, at: int) -> bool:
 
 
 def _owe(store: Store) -> None:
-    """What was rewritten or pruned is still in the database's pages and log, and in copies of it."""
+    """Note that old texts are still in the database's free pages and log, and in its copies."""
     if not store.fact(forget.OWED):
         store.put_fact(forget.OWED, forget.AFTER_REWRITING)
 
@@ -60,5 +59,5 @@ def _rewrite_logs(home: Path, redactor: Redactor) -> None:
         text = log.read_text(encoding="utf-8", errors="surrogateescape")
         redacted = redactor.redacted("", text)
         if redacted != text:
-            # In place: the daemon has its log open, and goes on at the end of it.
+            # In place, because the daemon has its log open and appends to it.
             log.write_text(redacted, encoding="utf-8", errors="surrogateescape")

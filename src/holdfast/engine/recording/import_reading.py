@@ -1,8 +1,8 @@
-"""Import reading: old transcripts as pieces that are ready to be kept, one by one or several at once.
+"""Import reading: reads old transcripts in pieces that are ready to store, one by one or several at once.
 
-Reading, redacting and dividing take most of an import's time and need no store, so they can be done by other
-processes. These end with the one that started them, however that ends. Keeping is
-`engine.recording.importing`'s work.
+Reading, redacting and dividing take most of an import's time and need no store, so other processes can do
+them. These end with the process that started them, however that ends. `engine.recording.importing` stores the
+pieces.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     _Line: TypeAlias = connection.Connection[Any, Any]
 
 BATCH_BYTES: Final = 1 << 19
-"""So much is read before it is written: a letter that comes meanwhile waits for a few milliseconds."""
+"""Bytes of one piece: a hook event that arrives while it is stored waits for a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportableSession:
-    """A session whose transcript can be imported, or read on."""
+    """A session whose transcript can be imported from its start or from where an import stopped."""
 
     harness: Reader
     path: Path
@@ -51,13 +51,13 @@ class ImportableSession:
     size: int
     """How many bytes are still to be read."""
     left: Site | None = None
-    """Where its project was, if another one is there now."""
+    """The former site of its project, if another project is there now."""
 
 
 class ImportProgress(msgspec.Struct, frozen=True):
     """How far a transcript was imported: by its reader's own cursor, in passages, and in bytes.
 
-    Where a reader stands in its file is its own affair: until it is through, the bytes are a guess.
+    Only the reader understands its cursor, so the bytes are an estimate until it is through.
     """
 
     cursor: str = ""
@@ -68,7 +68,7 @@ class ImportProgress(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One transcript to be read from a cursor on, and how what it says is redacted."""
+    """One transcript to read from a cursor on, and the redactor for its texts."""
 
     found: ImportableSession
     cursor: str
@@ -77,14 +77,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some of a transcript, redacted and ready to be kept, and the cursors before and behind it."""
+    """A part of a transcript, redacted and ready to store, with the cursors before and after it."""
 
     before: str
     after: str
     size: int
     documents: tuple[Document, ...]
     skipped: tuple[str, ...]
-    """Why something could not be read, each time."""
+    """The reason for each record that could not be read."""
     first_at: int
     last_at: int
     prompts: int
@@ -93,40 +93,44 @@ class Piece:
 
 
 Reading: TypeAlias = Callable[[Iterator[Job]], Generator[tuple[Job, Piece]]]
-"""A way to do these jobs: what comes of each, piece by piece."""
+"""Does jobs, and yields the pieces of each."""
 
 
 def in_turn(jobs: Iterator[Job]) -> Generator[tuple[Job, Piece]]:
-    """One after the other, here."""
+    """Do the jobs one after the other in this process."""
     for job in jobs:
         yield from ((job, piece) for piece in pieces(job))
 
 
 def pieces(job: Job) -> Iterator[Piece]:
-    """The transcript behind the job's cursor, piece by piece."""
-    found, cursor = job.found, job.cursor
-    reached = reached_by(cursor)
-    end, done = reached.size + found.size, False
+    """The transcript after the job's cursor, piece by piece."""
+    importable, cursor = job.found, job.cursor
+    reached = progress_of(cursor)
+    end, done = reached.size + importable.size, False
     while not done:
-        batch = found.harness.read_transcript(found.path, found.session, reached.cursor, BATCH_BYTES)
+        batch = importable.harness.read_transcript(
+            importable.path, importable.session, reached.cursor, BATCH_BYTES
+        )
         done = batch.done or batch.cursor == reached.cursor
-        kept = tuple(trimmed(batch.events))
-        told = Arrival(found.session, found.harness.name, found.project, kept, skipped=batch.skipped)
-        told = redacted(told, job.redactor)
+        events = tuple(trimmed(batch.events))
+        arrival = Arrival(
+            importable.session, importable.harness.name, importable.project, events, skipped=batch.skipped
+        )
+        arrival = redacted(arrival, job.redactor)
         documents = tuple(
-            document_of(passage, found.session, found.project, place)
-            for place, passage in enumerate(passages(told.events, found.project.root), reached.place)
+            document_of(passage, importable.session, importable.project, place)
+            for place, passage in enumerate(passages(arrival.events, importable.project.root), reached.place)
         )
         size = end if done else min(end, reached.size + BATCH_BYTES)
         after = ImportProgress(batch.cursor, reached.place + len(documents), size, through=done)
-        skipped = tuple(each.reason for each in told.skipped)
+        skipped = tuple(each.reason for each in arrival.skipped)
         written = msgspec.json.encode(after).decode()
         yield _piece(batch.events, cursor, written, size - reached.size, documents, skipped)
         reached, cursor = after, written
 
 
-def reached_by(cursor: str) -> ImportProgress:
-    """How far an import came; not at all if there is no cursor of one."""
+def progress_of(cursor: str) -> ImportProgress:
+    """The progress that a cursor encodes; none if it is not an import's."""
     try:
         return msgspec.json.decode(cursor, type=ImportProgress)
     except ValueError:
@@ -162,7 +166,7 @@ def _is_prompt(event: Event) -> bool:
 
 
 def _is_boundary(event: Event) -> bool:
-    """Whether a compaction is told here, each by but one of its signs."""
+    """Whether the event counts a compaction: of its several signs, exactly one does."""
     return isinstance(event, Compacted) and event.sign is Sign.BOUNDARY
 
 
@@ -171,9 +175,9 @@ def _is_boundary(event: Event) -> bool:
 
 @contextmanager
 def side_by_side(workers: int) -> Generator[Reading]:
-    """A way to read that many transcripts at once, each in a process of its own; else one by one.
+    """A `Reading` with that many processes, on Linux; elsewhere one that reads in turn.
 
-    The processes are forked, which is quick, and safe where nothing else runs: enter it before any thread.
+    The processes are forked, which is safe only before a thread is started: enter it first.
     """
     if sys.platform != "linux" or workers < 2:
         yield in_turn
@@ -186,7 +190,7 @@ def side_by_side(workers: int) -> Generator[Reading]:
 
 
 def _shared_out(lines: Sequence[_Line], jobs: Iterator[Job]) -> Generator[tuple[Job, Piece]]:
-    """Every process has one job at a time, and gets the next when that is done."""
+    """Give each process one job at a time, and the next when that is done."""
     idle = list(lines)
     busy: dict[_Line, Job] = {}
     while True:
@@ -207,25 +211,25 @@ def _shared_out(lines: Sequence[_Line], jobs: Iterator[Job]) -> Generator[tuple[
 
 @contextmanager
 def _worker(others: Sequence[_Line]) -> Generator[_Line]:
-    """The line to a process that reads; when it is hung up, the process ends."""
+    """The connection to a process that reads; closing it ends the process."""
     context = get_context("fork")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, (ours, *others)), daemon=True)
+    own_end, worker_end = context.Pipe()
+    process = context.Process(target=_serve, args=(worker_end, (own_end, *others)), daemon=True)
     process.start()
-    theirs.close()
+    worker_end.close()
     try:
-        yield ours
+        yield own_end
     finally:
-        ours.close()
+        own_end.close()
         process.join()
 
 
 def _serve(line: _Line, inherited: Sequence[_Line]) -> None:
-    """Do one job after the other until nobody is at the other end any more."""
-    # Whoever holds the other end of a line open keeps it from being hung up.
+    """Do one job after the other until the other end is closed."""
+    # An inherited copy of the other end would keep the connection open.
     for end in inherited:
         end.close()
-    # A person who interrupts the import means the process that they started.
+    # Ctrl-C is for the process that the user started.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(EOFError, OSError):
         while True:

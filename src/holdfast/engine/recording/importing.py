@@ -1,9 +1,9 @@
-"""Importing: sessions that harnesses kept before Holdfast came, made findable; only if a person asks for it.
+"""Importing: makes sessions from before Holdfast was installed searchable, when the user asks for it.
 
-An imported session is known by what was said in it: it has passages and no state, it is over, and nothing
-continues it. Should it be resumed, a letter will say so, and it is read from its start like any other. What
-was read shares a transaction with the place reached, so that an import which was cut off goes on where it
-was. Transcripts are only read, and those that letters told of are left to the daemon.
+Of an imported session only the conversation is stored: it has passages and no state, it is over, and no
+session continues it. If it is resumed, a hook event says so, and it is read from its start like any other.
+Passages and the cursor share a transaction, so an interrupted import goes on where it stopped. Transcripts
+are never written, and those that hook events named are left to the daemon.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from holdfast.engine.recording.import_reading import (
     Piece,
     Reading,
     in_turn,
-    reached_by,
+    progress_of,
 )
 from holdfast.engine.redaction.redactor import Redactor
 from holdfast.engine.repository import projects
@@ -38,12 +38,12 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import EVERYWHERE, Document, Lineage, Store
 
 HEAD_BYTES: Final = 1 << 16
-"""So much of a file is looked at to say whose session it is."""
+"""How much of a file is read to find out its session and project."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which sessions a person wants: changed since when, and of which project; empty for all."""
+    """Which sessions to import: changed since when, and of which project; empty for all."""
 
     since: int = 0
     project_id: str = ""
@@ -61,7 +61,7 @@ class LeftOut(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What there is to import, the newest first, and how many sessions are left out, by reason."""
+    """The sessions that can be imported, the newest first, and how many are left out, by reason."""
 
     found: tuple[ImportableSession, ...]
     left_out: dict[LeftOut, int]
@@ -74,98 +74,98 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import came to."""
+    """What an import stored."""
 
     sessions: int = 0
     passages: int = 0
     characters: int = 0
     size: int = 0
     no_room: int = 0
-    """How many sessions were not read, because there was no room left for what they say."""
+    """How many sessions were not read, because the limit on stored text was reached."""
 
 
 def survey(engine: Engine, candidates: Iterable[tuple[Reader, Path]], choice: Choice) -> Survey:
-    """What of these files there is to import, each given with the harness whose transcript it may be."""
-    found: dict[str, ImportableSession] = {}
+    """The sessions in these files that can be imported; each file with the harness that may have made it."""
+    by_session: dict[str, ImportableSession] = {}
     left_out = Counter[LeftOut]()
-    look = _Look(engine, choice)
+    look = _Surveyor(engine, choice)
     for harness, path in candidates:
-        seen = look.at(harness, path)
-        if isinstance(seen, LeftOut):
-            left_out[seen] += 1
-        elif seen is not None:
-            known = found.get(seen.session)
-            # A copy of a transcript is the same session; the longer one tells more.
-            found[seen.session] = known if known is not None and known.size >= seen.size else seen
-    return Survey(tuple(sorted(found.values(), key=lambda one: -one.changed_at)), dict(left_out))
+        result = look.at(harness, path)
+        if isinstance(result, LeftOut):
+            left_out[result] += 1
+        elif result is not None:
+            other = by_session.get(result.session)
+            # A copy of a transcript is the same session; the longer one has more.
+            by_session[result.session] = other if other is not None and other.size >= result.size else result
+    return Survey(tuple(sorted(by_session.values(), key=lambda one: -one.changed_at)), dict(left_out))
 
 
 def take_in(
     engine: Engine,
-    found: Sequence[ImportableSession],
-    room: int,
+    sessions: Sequence[ImportableSession],
+    limit: int,
     done: Callable[[int], None],
     reading: Reading = in_turn,
 ) -> ImportResult:
-    """Import these sessions while there is room, in characters; `done` is told of the bytes that are kept."""
-    keeping = _Keeping(engine, room)
-    with closing(reading(keeping.jobs(found))) as pieces:
+    """Import these sessions until `room` characters are stored; calls `done` with the bytes of each piece."""
+    keeping = _ImportRun(engine, limit)
+    with closing(reading(keeping.jobs(sessions))) as pieces:
         for job, piece in pieces:
             keeping.keep(job, keeping.without_old(job, piece))
             done(piece.size)
-    return replace(keeping.taken, no_room=len(found) - keeping.begun)
+    return replace(keeping.taken, no_room=len(sessions) - keeping.begun)
 
 
-class _Keeping:
-    """Hands out one job after the other while there is room, and keeps what comes of them."""
+class _ImportRun:
+    """Hands out jobs while there is room, and stores their pieces."""
 
     def __init__(self, engine: Engine, room: int) -> None:
-        self._desk = engine
+        self._engine = engine
         self._room = room
-        self._known: dict[str, _Terms] = {}
-        self._told: set[str] = set()
+        self._terms_by_root: dict[str, _Terms] = {}
+        self._sessions_stored: set[str] = set()
         self.begun = 0
         self.taken = ImportResult()
 
-    def jobs(self, found: Iterable[ImportableSession]) -> Iterator[Job]:
-        for one in found:
+    def jobs(self, sessions: Iterable[ImportableSession]) -> Iterator[Job]:
+        for one in sessions:
             if self.taken.characters >= self._room:
                 return
             self.begun += 1
-            cursor = self._desk.store.cursor(_source(one.harness, one.session))
+            cursor = self._engine.store.cursor(_source(one.harness, one.session))
             yield Job(one, cursor, self._terms(one.project).redactor)
 
     def without_old(self, job: Job, piece: Piece) -> Piece:
-        """The piece without what is too old to be kept: it would be gone within the hour."""
+        """The piece without documents past their retention, which would be pruned within the hour."""
         since = self._terms(job.found.project).since
         return replace(piece, documents=tuple(one for one in piece.documents if not 0 < one.at < since))
 
     def keep(self, job: Job, piece: Piece) -> None:
-        _keep(self._desk.store, job.found, piece, job.redactor.mark)
+        _store_piece(self._engine.store, job.found, piece, job.redactor.mark)
         if piece.documents and not piece.before:
-            _keep_lineage(self._desk.store, job.found)
+            _store_lineage(self._engine.store, job.found)
         if piece.documents:
-            self._told.add(job.found.session)
+            self._sessions_stored.add(job.found.session)
         self.taken = replace(
             self.taken,
-            sessions=len(self._told),
+            sessions=len(self._sessions_stored),
             passages=self.taken.passages + len(piece.documents),
             characters=self.taken.characters + sum(len(document.text) for document in piece.documents),
             size=self.taken.size + piece.size,
         )
 
     def _terms(self, project: Project) -> _Terms:
-        """How a project's sessions are kept; its settings are read but once."""
-        if project.root not in self._known:
-            days = self._desk.config(project).records.retention_days
-            since = self._desk.clock() - days * DAY_MS
-            self._known[project.root] = _Terms(self._desk.redactor(project), since)
-        return self._known[project.root]
+        """How a project's sessions are stored; its settings are read once."""
+        if project.root not in self._terms_by_root:
+            days = self._engine.config(project).records.retention_days
+            since = self._engine.clock() - days * DAY_MS
+            self._terms_by_root[project.root] = _Terms(self._engine.redactor(project), since)
+        return self._terms_by_root[project.root]
 
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """How what a project's sessions said is redacted, and since when it is kept."""
+    """A project's redactor, and from which time on its texts are stored."""
 
     redactor: Redactor
     since: int
@@ -174,97 +174,103 @@ class _Terms:
 # ---------------------------------------------------------------- looking
 
 
-class _Look:
-    """Looks at files one after the other, and at each project's settings but once."""
+class _Surveyor:
+    """Examines files one after the other, and reads each project's settings once."""
 
     def __init__(self, engine: Engine, choice: Choice) -> None:
-        self._desk = engine
+        self._engine = engine
         self._choice = choice
         self._places: dict[str, Resolution] = {}
         self._configs: dict[Project, Config] = {}
 
     def at(self, harness: Reader, path: Path) -> ImportableSession | LeftOut | None:
-        """The session of this file; None if it is none, or none that was asked for."""
+        """The session of this file; None if it holds none, or one that was not asked for."""
         extent = harness.extent(path) if isinstance(harness, KeptInRows) else file_extent(path)
         if extent is None or extent.changed_at < self._choice.since:
             return None
         key = harness.session_of(path)
         if not key:
             return None
-        known = self._desk.store.session(key)
-        if self._is_kept(path, known):
+        stored_session = self._engine.store.session(key)
+        if self._is_kept(path, stored_session):
             return LeftOut.KEPT
-        reached = reached_by(self._desk.store.cursor(_source(harness, key)))
+        reached = progress_of(self._engine.store.cursor(_source(harness, key)))
         if reached.through and reached.size >= extent.size:
             return LeftOut.DONE
         head = harness.read_transcript(path, key, "", HEAD_BYTES)
         times = [event.at for event in head.events if event.at] or [extent.changed_at]
         ended_at = max(times) if head.done else extent.changed_at
-        whose = self._owner(known.project.path if known else head.cwd, min(times), ended_at)
+        whose = self._owner(stored_session.project.path if stored_session else head.cwd, min(times), ended_at)
         if self._choice.project_id not in ("", whose.project.project_id):
             return None
-        left = max(0, extent.size - reached.size)
-        found = ImportableSession(
-            harness, path, key, whose.project, min(times), extent.changed_at, left, whose.left
+        unread = max(0, extent.size - reached.size)
+        importable = ImportableSession(
+            harness, path, key, whose.project, min(times), extent.changed_at, unread, whose.left
         )
-        return self._unwanted(found, self._config(whose.project)) or found
+        return self._unwanted(importable, self._config(whose.project)) or importable
 
-    def _unwanted(self, found: ImportableSession, config: Config) -> LeftOut | None:
-        """Why the settings leave a session out, if they do.
+    def _unwanted(self, importable: ImportableSession, config: Config) -> LeftOut | None:
+        """Why the settings exclude a session, if they do.
 
         Raises ProtectionUnreadable where the settings for all projects cannot be read.
         """
         if config.unreadable is not None and not config.unreadable.everywhere:
             return LeftOut.STOPPED
-        left_out = excluded(config, found.project.normalized) or self._desk.owns(found.project)
+        left_out = excluded(config, importable.project.normalized) or self._engine.owns(importable.project)
         if not config.continuity.enabled or left_out:
             return LeftOut.EXCLUDED
-        kept_since = self._desk.clock() - config.records.retention_days * DAY_MS
-        return LeftOut.OLD if found.changed_at < kept_since else None
+        kept_since = self._engine.clock() - config.records.retention_days * DAY_MS
+        return LeftOut.OLD if importable.changed_at < kept_since else None
 
-    def _is_kept(self, path: Path, known: Session | None) -> bool:
-        """Whether letters told of the session, or it was forgotten: it is not for us to bring it back."""
-        return bool(self._desk.store.cursor(str(path))) or (known is not None and not is_imported(known))
+    def _is_kept(self, path: Path, stored_session: Session | None) -> bool:
+        """Whether hook events recorded the session or it was forgotten; then it is not imported."""
+        return bool(self._engine.store.cursor(str(path))) or (
+            stored_session is not None and not is_imported(stored_session)
+        )
 
     def _owner(self, cwd: str, started_at: int, ended_at: int) -> Owner:
-        """Whose session it is that was at work in a directory then."""
+        """The project of a session that worked in a directory between these times."""
         if cwd not in self._places:
-            self._places[cwd] = projects.resolve(self._desk.store, cwd)
-        return owner(self._desk.store, self._places[cwd], started_at, ended_at)
+            self._places[cwd] = projects.resolve(self._engine.store, cwd)
+        return owner(self._engine.store, self._places[cwd], started_at, ended_at)
 
     def _config(self, project: Project) -> Config:
         if project not in self._configs:
-            self._configs[project] = self._desk.config(project)
+            self._configs[project] = self._engine.config(project)
         return self._configs[project]
 
 
 # ---------------------------------------------------------------- keeping
 
 
-def _keep(store: Store, one: ImportableSession, piece: Piece, redactor: str) -> None:
-    """Keep a piece, unless someone else did or the session became the daemon's since it was looked at."""
+def _store_piece(store: Store, importable: ImportableSession, piece: Piece, redactor: str) -> None:
+    """Store a piece, unless another process did, or the daemon has recorded the session since."""
     with store.writing():
-        known, source = store.session(one.session), _source(one.harness, one.session)
-        if store.cursor(source) != piece.before or (known is not None and not is_imported(known)):
+        stored_session, source = (
+            store.session(importable.session),
+            _source(importable.harness, importable.session),
+        )
+        if store.cursor(source) != piece.before or (
+            stored_session is not None and not is_imported(stored_session)
+        ):
             return
-        forgotten_at = store.forgotten_at(one.session)
+        forgotten_at = store.forgotten_at(importable.session)
         news = [document for document in piece.documents if not forgotten_at or document.at > forgotten_at]
-        for document in _said_last(store, news):
+        for document in _latest_of_each(store, news):
             store.add_document(document, redactor)
-        if known is not None or news:
-            store.put_session(_after(known or _begun(one, piece), piece), redactor)
-            if one.left is not None and not store.sites_of(one.project.project_id):
-                store.put_site(one.left)
+        if stored_session is not None or news:
+            store.put_session(_after(stored_session or _begun(importable, piece), piece), redactor)
+            if importable.left is not None and not store.sites_of(importable.project.project_id):
+                store.put_site(importable.left)
         store.put_cursor(source, piece.after)
         for reason, times in Counter(piece.skipped).items():
             store.count_skipped(reason, times)
 
 
-def _said_last(store: Store, news: Sequence[Document]) -> list[Document]:
-    """Those that nobody has said since.
+def _latest_of_each(store: Store, news: Sequence[Document]) -> list[Document]:
+    """The documents that no later session repeats.
 
-    What is said in several sessions is found in one of them, and processes that read at once bring them in
-    any order.
+    A text of several sessions is stored with the latest of them, and parallel reading yields any order.
     """
     last = {one.id: one for one in store.around([one.id for one in news], 0, EVERYWHERE)}
     for one in news:
@@ -273,26 +279,26 @@ def _said_last(store: Store, news: Sequence[Document]) -> list[Document]:
 
 
 def _moment(document: Document) -> tuple[int, str, int]:
-    """When it was said; a fork's copy has the time of the original."""
+    """When the text was said; a fork's copy has the time of the original."""
     return document.at, document.session, document.place
 
 
-def _keep_lineage(store: Store, one: ImportableSession) -> None:
-    """Keep which session it was forked from, if its harness says so: what is forgotten there is here too."""
-    earlier = one.harness.earlier_transcripts(one.path)
-    parent = one.harness.session_of(earlier[-1]) if earlier else ""
-    if parent in ("", one.session):
+def _store_lineage(store: Store, importable: ImportableSession) -> None:
+    """Store which session it was forked from, if its harness says so: forgetting follows the lineage."""
+    earlier = importable.harness.earlier_transcripts(importable.path)
+    parent = importable.harness.session_of(earlier[-1]) if earlier else ""
+    if parent in ("", importable.session):
         return
     with store.writing():
-        if store.session(one.session) is not None and store.lineage(one.session) is None:
-            store.add_lineage(Lineage(one.session, parent, "fork", one.started_at))
+        if store.session(importable.session) is not None and store.lineage(importable.session) is None:
+            store.add_lineage(Lineage(importable.session, parent, "fork", importable.started_at))
 
 
 def _source(harness: Reader, session: str) -> str:
-    """Under which name it is kept how far a session was imported, wherever its file was moved to.
+    """The name of a session's import cursor, whatever the path of its file.
 
-    The key is a part of it, by which it is known when the session is forgotten. The daemon's own place in the
-    file is kept under the file's path.
+    It contains the session's key, so that forgetting the session finds it. The daemon's own cursor is stored
+    under the file's path.
     """
     return f"import/{harness.name}/{session}"
 

@@ -1,8 +1,7 @@
-"""Memorize: how what someone wants remembered becomes a memory, as part of a transaction that is open.
+"""Memorize: turns a request to remember into a memory, inside an open transaction.
 
-Kept word for word but for secrets. The rules of `core.memory.memory` only label it; what it contradicts is
-marked as superseded and stays. Who may ask for this, and what else follows from it, is decided by the
-callers.
+The text is stored word for word, without secrets. The rules of `core.memory.memory` only label it; memories
+that it contradicts are marked as superseded and stay. Callers decide who may ask, and what else follows.
 """
 
 from __future__ import annotations
@@ -44,30 +43,30 @@ LONGEST: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequest:
-    """What someone wants remembered, as typed: its prefixes are still to be read."""
+    """A request to remember, as typed, with its prefixes."""
 
     text: str
     tags: tuple[str, ...] = ()
     importance: float | None = None
-    """From 0 to 1; None for what its prefixes say."""
+    """From 0 to 1; None to use the prefixes."""
     pinned: bool = False
     scope: Scope = Scope.PROJECT
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryOutcome:
-    """What became of a wish."""
+    """The memory that a request became."""
 
     memory: Memory
     again: bool
-    """The same text was known: one memory, seen once more."""
+    """Whether the same text was stored already; it stays one memory."""
     supersedes: tuple[str, ...]
     """The ids of older memories that it contradicts."""
 
 
 def worded(wish: MemoryRequest) -> Wording:
-    """What is to be remembered; raises HoldfastError where that is nothing, or more than a memory."""
-    # What we gave back ourselves is no news, whoever says it.
+    """The wording to remember; raises HoldfastError if it is empty or too long."""
+    # Text that Holdfast itself gave back is not new when it is repeated.
     wording = read(without_ours(wish.text))
     if not printable(wording.text).strip():
         raise HoldfastError("there is nothing to remember: the text is empty", "say it after `remember`")
@@ -94,7 +93,7 @@ def keep(
     session: str,
     at: int,
 ) -> MemoryOutcome:
-    """The memory that the wish became, kept and findable; called inside a transaction.
+    """Store a memory and make it searchable; called inside a transaction.
 
     Raises HoldfastError for what was forgotten, unless `remember_again` lifted that.
     """
@@ -104,9 +103,9 @@ def keep(
     memory = replace(
         _memory(engine.new_id(), project, wish.scope, wording, at), source=source, session=session, seen_at=at
     )
-    known = engine.store.memory_like(memory)
-    if known is not None:
-        memory = said_again(restored(known), wording, at)
+    same_memory = engine.store.memory_like(memory)
+    if same_memory is not None:
+        memory = said_again(restored(same_memory), wording, at)
     else:
         memory = following(memory, engine.store.last_memory(memory))
     older = [each for each in engine.store.memories_about(memory) if contradicts(memory.text, each.text)]
@@ -114,14 +113,14 @@ def keep(
         memory = replace(memory, labels=tuple(dict.fromkeys((*memory.labels, Label.CONTRADICTS))))
     for each in older:
         engine.store.put_memory(superseded(each, memory.id))
-    engine.store.put_memory(memory, "" if known else redactor.mark)
-    if known is None or known.tags != memory.tags:
+    engine.store.put_memory(memory, "" if same_memory else redactor.mark)
+    if same_memory is None or same_memory.tags != memory.tags:
         make_findable(engine.store, memory, redactor.mark)
-    return MemoryOutcome(memory, known is not None, tuple(each.id for each in older))
+    return MemoryOutcome(memory, same_memory is not None, tuple(each.id for each in older))
 
 
 def remember_again(engine: Engine, project: Project, wish: MemoryRequest, *, session: str, at: int) -> None:
-    """Lift what keeps a forgotten wording out of the store, where someone asks to remember it since.
+    """Allow a forgotten wording again, because the user has asked to remember it since.
 
     Called inside a transaction.
     """
@@ -129,8 +128,8 @@ def remember_again(engine: Engine, project: Project, wish: MemoryRequest, *, ses
     if not forgotten:
         return
     redact = replace(engine.redactor(project), forgotten=NO_WORDINGS).of_session(session)
-    asked = known_by(engine.store, redact(worded(wish).text))
-    lifted = [forgotten[each] for each in asked if each in forgotten and forgotten[each].at < at]
+    wording_prints = known_by(engine.store, redact(worded(wish).text))
+    lifted = [forgotten[each] for each in wording_prints if each in forgotten and forgotten[each].at < at]
     if lifted:
         engine.store.put_forgotten_wordings(replace(each, lifted_at=at) for each in lifted)
         if engine.home is not None:
@@ -138,7 +137,7 @@ def remember_again(engine: Engine, project: Project, wish: MemoryRequest, *, ses
 
 
 def make_findable(store: Store, memory: Memory, redactor: str) -> None:
-    """Keep the memory's document: what can be read of it, and what it is tagged with."""
+    """Store the memory's document: its text and its tags."""
     text = "\n".join([printable(memory.text), *(f"#{tag}" for tag in memory.tags)])
     document = Document(
         memory.id,

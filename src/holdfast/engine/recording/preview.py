@@ -1,7 +1,7 @@
-"""Preview: the brief that a session continuing a given transcript would be handed, made from that file alone.
+"""Preview: the brief for a session that continues a given transcript, made from that file alone.
 
-The same path as a letter's: the harness reads, `record` folds, the core writes. But over a store that is not
-kept, with no clock, and without a look at the world, so that the same file gives the same brief everywhere.
+The path is that of a hook event: the harness reads, `record` folds, the core composes. But the store is
+temporary, there is no clock, and files and git are not checked, so the same file always gives the same brief.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from holdfast import harnesses
 from holdfast.config import Config
@@ -32,20 +32,22 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.sqlite import open_in_memory
 
 BATCH_BYTES = 16 << 20
-"""Larger than the daemon's: nobody else waits for this store."""
+"""Larger than the daemon's, because no hook waits for this store."""
 HEAD_BYTES = 1 << 20
-"""So much of a transcript shows whether a subagent wrote it."""
+"""How much of a transcript is read to see whether a subagent wrote it."""
+DETECTION_LINES = 50
+"""How many lines are read to find out which harness wrote a transcript."""
 EVERY = 1_000_000
 NOWHERE = Project("", "", "", "", "")
-"""A transcript that does not say where its session worked; paths in it are shown as they stand."""
+"""The project of a transcript that does not say where its session worked; its paths are shown unchanged."""
 
 _Read: TypeAlias = Callable[[Path, str, str, int], Batch]
-"""One of a reader's two ways to read: path, session, cursor, limit."""
+"""A reader's method: path, session, cursor, limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """A brief, and what it was made from."""
+    """A brief, and the session that it was made from."""
 
     told: BriefInput
     brief: Brief
@@ -59,42 +61,58 @@ def preview(
     at: int | None = None,
     budget: int = 2_000,
 ) -> Previewed:
-    """The brief after this transcript, or after its first lines; ages count from `at`, or its last record."""
-    transcript = regular(path)
-    key = session or _key(harness, transcript)
-    engine = _desk(at or 0)
-    with _first_lines(harness, transcript, until_line) as main:
-        folded = _folded(engine, harness, key, main)
-    if folded is None:
-        raise TranscriptUnreadable(
-            f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
-        )
-    seen_until = folded.last_event_at if until_line else None
-    for beside in harness.subagent_transcripts(transcript):
-        folded = _recorded(engine, harness, key, beside, harness.read_transcript, seen_until) or folded
-    # Only a transcript that ends in a compaction was just compacted; an earlier one is history.
+    """The brief after this transcript, or its first lines; ages count from `at`, or from its last record."""
+    folded = fold(harness, path, session, until_line, at or 0)
+    # Only a transcript that ends with a compaction was just compacted.
     just_compacted = bool(folded.compactions) and folded.compactions[-1].at >= folded.changed_at
     reason = Reason.COMPACT if just_compacted else Reason.STARTUP
     kept = harness.kept if just_compacted else NOTHING_KEPT
-    told = BriefInput(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
-    return Previewed(told, written(told, budget))
+    brief_input = BriefInput(reason, folded, at if at is not None else folded.last_event_at, kept=kept)
+    return Previewed(brief_input, written(brief_input, budget))
+
+
+def fold(
+    harness: Reader, path: Path, session: str = "", until_line: int | None = None, at: int = 0
+) -> Session:
+    """The session after this transcript, or its first lines, with what its subagents did until then."""
+    transcript = regular(path)
+    key = session or _key(harness, transcript)
+    engine = _temporary_engine(at)
+    with _first_lines(harness, transcript, until_line) as main:
+        folded = _folded(engine, harness, key, main) or _refuse(harness, path)
+    seen_until = folded.last_event_at if until_line else None
+    for beside in harness.subagent_transcripts(transcript):
+        folded = _recorded(engine, harness, key, beside, harness.read_transcript, seen_until) or folded
+    return folded
 
 
 def recounted(harness: Reader, path: Path, session: str = "") -> tuple[Session, tuple[Event, ...]]:
     """The session of a transcript, and all of its events, redacted, oldest first."""
     transcript = regular(path)
     key = session or _key(harness, transcript)
-    engine = _desk(0)
-    folded = _folded(engine, harness, key, transcript)
-    if folded is None:
-        raise TranscriptUnreadable(
-            f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
-        )
+    engine = _temporary_engine(0)
+    folded = _folded(engine, harness, key, transcript) or _refuse(harness, path)
     return folded, tuple(engine.store.events(key, EVERY))
 
 
+def is_transcript_of(harness: Reader, path: Path) -> bool:
+    """Whether the harness can read events in the first lines of this file; never of a database."""
+    transcript = regular(path)
+    try:
+        with _first_lines(harness, transcript, DETECTION_LINES) as head:
+            return _folded(_temporary_engine(0), harness, transcript.stem, head) is not None
+    except TranscriptUnreadable:
+        return False
+
+
+def _refuse(harness: Reader, path: Path) -> NoReturn:
+    raise TranscriptUnreadable(
+        f"`{path}` holds no record of {harness.title}", "is it the transcript of another harness?"
+    )
+
+
 def _key(harness: Reader, transcript: Path) -> str:
-    """The session that is meant where none is named: of a database, the one that changed last."""
+    """The session to use if none is named: in a database, the one that changed last."""
     return (_holds_many(harness, transcript) and harness.session_of(transcript)) or transcript.stem
 
 
@@ -103,7 +121,7 @@ def _holds_many(harness: Reader, transcript: Path) -> bool:
     return isinstance(harness, KeptInRows) and harness.extent(transcript) is None
 
 
-def _desk(at: int) -> Engine:
+def _temporary_engine(at: int) -> Engine:
     numbers = itertools.count(1)
     return Engine(
         store=open_in_memory(),
@@ -117,14 +135,14 @@ def _desk(at: int) -> Engine:
 
 
 def _folded(engine: Engine, harness: Reader, key: str, source: Path) -> Session | None:
-    """The session of this transcript; None if it tells nothing. A subagent's is read as its own session."""
+    """The session of this transcript; None if it has no events. A subagent's counts as its own session."""
     by_subagent = all(event.agent != MAIN for event in _first_events(harness, key, source))
     read = harness.read_subagent if by_subagent else harness.read_transcript
     return _recorded(engine, harness, key, source, read, None)
 
 
 def _first_events(harness: Reader, key: str, source: Path) -> tuple[Event, ...]:
-    """The first events of a transcript, enough to see who wrote it; none if it tells nothing."""
+    """The first events of a transcript, enough to see which agent wrote it."""
     cursor, done = "", False
     while not done:
         batch = harness.read_transcript(source, key, cursor, HEAD_BYTES)
@@ -138,7 +156,7 @@ def _first_events(harness: Reader, key: str, source: Path) -> tuple[Event, ...]:
 def _recorded(
     engine: Engine, harness: Reader, key: str, source: Path, read: _Read, until: int | None
 ) -> Session | None:
-    """The session after this source, or after what of it happened until then; None if it tells nothing."""
+    """The session after this source, or after its events up to a time; None if it has no events."""
     session, cursor, done = None, "", False
     while not done:
         batch = read(source, key, cursor, BATCH_BYTES)
@@ -153,25 +171,25 @@ def _recorded(
 
 
 def _project(cwd: str) -> Project:
-    """Whose work it is as far as the records say: nothing on this machine is looked at."""
+    """The project by what the records say alone: no directory is looked at."""
     return Project(cwd, cwd, "", "", cwd) if cwd else NOWHERE
 
 
 def regular(path: Path) -> Path:
-    """The file that a person named, behind any links; refused in plain words if it cannot be a transcript."""
+    """The real path of the file that the user named; raises an error if it cannot be a transcript."""
     hint = "name the transcript file that the harness writes"
     real = Path(os.path.realpath(path))
     try:
-        found = real.stat()
+        status = real.stat()
     except FileNotFoundError:
         raise TranscriptUnreadable(f"there is no file `{path}`", hint) from None
     except (OSError, ValueError) as error:
-        raise TranscriptUnreadable(f"`{path}` cannot be looked at: {error}", hint) from error
-    if stat.S_ISDIR(found.st_mode):
+        raise TranscriptUnreadable(f"`{path}` cannot be examined: {error}", hint) from error
+    if stat.S_ISDIR(status.st_mode):
         raise TranscriptUnreadable(f"`{path}` is a directory", hint)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise TranscriptUnreadable(f"`{path}` is not a regular file", hint)
-    if not found.st_size:
+    if not status.st_size:
         raise TranscriptUnreadable(f"`{path}` is empty", hint)
     if not os.access(real, os.R_OK):
         raise TranscriptUnreadable(f"`{path}` may not be read", "look at its permissions")
@@ -180,7 +198,7 @@ def regular(path: Path) -> Path:
 
 @contextmanager
 def _first_lines(harness: Reader, transcript: Path, count: int | None) -> Generator[Path]:
-    """The transcript, or a copy of its first lines, elsewhere than beside the user's file and soon gone."""
+    """The transcript, or a temporary copy of its first lines."""
     if count is None:
         yield transcript
         return

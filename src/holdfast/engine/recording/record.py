@@ -59,7 +59,7 @@ from holdfast.stores.base import Novelty
 ACCESSED_SHOWN: Final = 5
 
 CLOCK_SKEW_MS: Final = DAY_MS
-"""By so much a session's clock may differ from ours before it is no longer believed."""
+"""How far in the future an event may be dated before its time is not trusted."""
 
 _Redact: TypeAlias = Callable[[str], str]
 _E = TypeVar("_E", bound=Event)
@@ -67,55 +67,55 @@ _E = TypeVar("_E", bound=Event)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What came in at once about one session."""
+    """A batch of events of one session, with what else is known of it."""
 
     session: str
     harness: str
     project: Project
     events: tuple[Event, ...] = ()
     is_history: bool = False
-    """Whether it is read from a file about the past, whose own dates hold whatever our clock says."""
+    """Whether the events come from an old file, whose dates are trusted whatever the clock says."""
     waiting: tuple[Prompt, ...] = ()
-    """Prompts that the transcript will show; kept with the session until it does."""
+    """Prompts that the transcript will show; stored with the session until it does."""
     source: str = ""
-    """Where the events were read from, and below how far it is read now."""
+    """The file that the events were read from; `cursor` says how far."""
     cursor: str = ""
     skipped: tuple[Skipped, ...] = ()
     process: Process | None = None
     transcript: str = ""
     git: GitState | None = None
     auto: AutoCompact | None = None
-    """When the harness compacts by itself, where somebody looked."""
+    """When the harness compacts by itself, if known."""
     window: int = 0
-    """How many tokens the model's window holds, where the harness said so."""
+    """How many tokens the model's window holds, if the harness said so."""
 
 
 def record(engine: Engine, arrival: Arrival) -> Session:
-    """Keep what came in, with all that follows from it; the session as it is then."""
+    """Record a batch with all that follows from it, in one transaction; returns the session after it."""
     _remember_again(engine, arrival)
     redactor = engine.redactor(arrival.project)
     arrival = redacted(arrival, redactor)
     must_last = _must_last((*arrival.events, *arrival.waiting))
     writing = engine.store.writing_durably if must_last else engine.store.writing
     with writing():
-        return _taken_in(engine, arrival, redactor)
+        return _record_redacted(engine, arrival, redactor)
 
 
 def record_inside(engine: Engine, arrival: Arrival) -> Session:
-    """The same as part of a transaction that is open already."""
+    """Record a batch inside an open transaction."""
     redactor = engine.redactor(arrival.project)
-    return _taken_in(engine, redacted(arrival, redactor), redactor)
+    return _record_redacted(engine, redacted(arrival, redactor), redactor)
 
 
-def _taken_in(engine: Engine, arrival: Arrival, redactor: Redactor) -> Session:
+def _record_redacted(engine: Engine, arrival: Arrival, redactor: Redactor) -> Session:
     forgotten_at = engine.store.forgotten_at(arrival.session)
     latest = engine.clock() + CLOCK_SKEW_MS
     if not arrival.is_history:
         arrival = _dated(_after(arrival, forgotten_at, latest), latest, engine.clock())
-    known = _known(engine, arrival.session)
-    session = _placed(known or _begun(engine, arrival), arrival)
-    # What was forgotten does not come back because its transcript is read once more.
-    if known or not forgotten_at or arrival.events or arrival.waiting:
+    stored_session = _stored_session(engine, arrival.session)
+    session = _placed(stored_session or _begun(engine, arrival), arrival)
+    # Reading a transcript again does not bring back what was forgotten.
+    if stored_session or not forgotten_at or arrival.events or arrival.waiting:
         session = _advanced(engine, session, arrival, redactor)
     if arrival.source:
         engine.store.put_cursor(arrival.source, arrival.cursor)
@@ -125,19 +125,19 @@ def _taken_in(engine: Engine, arrival: Arrival, redactor: Redactor) -> Session:
 
 
 def redacted(arrival: Arrival, redactor: Redactor) -> Arrival:
-    """The arrival without a secret in any of its texts."""
+    """The batch without secrets in any of its texts."""
     return _redacted(_joined(arrival, redactor), redactor.of_session(arrival.session))
 
 
 def perform(engine: Engine, session: Session, effect: Effect, at: int) -> Session:
-    """Do what the core decided; called inside a transaction."""
+    """Carry out an effect that the core decided on; called inside a transaction."""
     match effect:
         case TakeCheckpoint(trigger=trigger, words=words):
             id = engine.new_id()
             own = record_id(at, id) if trigger is Trigger.THRESHOLD else id
             session, checkpoint = take(session, trigger, words, own, at, _accessed(engine, session))
             redactor = engine.redactor(session.project)
-            # What the session knows may be older than this redactor.
+            # The session's state may have been redacted by an older version.
             checkpoint = _redacted_checkpoint(checkpoint, redactor.of_session(session.key))
             engine.store.add_checkpoint(checkpoint, redactor.mark)
             most = engine.config(session.project).continuity.max_checkpoints_per_session
@@ -147,34 +147,34 @@ def perform(engine: Engine, session: Session, effect: Effect, at: int) -> Sessio
 
 
 def _accessed(engine: Engine, session: Session) -> list[Memory]:
-    """The memories that the session was told since its last checkpoint, those that are found most first."""
-    told = [id for id, at in engine.store.recalls(session.key) if at > session.last_checkpoint_at]
-    return sorted(engine.store.memories_named(told), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
+    """The memories given to the session since its last checkpoint, the most often recalled first."""
+    memory_ids = [id for id, at in engine.store.recalls(session.key) if at > session.last_checkpoint_at]
+    return sorted(engine.store.memories_named(memory_ids), key=lambda memory: -memory.found)[:ACCESSED_SHOWN]
 
 
 def _remember_again(engine: Engine, arrival: Arrival) -> None:
-    """What someone typed to remember since it was forgotten is not forgotten any more."""
-    said = (each for each in (*arrival.events, *arrival.waiting) if isinstance(each, Prompt))
-    asked = [each for each in said if asked_to_remember(each.text) and each.origin is Origin.HUMAN]
-    if not asked or not engine.store.forgotten_wordings():
+    """Allow forgotten wordings again that the user has since typed to remember."""
+    prompts = (each for each in (*arrival.events, *arrival.waiting) if isinstance(each, Prompt))
+    requests = [each for each in prompts if asked_to_remember(each.text) and each.origin is Origin.HUMAN]
+    if not requests or not engine.store.forgotten_wordings():
         return
     with engine.store.writing_durably():
-        for prompt in asked:
+        for prompt in requests:
             with contextlib.suppress(HoldfastError):
                 wish = MemoryRequest(prompt.text)
                 remember_again(engine, arrival.project, wish, session=arrival.session, at=prompt.at)
 
 
-def _asked(engine: Engine, session: Session, prompt: Prompt, redactor: Redactor) -> Session:
-    """The session after a prompt that may want something remembered; once, whoever tells of it first."""
+def _with_memory(engine: Engine, session: Session, prompt: Prompt, redactor: Redactor) -> Session:
+    """The session after a prompt that may ask to remember something; hook and transcript count once."""
     text = asked_to_remember(prompt.text)
     is_typed = prompt.agent == MAIN and prompt.origin is Origin.HUMAN
     if not text or not is_typed or twin(session.trail, prompt) is not None:
         return session
     at = prompt.at or engine.clock()
-    # What is too long for a memory is a prompt still.
+    # Text that is too long for a memory is still a prompt.
     with contextlib.suppress(HoldfastError):
-        kept = keep(
+        outcome = keep(
             engine,
             session.project,
             MemoryRequest(text),
@@ -183,24 +183,24 @@ def _asked(engine: Engine, session: Session, prompt: Prompt, redactor: Redactor)
             session=session.key,
             at=at,
         )
-        return record_remember(session, kept.memory.text, at)
+        return record_remember(session, outcome.memory.text, at)
     return session
 
 
-def _known(engine: Engine, key: str) -> Session | None:
-    """The session as it was kept; of an imported one there is no state, so that it begins anew."""
-    known = engine.store.session(key)
-    return None if known is not None and is_imported(known) else known
+def _stored_session(engine: Engine, key: str) -> Session | None:
+    """The stored session; None for an imported one, which has no state and begins anew."""
+    session = engine.store.session(key)
+    return None if session is not None and is_imported(session) else session
 
 
 def _begun(engine: Engine, arrival: Arrival) -> Session:
-    """A session that was not known, from the first that is known of it."""
+    """A new session, which begins at the earliest time in the batch."""
     times = (event.at for event in (*arrival.events, *arrival.waiting) if event.at)
     return begin(arrival.session, arrival.harness, arrival.project, min(times, default=engine.clock()))
 
 
 def _placed(session: Session, arrival: Arrival) -> Session:
-    """The session with what the arrival says about where it lives."""
+    """The session with the project, process, transcript, git state and window size of the batch."""
     return replace(
         session,
         project=arrival.project if _resumes_elsewhere(session, arrival) else session.project,
@@ -216,7 +216,7 @@ def _placed(session: Session, arrival: Arrival) -> Session:
 
 
 def _resumes_elsewhere(session: Session, arrival: Arrival) -> bool:
-    """Whether the session is resumed in another worktree of its repository, where it goes on from now."""
+    """Whether the session is resumed in another worktree of its repository."""
     here, there = session.project, arrival.project
     if there.project_id != here.project_id or there.worktree_id == here.worktree_id:
         return False
@@ -225,21 +225,23 @@ def _resumes_elsewhere(session: Session, arrival: Arrival) -> bool:
 
 
 def _advanced(engine: Engine, session: Session, arrival: Arrival, redactor: Redactor) -> Session:
-    """The session after all that arrived, and kept with it."""
+    """The session after the whole batch, stored."""
     policy = engine.policy(arrival.project)
     for event in arrival.events:
-        session = _kept(engine, session, event, policy, redactor)
+        session = _record_event(engine, session, event, policy, redactor)
     for prompt in arrival.waiting:
-        session = wait(_asked(engine, session, prompt, redactor), prompt, policy)
+        session = wait(_with_memory(engine, session, prompt, redactor), prompt, policy)
     engine.store.put_session(session, redactor.mark)
     return session
 
 
-def _kept(engine: Engine, session: Session, event: Event, policy: Policy, redactor: Redactor) -> Session:
+def _record_event(
+    engine: Engine, session: Session, event: Event, policy: Policy, redactor: Redactor
+) -> Session:
     match engine.store.add_event(event, redactor.mark):
         case Novelty.NEW:
             if isinstance(event, Prompt):
-                session = _asked(engine, session, event, redactor)
+                session = _with_memory(engine, session, event, redactor)
             session, effects = advance(session, event, policy)
             for effect in effects:
                 session = perform(engine, session, effect, event.at)
@@ -251,9 +253,9 @@ def _kept(engine: Engine, session: Session, event: Event, policy: Policy, redact
 
 
 def _after(arrival: Arrival, at: int, latest: int) -> Arrival:
-    """What of an arrival happened after that time; all of it where there is none.
+    """The part of a batch that happened after a time; all of it if the time is 0.
 
-    Of what is dated in the future nobody knows when it happened, so it counts as before.
+    Events dated in the future count as before, because their true time is unknown.
     """
     if not at:
         return arrival
@@ -263,7 +265,7 @@ def _after(arrival: Arrival, at: int, latest: int) -> Arrival:
 
 
 def _dated(arrival: Arrival, latest: int, now: int) -> Arrival:
-    """The arrival with what is dated in the future dated now: a wrong clock must not win over real work."""
+    """The batch with future dates set to now: a wrong clock must not win over real work."""
     if all(event.at <= latest for event in (*arrival.events, *arrival.waiting)):
         return arrival
     return replace(
@@ -278,7 +280,7 @@ def _at_most(event: _E, latest: int, now: int) -> _E:
 
 
 def _joined(arrival: Arrival, redactor: Redactor) -> Arrival:
-    """The arrival with what was said in several blocks of one message redacted as one text."""
+    """The batch with the blocks of each message redacted as one text."""
     redact = redactor.parts_of_session(arrival.session)
     events = list(arrival.events)
     for blocks in _messages(events):
@@ -289,19 +291,19 @@ def _joined(arrival: Arrival, redactor: Redactor) -> Arrival:
 
 
 def _messages(events: Sequence[Event]) -> Iterator[list[tuple[int, Prompt | AssistantText]]]:
-    """The messages of several blocks, each block with its place; between two stands at most a count."""
-    told = ((place, event) for place, event in enumerate(events) if not isinstance(event, Usage))
-    for _, blocks in groupby(told, key=lambda each: _message(each[1])):
-        said = [(place, event) for place, event in blocks if isinstance(event, Prompt | AssistantText)]
-        if len(said) > 1:
-            yield said
+    """The messages of several blocks, each block with its place. Only token counts may be between them."""
+    places = ((place, event) for place, event in enumerate(events) if not isinstance(event, Usage))
+    for _, blocks in groupby(places, key=lambda each: _message(each[1])):
+        texts = [(place, event) for place, event in blocks if isinstance(event, Prompt | AssistantText)]
+        if len(texts) > 1:
+            yield texts
 
 
 def _message(event: Event) -> tuple[type[Event], str, str]:
-    """What the blocks of one message share.
+    """The key that the blocks of one message share.
 
-    Some harnesses write each block of an answer as a record of its own: what an agent says twice without
-    doing anything in between is one answer, or reads as one.
+    Some harnesses write each block of an answer as a record of its own, so consecutive texts of an agent
+    count as one message.
     """
     record = "" if isinstance(event, AssistantText) else event.record.partition("/")[0]
     return type(event), event.agent, record
@@ -318,7 +320,7 @@ def _redacted(arrival: Arrival, redact: _Redact) -> Arrival:
 
 
 def _redacted_git(git: GitState, redact: _Redact) -> GitState:
-    """Commit messages, names of branches and of files are a stranger's text too."""
+    """The git state without secrets in commit messages and in names of branches and files."""
     commits, dirty = map(redact, git.last_commits), map(redact, git.dirty)
     return replace(git, branch=redact(git.branch), last_commits=tuple(commits), dirty=tuple(dirty))
 
@@ -335,7 +337,7 @@ def _redacted_checkpoint(checkpoint: Checkpoint, redact: _Redact) -> Checkpoint:
 
 
 def _must_last(events: Sequence[Event]) -> bool:
-    """Whether someone is about to be told that this is safe."""
+    """Whether the user or agent is about to be told that this is safe on the disk."""
     return any(
         isinstance(event, CompactionImminent | DigestGiven | Remembered | SessionEnded)
         or (isinstance(event, Prompt) and asked_to_remember(event.text))

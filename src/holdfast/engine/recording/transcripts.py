@@ -1,6 +1,6 @@
-"""Transcripts: which may be opened, and reading one on from where it was left.
+"""Transcripts: which may be opened, and reading one on from its cursor.
 
-A letter can name any path; only a regular file under one of the harness's own roots is ever opened.
+A hook event can name any path; only a regular file under one of the harness's own roots is ever opened.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Readable:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Where a transcript is expected and none is yet."""
+    """A transcript that does not exist yet."""
 
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing that we open; the letters are the source."""
+    """A path that is not opened; the hook events are the source."""
 
     reason: str
 
@@ -45,7 +45,7 @@ TranscriptAccess: TypeAlias = Readable | Missing | Refused
 
 
 def find(path: str, roots: Iterable[Path]) -> TranscriptAccess:
-    """Whether the path that a letter named may be opened."""
+    """Whether the path that a hook event named may be opened."""
     if not path:
         return Refused("no transcript was named")
     if "\0" in path or not Path(path).is_absolute():
@@ -68,7 +68,7 @@ def find(path: str, roots: Iterable[Path]) -> TranscriptAccess:
 
 
 def _file_of(path: Path) -> Path:
-    """The file that a transcript is in; the path of a session in a database leads on behind the file."""
+    """The file that holds a transcript; the path of a session in a database goes on after the file."""
     return path.parent if path.parent.is_file() else path
 
 
@@ -81,7 +81,7 @@ def read_on(
 ) -> Session | None:
     """Read a session's transcript, and its subagents', to the end or until time is up.
 
-    None if there was nothing to read at all.
+    Returns None if there was nothing to read.
     """
     harness = engine.harness(harness_name)
     session = None

@@ -1,4 +1,4 @@
-"""Unheard: sessions that a harness had without a hook to tell of them, found by their transcripts."""
+"""Unread transcripts: finds sessions that no hook reported, by their transcripts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 HEAD_BYTES: Final = 1 << 18
-"""As far as this a transcript says which directory its session works in."""
+"""How much of a transcript is read to find its session's directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadTranscript:
-    """A session that wrote something, and where."""
+    """A session that no hook reported, its transcript and its directory."""
 
     key: str
     path: Path
@@ -28,7 +28,7 @@ class UnreadTranscript:
 def unheard(
     store: Store, reader: Reader, project: Project, since: int, home: Path, environment: Mapping[str, str]
 ) -> Iterator[UnreadTranscript]:
-    """The sessions of this worktree whose transcripts were written to since then."""
+    """The sessions of this worktree whose transcripts were written since a time."""
     for root in reader.transcript_roots(home, environment):
         for path in reader.transcripts(root):
             if not _written_since(path, since):

@@ -1,1 +1,1 @@
-"""Redaction as it is in force: the redactor of the settings, and what stays known of forgotten texts."""
+"""Redaction: the redactor that the settings ask for, and hashes of forgotten texts."""

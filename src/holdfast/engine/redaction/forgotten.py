@@ -1,7 +1,7 @@
-"""Forgotten: what stays known of what was forgotten, in the store and in a record beside it.
+"""Forgotten: hashes of what was forgotten, in the store and in a record file beside it.
 
-Both are kept alike whenever a store is opened: one that is new, or was restored from a backup, learns from
-the record what it must not hold, and lets go of it. Forgetting itself is `engine.privacy.forget`'s work.
+Opening a store brings the two into agreement: a store that is new or was restored from a backup learns from
+the record what it must not hold, and drops it. Forgetting itself is `engine.privacy.forget`'s work.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from holdfast.stores.forgettable import EVERYTHING, Dropped, ForgottenWording, m
 GENERATION: Final = "forgotten_record"
 """The fact that says which state of the record the store agrees with."""
 BEGUN: Final = "forgetting"
-"""The fact that says what was to be forgotten, until the store has let go of it."""
+"""The fact that says what is to be forgotten, until the store has dropped it."""
 KEY: Final = "wordings_key"
 """The fact that holds the key under which the words of memories are hashed."""
 KEY_BYTES: Final = 16
@@ -37,12 +37,12 @@ def forgotten_wordings(store: Store) -> Wordings:
 
 @lru_cache(maxsize=4)
 def _wordings(key: bytes, forgotten: frozenset[Fingerprint]) -> Wordings:
-    """Kept, because it is asked for with every event, and hashes each word once."""
+    """Cached: every event asks for it, and each word is then hashed once."""
     return Wordings(key, forgotten)
 
 
 def known_by(store: Store, text: str) -> tuple[Fingerprint, ...]:
-    """How a wording is recognised in this store, also as the words to look for that a prompt leaves.
+    """The fingerprints of a wording in this store, also in the form of a memory query.
 
     Called inside a transaction.
     """
@@ -51,29 +51,29 @@ def known_by(store: Store, text: str) -> tuple[Fingerprint, ...]:
 
 
 def note_wording(store: Store, home: Path | None, id: str, text: str) -> None:
-    """Know what a memory said until now, to forget it with the memory; called inside a transaction."""
+    """Note a memory's present wording, to forget it with the memory; called inside a transaction."""
     store.add_memory_wordings(id, known_by(store, text))
-    # A store that takes this one's place, should it be damaged, has to know the wording by the same key.
+    # If this store is damaged, its replacement has to hash the wording with the same key.
     if home is not None and not forgotten_record.read(home).key:
         publish(store, home)
 
 
 def forget_memory(store: Store, id: str, at: int) -> Dropped:
-    """Drop a memory with every wording it had, wherever that stands; called inside a transaction."""
+    """Drop a memory and every text that has one of its wordings; called inside a transaction."""
     memory = store.memory(id)
     if memory is None:
         return Dropped()
-    known = dict.fromkeys((*known_by(store, memory.text), *store.memory_wordings(id)))
-    for text in _told_to(store, memory.session, id):
-        known |= dict.fromkeys(known_by(store, text))
-    store.put_forgotten_wordings(ForgottenWording(each, at) for each in known)
+    prints = dict.fromkeys((*known_by(store, memory.text), *store.memory_wordings(id)))
+    for text in _texts_given_to(store, memory.session, id):
+        prints |= dict.fromkeys(known_by(store, text))
+    store.put_forgotten_wordings(ForgottenWording(each, at) for each in prints)
     store.forget_memory(id, at)
-    erased = store.erase(Wordings(_key(store), known), at)
+    erased = store.erase(Wordings(_key(store), prints), at)
     return Dropped(memories=1 + erased.memories, mentions=erased.mentions)
 
 
 def forget_everything(store: Store, at: int) -> Dropped:
-    """Drop all that is kept; which wordings were forgotten stays known. Called inside a transaction."""
+    """Drop everything but the hashes of forgotten wordings; called inside a transaction."""
     key = store.fact(KEY)
     dropped = store.forget_all(at)
     store.put_fact(KEY, key)
@@ -81,10 +81,10 @@ def forget_everything(store: Store, at: int) -> Dropped:
 
 
 def publish(store: Store, home: Path) -> None:
-    """Have the record beside the store say all that the store knows; called at the end of a transaction.
+    """Write all that the store knows into the record; called at the end of a transaction.
 
-    The record is on the disk before the transaction is: whoever is killed between the two has the store learn
-    from it.
+    The record is on the disk before the transaction is. If the process is killed between the two, the store
+    learns from the record.
     """
     record = _merged(forgotten_record.read(home), store)
     forgotten_record.write(home, record)
@@ -92,18 +92,18 @@ def publish(store: Store, home: Path) -> None:
 
 
 def agrees(store: Store, home: Path) -> bool:
-    """Whether there is nothing that one of the two has yet to learn from the other."""
+    """Whether store and record know the same."""
     there = forgotten_record.generation(home)
     return there == store.fact(GENERATION) and (bool(there) or not store.forgotten_names())
 
 
 def is_settled(store: Store, home: Path) -> bool:
-    """Whether a store holds nothing that was forgotten, as far as anyone knows; looks at little."""
+    """Whether a store holds nothing that is known to be forgotten; a cheap check."""
     return not store.fact(BEGUN) and agrees(store, home)
 
 
 def agree(store: Store, home: Path, at: int) -> Dropped:
-    """Have store and record know the same; how much the store had to let go of."""
+    """Bring store and record into agreement; returns what the store had to drop."""
     if agrees(store, home):
         return Dropped()
     with store.writing_durably():
@@ -113,9 +113,9 @@ def agree(store: Store, home: Path, at: int) -> Dropped:
 
 
 def learn(store: Store, record: ForgottenRecord, at: int) -> Dropped:
-    """Have the store let go of what the record says was forgotten; called inside a transaction."""
-    known = store.forgotten_names()
-    names = {name: when for name, when in record.names.items() if known.get(name, 0) < when}
+    """Drop from the store what the record says was forgotten; called inside a transaction."""
+    known_names = store.forgotten_names()
+    names = {name: when for name, when in record.names.items() if known_names.get(name, 0) < when}
     dropped = [forget_everything(store, at)] if hashed(EVERYTHING) in names else []
     if record.key:
         store.put_fact(KEY, record.key.hex())
@@ -131,19 +131,21 @@ def learn(store: Store, record: ForgottenRecord, at: int) -> Dropped:
 
 
 def _learned_wordings(store: Store, record: ForgottenRecord, at: int) -> Dropped:
-    known = {each.fingerprint: each for each in store.forgotten_wordings()}
-    told = [
+    known_wordings = {each.fingerprint: each for each in store.forgotten_wordings()}
+    new_wordings = [
         ForgottenWording(Fingerprint(each.words, each.blocks, each.alone), each.at, each.lifted_at)
         for each in record.wordings
     ]
-    store.put_forgotten_wordings(told)
-    new = [each for each in told if each.holds and not _holds(known.get(each.fingerprint), each)]
+    store.put_forgotten_wordings(new_wordings)
+    new = [
+        each for each in new_wordings if each.holds and not _holds(known_wordings.get(each.fingerprint), each)
+    ]
     return store.erase(Wordings(record.key, [each.fingerprint for each in new]), at) if new else Dropped()
 
 
-def _holds(known: ForgottenWording | None, told: ForgottenWording) -> bool:
-    """Whether a store knew of this forgetting: then its rows are without the wording."""
-    return known is not None and known.at >= told.at
+def _holds(stored: ForgottenWording | None, recorded: ForgottenWording) -> bool:
+    """Whether a store already knows of this forgetting, so that its rows are without the wording."""
+    return stored is not None and stored.at >= recorded.at
 
 
 def _merged(record: ForgottenRecord, store: Store) -> ForgottenRecord:
@@ -161,8 +163,8 @@ def _merged(record: ForgottenRecord, store: Store) -> ForgottenRecord:
     return ForgottenRecord(token_hex(8), _key(store), names, tuple(wordings.values()))
 
 
-def _told_to(store: Store, session: str, id: str) -> list[str]:
-    """What a session was told of a memory under its id: wordings from before an edit are among them."""
+def _texts_given_to(store: Store, session: str, id: str) -> list[str]:
+    """The texts that a session was given of a memory, including wordings from before an edit."""
     if not session:
         return []
     events = store.events(session, _ALL)

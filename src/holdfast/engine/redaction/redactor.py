@@ -1,6 +1,6 @@
-"""Redactor: how texts are redacted now, and the mark by which its texts are known later.
+"""Redactor: redacts texts by the settings in force, and marks them with its version.
 
-The rules are `core.redaction.redact`'s; what was forgotten goes too, by `core.memory.wordings`. A text of
+The rules are in `core.redaction.redact`; `core.memory.wordings` removes forgotten wordings. A text with
 another mark was redacted by an older version or with other lists.
 """
 
@@ -19,47 +19,47 @@ from holdfast.core.text.defang import HIDDEN, printable
 from holdfast.lazy_dataclass import dataclass
 
 FOR_TAGS: Final = "redaction"
-"""Under this name the store keeps the secret that tags are made with."""
+"""The name under which the store holds the secret that tags are made with."""
 SECRET_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """The user's lists, and the secret that makes the tags of one session mean nothing in another."""
+    """Redacts by the user's lists; its secret makes the tags of one session meaningless in another."""
 
     lists: Lists
     secret: bytes
     forgotten: Wordings = NO_WORDINGS
-    """Wordings of memories that were forgotten: no text holds them either."""
+    """Wordings of forgotten memories; they are removed from every text too."""
 
     @property
     def mark(self) -> str:
-        """What the texts of this redactor are marked with."""
+        """The mark of texts that went through this redactor."""
         return mark_of(self.lists)
 
     def of_session(self, key: str) -> Callable[[str], str]:
-        """What redacts the texts of one session: there, the same secret has the same tag."""
+        """A function that redacts the texts of one session; within it, the same secret has the same tag."""
         salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
         redact = partial(redact_as_seen, salt=salt, lists=self.lists)
         forgotten = self.forgotten
         return (lambda text: forgotten.removed(redact(text))) if forgotten else redact
 
     def parts_of_session(self, key: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
-        """What redacts the parts of one message: a secret may begin in one of them and end in the next."""
+        """A function that redacts the parts of one message; a secret may begin in one and end in the next."""
         salt = blake2s(key.encode("utf-8", "replace"), key=self.secret).digest()
         redact = partial(_parts_as_seen, salt=salt, lists=self.lists)
         forgotten = self.forgotten
         return (lambda parts: tuple(map(forgotten.removed, redact(parts)))) if forgotten else redact
 
     def redacted(self, key: str, text: str) -> str:
-        """A text of that session."""
+        """A text of that session, redacted."""
         return self.of_session(key)(text)
 
 
 def redact_as_seen(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str:
-    """The text without secrets, also where something that nobody sees, a colour say, stands in one of them.
+    """The text without secrets, also where invisible characters, such as a colour code, interrupt one.
 
-    Then all of that goes; elsewhere a text is kept as it was said.
+    In that case all invisible characters are removed; otherwise the text stays as it is.
     """
     return _as_seen(redact(text, salt, lists), salt, lists)
 
@@ -67,9 +67,9 @@ def redact_as_seen(text: str, salt: bytes = b"", lists: Lists = NO_LISTS) -> str
 def _as_seen(redacted: str, salt: bytes, lists: Lists) -> str:
     if not _hides(redacted):
         return redacted
-    shown = printable(redacted)
-    seen = redact(shown, salt, lists)
-    return redacted if seen == shown else seen
+    visible = printable(redacted)
+    result = redact(visible, salt, lists)
+    return redacted if result == visible else result
 
 
 def _parts_as_seen(parts: Sequence[str], salt: bytes, lists: Lists) -> tuple[str, ...]:
@@ -78,34 +78,34 @@ def _parts_as_seen(parts: Sequence[str], salt: bytes, lists: Lists) -> tuple[str
     return tuple(_as_seen(part, salt, lists) for part in redact_parts(parts, salt, lists))
 
 
-# Half a character is not to be stumbled over here, so it is taken along.
+# A lone surrogate must not raise here.
 _HALVES: Final = "surrogatepass"
 _PLAIN: Final = b"\t\n" + bytes(range(ord(" "), 0x7F))
 
 
 def _hides(text: str) -> bool:
-    """Whether there is something in a text that is not seen; in ASCII only an escape would be put there."""
+    """Whether a text has invisible characters; in ASCII only an escape counts."""
     if text.isascii():
         return "\x1b" in text
-    # Of most texts little is not plain, and that is soon picked out; to look at every character takes long.
+    # Most texts are nearly all ASCII. Picking out the rest is much faster than checking every character.
     unusual = text.encode("utf-8", _HALVES).translate(None, _PLAIN)
     return HIDDEN.search(unusual.decode("utf-8", _HALVES)) is not None
 
 
 def lists_of(config: Config) -> Lists:
-    """What the user lets pass and what never; ProtectionUnreadable where that cannot be known."""
+    """The user's lists of allowed and denied texts; ProtectionUnreadable if they cannot be read."""
     require_protection(config)
     return readable_lists(config)
 
 
 def readable_lists(config: Config) -> Lists:
-    """As much of these lists as can be read: enough to show what is stored, never to store or share."""
+    """What can be read of these lists: enough to show stored texts, not enough to store or share any."""
     return Lists(config.redact.allow, config.redact.deny)
 
 
 def mark_of(lists: Lists) -> str:
-    """The version of the rules, and where there are lists, a print of them."""
+    """The version of the rules and, if there are lists, their fingerprint."""
     if lists == NO_LISTS:
         return str(VERSION)
-    told = json.dumps([lists.allow, lists.deny])
-    return f"{VERSION}-{blake2s(told.encode(), digest_size=4).hexdigest()}"
+    encoded = json.dumps([lists.allow, lists.deny])
+    return f"{VERSION}-{blake2s(encoded.encode(), digest_size=4).hexdigest()}"

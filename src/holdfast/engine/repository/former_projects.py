@@ -1,7 +1,7 @@
-"""Former: whose session an old transcript is, where another repository may stand at its path by now.
+"""Former projects: which project an old transcript belongs to, if another repository may be at its path now.
 
-A repository that began after a session ended cannot be the one that the session was about. Who is at a place
-now, `engine.repository.projects` says.
+A repository that began after a session ended cannot be the one that the session was about. Which project is
+at a path now is decided by `engine.repository.projects`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from holdfast.stores.base import Store
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The project of an old session. `left` is where it was, if it is known by that alone."""
+    """The project of an old session. `left` is its former site, if nothing else is known of it."""
 
     project: Project
     left: Site | None = None
 
 
 def owner(store: Store, here: Resolution, started_at: int, ended_at: int) -> Owner:
-    """Whose session it is that ran from then to then at a place which is resolved as it is now."""
+    """The project of a session that ran between these times; `here` is what its directory resolves to now."""
     if here.place is None or here.seen is None or not _began_after(here.place, ended_at):
         return Owner(here.project)
     sites = [site for site in store.sites_at(here.seen.location) if site.left_at >= started_at]

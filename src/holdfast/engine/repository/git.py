@@ -47,7 +47,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a directory belongs: its real path, the top of its work, the repository if we believe in one."""
+    """Where a directory belongs: its real path, the top of its project, its repository if one is trusted."""
 
     directory: Path
     root: Path
@@ -55,7 +55,7 @@ class Place:
 
 
 def identity(path: str) -> Project:
-    """Whose work a directory belongs to, by paths alone: of its git directories, or outside git its own.
+    """The project of a directory by paths alone: those of its git directories, or outside git its own.
 
     `engine.repository.projects` knows which of these projects moved, and which paths changed hands.
     """
@@ -80,7 +80,7 @@ def find(path: str) -> Place | None:
     for here in (directory, *directory.parents):
         if _device(here) != device:
             break
-        # At every letter all directories above a project are asked, and most have nothing of git's.
+        # Every hook event climbs all directories above a project, and most have nothing of git's.
         if not (os.path.lexists(f"{here}/.git") or os.path.lexists(f"{here}/HEAD")):
             continue
         repository = _repository_at(here)
@@ -136,8 +136,8 @@ def first_reflog_entry(repository: Repository) -> bytes:
 
 def beginning(entry: bytes) -> int:
     """When the repository began, in seconds, if this reflog entry is its first; else 0."""
-    found = _BEGINNING.match(entry)
-    return int(found["at"]) if found else 0
+    match = _BEGINNING.match(entry)
+    return int(match["at"]) if match else 0
 
 
 def remote_addresses(repository: Repository) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ def remote_addresses(repository: Repository) -> tuple[str, ...]:
 
 
 def moves_since(repository: Repository, commit: str) -> tuple[str, ...] | None:
-    """What moved HEAD in this worktree since it was at that commit, newest first; None if nobody can tell."""
+    """What moved HEAD in this worktree since it was at that commit, newest first; None if unknown."""
     if not commit or not _keeps_refs_in_files(repository):
         return None
     if head(repository)[1] == commit:
@@ -180,13 +180,13 @@ def tracked(repository: Repository, chosen: Choice, limit: int) -> tuple[str, ..
 def tracks(repository: Repository, name: str) -> bool | None:
     """Whether a file, named from the root, is tracked; None if the index cannot be relied on.
 
-    A name that some file systems take for the same counts as the same.
+    Names that some file systems treat as the same count as the same.
     """
     if not os.path.lexists(repository.git_dir / "index"):
         return False
-    wanted = _as_compared(name)
-    found = _in_index(repository, lambda file: _as_compared(file.name) == wanted, 1)
-    return None if found is None else bool(found)
+    compared = _as_compared(name)
+    matches = _in_index(repository, lambda file: _as_compared(file.name) == compared, 1)
+    return None if matches is None else bool(matches)
 
 
 def _as_compared(name: str) -> str:
@@ -213,11 +213,13 @@ def worktrees(repository: Repository) -> tuple[Repository, ...]:
     pointers = sorted(common.glob("worktrees/*/gitdir"))
     linked = (_worktree_of(pointer.parent) for pointer in pointers)
     places = (find(str(root)) for root in dict.fromkeys((main, repository.root, *linked)) if root is not None)
-    found = [place.repository for place in places if place is not None and place.repository is not None]
+    repositories = [
+        place.repository for place in places if place is not None and place.repository is not None
+    ]
     bare = settings.get("core.bare") in _YES
     return tuple(
         one
-        for one in found
+        for one in repositories
         if one.common_dir == common and one.root != common and not (bare and one.git_dir == common)
     )
 
@@ -264,7 +266,7 @@ def _is_git_dir(git_dir: Path, common_dir: Path) -> bool:
 
 
 def _points_back(repository: Repository) -> bool:
-    """Whether the git directory knows this worktree. One inside it, as most are, is its own witness."""
+    """Whether the git directory points back to this worktree. One inside the worktree needs no pointer."""
     root, git_dir = repository.root, repository.git_dir
     if git_dir != repository.common_dir:
         return _worktree_of(git_dir) == root
@@ -310,9 +312,9 @@ def _parse_settings(text: bytes) -> dict[str, str]:
         opened = _SECTION.match(line)
         if opened:
             section = "" if opened[2] else opened[1].lower()
-        found = _SETTING.match(line, opened.end() if opened else 0)
-        if section and found:
-            settings[f"{section}.{found[1].lower()}"] = _value_of(found)
+        match = _SETTING.match(line, opened.end() if opened else 0)
+        if section and match:
+            settings[f"{section}.{match[1].lower()}"] = _value_of(match)
     return settings
 
 
@@ -322,7 +324,7 @@ def _value_of(setting: re.Match[str]) -> str:
 
 
 def _keeps_refs_in_files(repository: Repository) -> bool:
-    """A reftable keeps refs and reflog in a format of its own; what lies about as plain files is a decoy."""
+    """Whether refs are plain files. A reftable has its own format, and plain files beside it mean nothing."""
     settings = _settings(repository.git_dir, repository.common_dir)
     return settings.get("extensions.refstorage", "files") == "files"
 
@@ -361,8 +363,8 @@ def _resolve(name: str, common_dir: Path) -> str:
 def _packed(name: str, common_dir: Path) -> str:
     packed = _read(common_dir / "packed-refs", MAX_PACKED_REFS) or b""
     line = rb"^([0-9a-f]{40}|[0-9a-f]{64}) " + re.escape(os.fsencode(name)) + rb"\r?$"
-    found = re.search(line, packed, re.MULTILINE)
-    return found[1].decode("ascii") if found else ""
+    match = re.search(line, packed, re.MULTILINE)
+    return match[1].decode("ascii") if match else ""
 
 
 _PLAINLY: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -389,10 +391,10 @@ def _read_part(path: Path, limit: int, *, from_end: bool = False) -> bytes | Non
         if _real(path.parent) != path.parent:
             return None
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _PLAINLY)) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 return None
-            file.seek(max(0, found.st_size - limit) if from_end else 0)
+            file.seek(max(0, status.st_size - limit) if from_end else 0)
             return file.read(limit)
     except (OSError, ValueError):
         return None
@@ -420,7 +422,7 @@ def _kind(path: Path) -> int:
 
 
 def _device(directory: Path) -> int:
-    """Which file system a directory is on; 0 if nobody can tell."""
+    """Which file system a directory is on; 0 if unknown."""
     try:
         return directory.lstat().st_dev
     except OSError:
@@ -428,5 +430,5 @@ def _device(directory: Path) -> int:
 
 
 def short_hash(text: str) -> str:
-    """The name that we give to a path or a mark: short, and telling nothing of it."""
+    """A short name for a path or a mark that reveals nothing of it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 MAX_TRACKED: Final = (
-    20_000  # a look at as many files takes about a quarter of a second, and someone is waiting
+    20_000  # checking this many files takes about a quarter of a second, while the user waits
 )
 
 
@@ -27,7 +27,7 @@ class TrackedFile(NamedTuple):
     """0 if git never looked at the file. The seconds, like the size, are kept modulo 2**32."""
     size: int
     is_unsettled: bool
-    """In conflict, or only announced to the index."""
+    """In conflict, or added with intent only."""
 
 
 Choice: TypeAlias = Callable[[TrackedFile], bool]
@@ -65,7 +65,7 @@ def chosen_in(index: bytes, hash_size: int, chosen: Choice, limit: int) -> tuple
 
 
 def _tracked_file(name: bytes, stat_data: tuple[int, ...], flags: int, extended: int) -> TrackedFile | None:
-    """What an entry says; None for a submodule, a folded directory, and what git was told not to look at."""
+    """What an entry says; None for a submodule, a sparse directory, and files that git was told to skip."""
     seconds, nanoseconds, mode, size = stat_data
     kind = stat.S_IFMT(mode)
     if kind not in (stat.S_IFREG, stat.S_IFLNK) or flags & _ASSUME_VALID or extended & _SKIP_WORKTREE:
@@ -78,12 +78,12 @@ def _tracked_file(name: bytes, stat_data: tuple[int, ...], flags: int, extended:
 
 def _name_at(index: bytes, at: int, previous: bytes | None) -> tuple[bytes, int]:
     """The name at an offset and the offset behind its NUL; a compressed one begins like the previous name."""
-    kept = b""
+    prefix = b""
     if previous is not None:
         dropped, at = _varint(index, at)
-        kept = previous[: max(0, len(previous) - dropped)]
+        prefix = previous[: max(0, len(previous) - dropped)]
     end = index.index(b"\0", at, at + _MAX_NAME)
-    name = kept + index[at:end]
+    name = prefix + index[at:end]
     if len(name) > _MAX_NAME:
         raise ValueError("a longer name than any file has")
     return name, end + 1
@@ -100,7 +100,7 @@ def _varint(index: bytes, at: int) -> tuple[int, int]:
 
 
 def _refuse_needed_extensions(index: bytes, offset: int, end: int) -> None:
-    """An extension in lower case changes what the entries mean: `link` keeps most of them in another file."""
+    """Refuse lower-case extensions, which change what the entries mean: `link` moves most to another file."""
     while offset < end:
         signature, size = struct.unpack_from(">4sI", index, offset)
         if signature[:1].islower() and signature != b"sdir":

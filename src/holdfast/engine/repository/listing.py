@@ -1,7 +1,7 @@
-"""Listing: every project that is known, with the places where it is and was.
+"""Listing: every known project, with the places where it is and was.
 
-A project that is not where it was last seen is looked for where it is likely to be: in the directory that the
-person is in, and beside its former one. Nothing is written; whoever keeps something there follows the move.
+A project that is not where it was last seen is looked for in the user's current directory and beside its
+former one. Nothing is written; the move is recorded when something is next stored there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 BESIDE_MOST: Final = 1_000
-"""So many directories beside a former one are looked at."""
+"""The most directories that are looked at beside a former one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Listed:
     project_id: str
     name: str
     paths: tuple[str, ...]
-    """Where it was last seen; of one that nobody has seen since an older version, where its session was."""
+    """Where it was last seen; for one known only from an older version, where its session was."""
     is_there: bool
     former_paths: tuple[str, ...]
     last_seen_at: int
@@ -38,7 +38,7 @@ class Listed:
 
 
 def listed(store: Store, here: str) -> list[Listed]:
-    """Every project that is known, the one last seen first. `here` is where a person is now."""
+    """Every known project, the one last seen first. `here` is the user's current directory."""
     sites = dict[str, list[Site]]()
     for site in store.sites():
         sites.setdefault(site.project_id, []).append(site)
@@ -57,31 +57,34 @@ def _listed(store: Store, id: str, sites: list[Site], project: Project | None, h
     is_there = any(map(is_occupied, current)) or (not sites and bool(paths) and Path(paths[0]).is_dir())
     if current and not is_there and (moved := _moved_to(store, current, here)):
         paths, former, is_there = [moved], [*paths, *former], True
-    seen = [site.last_seen_at for site in sites] + [each.last_event_at for each in sessions[:1]]
+    times = [site.last_seen_at for site in sites] + [each.last_event_at for each in sessions[:1]]
     name = Path((paths or former)[0]).name or (paths or former)[0]
-    left = tuple(dict.fromkeys(path for path in former if path not in paths))
-    return Listed(id, name, tuple(dict.fromkeys(paths)), is_there, left, max(seen), len(sessions))
+    former_paths = tuple(dict.fromkeys(path for path in former if path not in paths))
+    return Listed(id, name, tuple(dict.fromkeys(paths)), is_there, former_paths, max(times), len(sessions))
 
 
 def _moved_to(store: Store, sites: list[Site], here: str) -> str:
-    """Where a project is that is gone from these sites; empty if that is not known."""
+    """Where a project has moved to from these sites; empty if that is not known."""
     for site in sites:
         for path in (here, *_beside(site)):
-            found = resolve(store, path)
-            if isinstance(found.verdict, Moved) and found.verdict.site.project_id == site.project_id:
-                return found.project.root
+            resolution = resolve(store, path)
+            if (
+                isinstance(resolution.verdict, Moved)
+                and resolution.verdict.site.project_id == site.project_id
+            ):
+                return resolution.project.root
     return ""
 
 
 def _beside(site: Site) -> Iterator[str]:
-    """The directories beside a former one that have its inode: those which may be the same, renamed."""
+    """The directories beside a former one that have its inode, and so may be the same one, renamed."""
     root = Path(marks.on_disk(site.root))
     try:
         with os.scandir(root.parent) as entries:
             for entry in islice(entries, BESIDE_MOST):
                 place = Path(entry.path, ".git") if site.is_git else Path(entry.path)
-                found = marks.of_directory(place)
-                if found is not None and found.inode == site.marks.inode:
+                directory_marks = marks.of_directory(place)
+                if directory_marks is not None and directory_marks.inode == site.marks.inode:
                     yield entry.path
     except OSError:
         return

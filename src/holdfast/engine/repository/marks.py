@@ -1,7 +1,7 @@
 """Marks: what tells one directory or repository from another, read within microseconds.
 
-Nothing is run and nothing is written. The marks of the directory itself come from the file system; those of a
-repository's contents, its first reflog entry and its remotes, are read only where the first do not settle it.
+Nothing is run and nothing is written. The marks of the directory itself come from the file system. Those of a
+repository's contents, its first reflog entry and its remotes, are read only if the former do not decide.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ def sighting(place: Place) -> Sighting:
     """What stands at a place, with the marks of its directory alone."""
     repository = place.repository
     if repository is None:
-        found, root = of_directory(place.root), stored(place.root)
-        return Sighting(root, root, is_git=False, marks=found or _UNKNOWN)
+        directory_marks, root = of_directory(place.root), stored(place.root)
+        return Sighting(root, root, is_git=False, marks=directory_marks or _UNKNOWN)
     common = repository.common_dir
     marks = _of_git_dir(common) or _UNKNOWN
     return Sighting(stored(common), stored(_main_root(repository)), is_git=True, marks=marks)
 
 
 def _main_root(repository: Repository) -> Path:
-    """The top of the main worktree, as far as it can be told from another one."""
+    """The top of the main worktree, as far as it is known from this one."""
     common = repository.common_dir
     if repository.git_dir == common:
         return repository.root
     return common.parent if common.name == ".git" else common
 
 
-def with_contents(seen: Sighting, repository: Repository | None) -> Sighting:
-    """The same, with the marks of the repository's contents."""
-    return replace(seen, marks=_with_contents(seen.marks, repository)) if repository else seen
+def with_contents(found_at: Sighting, repository: Repository | None) -> Sighting:
+    """The sighting with the marks of the repository's contents added."""
+    return replace(found_at, marks=_with_contents(found_at.marks, repository)) if repository else found_at
 
 
 def occupant(location: str, *, is_git: bool) -> Marks | None:
@@ -52,44 +52,48 @@ def occupant(location: str, *, is_git: bool) -> Marks | None:
     path = Path(location)
     if not is_git:
         return of_directory(path)
-    found = _of_git_dir(path)
-    return _with_contents(found, Repository(path, path, path)) if found else None
+    directory_marks = _of_git_dir(path)
+    return _with_contents(directory_marks, Repository(path, path, path)) if directory_marks else None
 
 
 def is_reachable(location: str, device: str) -> bool:
     """Whether the file system that held a directory is mounted where it was."""
     path = Path(location)
     for here in (path, *path.parents):
-        found = of_directory(here)
-        if found is not None:
-            return found.device == device
+        directory_marks = of_directory(here)
+        if directory_marks is not None:
+            return directory_marks.device == device
     return False
 
 
 def of_directory(path: Path) -> Marks | None:
     """The marks of a directory; None if there is none, or a link stands in its place."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except (OSError, ValueError):
         return None
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         return None
-    return Marks(f"{found.st_dev:x}", f"{found.st_ino:x}", _born(path, found))
+    return Marks(f"{status.st_dev:x}", f"{status.st_ino:x}", _born(path, status))
 
 
 def _of_git_dir(path: Path) -> Marks | None:
-    """The same of a git directory. Where the system does not say when it was created, a file may.
+    """The marks of a git directory. If the system does not say when it was created, a file in it may.
 
     `git init` writes `description` once, and hardly anyone ever changes it.
     """
-    found = of_directory(path)
-    if found is None or found.born:
-        return found
+    directory_marks = of_directory(path)
+    if directory_marks is None or directory_marks.born:
+        return directory_marks
     try:
         written = (path / "description").lstat()
     except (OSError, ValueError):
-        return found
-    return replace(found, born=written.st_mtime_ns) if stat.S_ISREG(written.st_mode) else found
+        return directory_marks
+    return (
+        replace(directory_marks, born=written.st_mtime_ns)
+        if stat.S_ISREG(written.st_mode)
+        else directory_marks
+    )
 
 
 def _with_contents(marks: Marks, repository: Repository) -> Marks:
@@ -115,12 +119,12 @@ def normalised(address: str) -> str:
         except ValueError:
             host, path = "", address
     path = path.strip("/").removesuffix(".git").rstrip("/")
-    # A path of this machine has no host, and is a name in its own letters.
+    # A local path has no host, and its case matters.
     return f"{host.lower()}/{path.lower()}" if host else f"/{path}"
 
 
 def stored(path: str | Path) -> str:
-    """A path as a store can keep it: one that is no valid text is written as its bytes."""
+    """A path as a store can hold it: one that is not valid text is written as its bytes."""
     text = str(path)
     try:
         text.encode()
@@ -130,13 +134,13 @@ def stored(path: str | Path) -> str:
 
 
 def on_disk(text: str) -> str:
-    """The path that was kept."""
+    """The path that `stored` wrote."""
     written = _WRITTEN.fullmatch(text)
     return os.fsdecode(bytes.fromhex(written["bytes"])) if written else text
 
 
 def shown(text: str) -> str:
-    """The same for people to read."""
+    """A stored path for people to read."""
     return git.shown(on_disk(text))
 
 
@@ -151,17 +155,17 @@ _UNKNOWN: Final = Marks("", "")
 # ---------------------------------------------------------------- when a directory was created
 
 
-def _born(path: Path, found: os.stat_result) -> int:
-    """Nanoseconds since 1970; 0 where nobody can tell."""
-    seconds = getattr(found, "st_birthtime", 0.0)
+def _born(path: Path, status: os.stat_result) -> int:
+    """The time of creation in nanoseconds since 1970; 0 if unknown."""
+    seconds = getattr(status, "st_birthtime", 0.0)
     if seconds:
-        return int(getattr(found, "st_birthtime_ns", 0) or seconds * 1e9)
+        return int(getattr(status, "st_birthtime_ns", 0) or seconds * 1e9)
     return _asked_of_linux()(os.fsencode(path)) if sys.platform == "linux" else 0
 
 
 @cache
 def _asked_of_linux() -> Callable[[bytes], int]:
-    """Linux knows the time of creation, and Python does not ask for it: we call `statx` ourselves."""
+    """Linux knows the time of creation, but Python does not ask for it, so this calls `statx` itself."""
     import ctypes  # noqa: PLC0415 - most commands never ask
 
     statx = getattr(ctypes.CDLL(None), "statx", None)

@@ -1,8 +1,8 @@
-"""Projects: which one a directory belongs to, and which one is meant by a name.
+"""Projects: which one a directory belongs to, and which one a name means.
 
 A project is its repository, or outside git its directory, and has an id that stays when it moves. The store
-keeps where each project is and was; `core.events.identity` decides whose place a directory is. Looking
-changes nothing; `keep_up` writes down what a look has found.
+holds where each project is and was; `core.events.identity` decides which project a directory belongs to.
+Resolving writes nothing; `keep_up` stores the result.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.stores.base import Store
 
 REFRESH_MS: Final = 3_600_000
-"""How often the last sighting of a project is written down, and with it marks that change in time."""
+"""How often the last sighting of a project is stored, and with it marks that change over time."""
 SHORTEST_ID: Final = 4
-"""So much of a project's id must be given at least."""
+"""The shortest prefix of a project's id that is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class Resolution:
     project: Project
     anchor: str
     place: Place | None = None
-    """None if the directory is gone: then the project is the one that was there last."""
+    """None if the directory is gone; the project is then the one that was there last."""
     seen: Sighting | None = None
     verdict: Verdict | None = None
 
     @property
     def note(self) -> str:
-        """What a person should know about how the project was found; mostly nothing."""
+        """What the user should know about how the project was found; mostly nothing."""
         match self.verdict:
             case Moved(site=site):
                 return f"this project has moved here from `{site.root}`, and Holdfast has followed it"
@@ -69,85 +69,85 @@ class Resolution:
 
 
 def resolve(store: Store, path: str) -> Resolution:
-    """The project that a directory belongs to, as it is known now. Nothing is written."""
+    """The project that a directory belongs to. Nothing is written."""
     place = git.find(path)
     if place is None:
         return _gone(store, path)
-    seen = marks.sighting(place)
-    here = store.sites_at(seen.location)
+    sighting = marks.sighting(place)
+    here = store.sites_at(sighting.location)
     current = here[0] if here and not here[0].left_at else None
-    if current is None or not seen.marks.born or not is_same_in_place(current.marks, seen.marks):
-        seen = marks.with_contents(seen, place.repository)
-        verdict = _settled(store, seen, here)
+    if current is None or not sighting.marks.born or not is_same_in_place(current.marks, sighting.marks):
+        sighting = marks.with_contents(sighting, place.repository)
+        verdict = _settled(store, sighting, here)
     else:
-        if seen.is_git and not current.marks.first_entry:
-            seen = marks.with_contents(seen, place.repository)
+        if sighting.is_git and not current.marks.first_entry:
+            sighting = marks.with_contents(sighting, place.repository)
         verdict = Known(current)
     if isinstance(verdict, New):
-        anchor, project_id = _fresh(store, seen)
+        anchor, project_id = _fresh(store, sighting)
     else:
         anchor, project_id = verdict.site.anchor, verdict.site.project_id
     project = Project(path, str(place.directory), project_id, _worktree_id(anchor, place), str(place.root))
-    return Resolution(project, anchor, place, seen, verdict)
+    return Resolution(project, anchor, place, sighting, verdict)
 
 
 def follow(store: Store, path: str, at: int) -> Resolution:
-    """The same; one that has moved there is followed, which is written down."""
-    found = resolve(store, path)
-    if isinstance(found.verdict, Moved):
-        keep_up(store, found, at)
-    return found
+    """The project that a directory belongs to; if it has moved there, the move is stored."""
+    resolution = resolve(store, path)
+    if isinstance(resolution.verdict, Moved):
+        keep_up(store, resolution, at)
+    return resolution
 
 
-def keep_up(store: Store, found: Resolution, at: int) -> None:
-    """Write down what a look has found, unless it is known already. In no transaction."""
-    if not _is_due(found, at):
+def keep_up(store: Store, resolution: Resolution, at: int) -> None:
+    """Store a resolution, unless it is known already. Must not be called inside a transaction."""
+    if not _is_due(resolution, at):
         return
     with store.writing():
         # Another process may have written since.
-        again = resolve(store, found.project.path)
+        again = resolve(store, resolution.project.path)
         if again.seen is not None and _is_due(again, at):
             _write(store, again, at)
 
 
 def at(store: Store, path: str, now: int) -> Project:
-    """The project of a directory, known from now on."""
-    found = resolve(store, path)
-    keep_up(store, found, now)
-    return found.project
+    """The project of a directory, which is stored if it is new."""
+    resolution = resolve(store, path)
+    keep_up(store, resolution, now)
+    return resolution.project
 
 
 def register_known(store: Store, now: int) -> int:
-    """Take the marks of all projects that a store of an older version knows by their path; how many.
+    """Store the marks of all projects that an older version knew by their path only; returns how many.
 
     Only after that can they be recognised when they move.
     """
-    taken = 0
+    count = 0
     for project in store.projects():
         if store.sites_of(project.project_id):
             continue
-        found = resolve(store, project.root)
-        if found.place is not None and found.project.project_id == project.project_id:
-            keep_up(store, found, now)
-            taken += 1
-    return taken
+        resolution = resolve(store, project.root)
+        if resolution.place is not None and resolution.project.project_id == project.project_id:
+            keep_up(store, resolution, now)
+            count += 1
+    return count
 
 
 def root_now(store: Store, project: Project) -> str:
     """Where the worktree of an earlier session is now."""
     sites = store.sites_of(project.project_id)
-    left = any(site.left_at and _shown(site.root) == project.root for site in sites)
+    has_left = any(site.left_at and _shown(site.root) == project.root for site in sites)
     current = next((site for site in sites if not site.left_at), None)
-    return _shown(current.root) if left and current is not None else project.root
+    return _shown(current.root) if has_left and current is not None else project.root
 
 
 # ---------------------------------------------------------------- by a name
 
 
 def known(engine: Engine, name: str) -> Project | None:
-    """The project that goes by this id or path, as for a command; None if nothing of it is kept.
+    """The project with this id or path, as a command names it; None if nothing of it is stored.
 
-    A directory is only looked at to tell whose it is, and counts only if that project is known.
+    A directory is resolved without writing, and counts only if its project is known.
     """
     store = engine.store
     every = {project.project_id: project for project in store.projects()}
@@ -156,40 +156,40 @@ def known(engine: Engine, name: str) -> Project | None:
     if sites := store.sites_of(name):
         return _at_site(sites[0])
     if Path(name).is_absolute():
-        found = resolve(store, name)
-        if found.project.project_id in every or store.sites_of(found.project.project_id):
-            return found.project
-        if found.place is not None:
+        resolution = resolve(store, name)
+        if resolution.project.project_id in every or store.sites_of(resolution.project.project_id):
+            return resolution.project
+        if resolution.place is not None:
             return None
-    named = (one for one in every.values() if name in (one.path, one.normalized, one.root))
-    return next(named, None) or every.get(store.project_at(name))
+    matches = (one for one in every.values() if name in (one.path, one.normalized, one.root))
+    return next(matches, None) or every.get(store.project_at(name))
 
 
 def named(engine: Engine, name: str) -> Project:
-    """The same; raises NotThere if there is none."""
-    found = known(engine, name)
-    if found is None:
+    """The project with this id or path; raises NotThere if there is none."""
+    project = known(engine, name)
+    if project is None:
         raise NotThere(f"no project `{name}` is known", "`holdfast project list` names those that are")
-    return found
+    return project
 
 
 def by_name(store: Store, name: str) -> Project | None:
-    """The project that a person means by an id, by how that begins, or by a path where nothing is now."""
+    """The project with this id, this prefix of an id, or this path at which nothing is now."""
     every = {project.project_id: project for project in store.projects()}
     places = {site.project_id: _at_site(site) for site in reversed(store.sites())}
-    meant = _beginning_with(name, {**every, **places}.values())
-    if meant is not None:
-        return meant
+    matches = _beginning_with(name, {**every, **places}.values())
+    if matches is not None:
+        return matches
     path = str(Path(name).absolute())
     site = _last_at(store, path)
-    # What is not there in a project that is there was mistyped.
+    # A missing path inside a project that still exists is a typing error.
     if site is not None and not Path(_on_disk(site.root)).is_dir():
         return _gone(store, path).project
     return next((one for one in every.values() if path in (one.path, one.normalized, one.root)), None)
 
 
 def last_in_place(store: Store, path: str) -> str:
-    """The project whose repository was last in a directory that is still there without it; or empty."""
+    """The project whose repository was last in a directory that exists without it now; or empty."""
     site = _last_at(store, path)
     is_gone = site is not None and site.is_git and not Path(_on_disk(site.location)).exists()
     here = resolve(store, path).project.project_id
@@ -197,10 +197,10 @@ def last_in_place(store: Store, path: str) -> str:
 
 
 def _beginning_with(id: str, projects: Iterable[Project]) -> Project | None:
-    meant = [one for one in projects if len(id) >= SHORTEST_ID and one.project_id.startswith(id)]
-    if len(meant) > 1:
+    matches = [one for one in projects if len(id) >= SHORTEST_ID and one.project_id.startswith(id)]
+    if len(matches) > 1:
         raise HoldfastError(f"several projects begin with `{id}`", "`holdfast project list` shows whole ids")
-    return meant[0] if meant else None
+    return matches[0] if matches else None
 
 
 # ---------------------------------------------------------------- by a person's word
@@ -208,9 +208,9 @@ def _beginning_with(id: str, projects: Iterable[Project]) -> Project | None:
 
 def bind(store: Store, path: str, project_id: str, now: int, *, share: bool = False) -> Resolution:
     """Make a directory a place of that project: where it lives now, or with `share` one place more."""
-    found = _to_be_bound(store, path)
-    if found.project.project_id == project_id:
-        raise HoldfastError(f"`{found.project.root}` belongs to the project `{project_id}` already")
+    resolution = _to_be_bound(store, path)
+    if resolution.project.project_id == project_id:
+        raise HoldfastError(f"`{resolution.project.root}` belongs to the project `{project_id}` already")
     sites = [site for site in store.sites_of(project_id) if not site.left_at]
     standing = next((site for site in sites if is_occupied(site)), None)
     if standing is not None and not share:
@@ -219,32 +219,32 @@ def bind(store: Store, path: str, project_id: str, now: int, *, share: bool = Fa
             "two directories of one project are given each other's briefs and memories; "
             "if you want that, say `--share`",
         )
-    anchor = found.anchor if standing is not None else _anchor_of(store, project_id)
+    anchor = resolution.anchor if standing is not None else _anchor_of(store, project_id)
     with store.writing():
         for site in () if standing else sites:
             store.put_site(replace(site, left_at=now))
-        _put_here(store, found, project_id, anchor, now, moved_from=sites[0].root if sites else "")
+        _put_here(store, resolution, project_id, anchor, now, moved_from=sites[0].root if sites else "")
     return resolve(store, path)
 
 
 def start_anew(store: Store, path: str, now: int) -> Resolution:
-    """Make a directory a new project, of which nothing is kept yet."""
-    found = _to_be_bound(store, path)
-    anchor, project_id = _unused(store, f"{found.seen.location if found.seen else path}//{now}")
+    """Make a directory a new project, with nothing stored yet."""
+    resolution = _to_be_bound(store, path)
+    anchor, project_id = _unused(store, f"{resolution.seen.location if resolution.seen else path}//{now}")
     with store.writing():
-        _put_here(store, found, project_id, anchor, now, moved_from="")
+        _put_here(store, resolution, project_id, anchor, now, moved_from="")
     return resolve(store, path)
 
 
 def _to_be_bound(store: Store, path: str) -> Resolution:
-    found = resolve(store, path)
-    if found.place is None or found.seen is None:
+    resolution = resolve(store, path)
+    if resolution.place is None or resolution.seen is None:
         raise HoldfastError(f"there is no directory `{path}`", "go to the project's directory and try again")
-    return replace(found, seen=marks.with_contents(found.seen, found.place.repository))
+    return replace(resolution, seen=marks.with_contents(resolution.seen, resolution.place.repository))
 
 
 def _anchor_of(store: Store, project_id: str) -> str:
-    """The path that a project's ids are derived from; of one from an older version it is worked out."""
+    """The path that a project's ids are derived from; computed for a project from an older version."""
     sites = store.sites_of(project_id)
     if sites:
         return sites[0].anchor
@@ -258,13 +258,13 @@ def _anchor_of(store: Store, project_id: str) -> str:
 # ---------------------------------------------------------------- looking
 
 
-def _settled(store: Store, seen: Sighting, here: list[Site]) -> Verdict:
-    like = store.sites_like(seen.marks.inode, seen.marks.first_entry)
+def _settled(store: Store, sighting: Sighting, here: list[Site]) -> Verdict:
+    like = store.sites_like(sighting.marks.inode, sighting.marks.first_entry)
     return settle(
-        seen,
+        sighting,
         [Candidate(site, stands_elsewhere=_stands_elsewhere(store, site)) for site in here],
-        [_candidate(store, site) for site in like if site.location != seen.location],
-        _plain_before(store, seen),
+        [_candidate(store, site) for site in like if site.location != sighting.location],
+        _plain_before(store, sighting),
     )
 
 
@@ -276,7 +276,7 @@ def _candidate(store: Store, site: Site) -> Candidate:
 
 
 def _stands_elsewhere(store: Store, site: Site) -> bool:
-    """Whether a project that has left a site is at another one now."""
+    """Whether a project that left a site is at another one now."""
     if not site.left_at:
         return False
     others = (each for each in store.sites_of(site.project_id) if each.location != site.location)
@@ -294,17 +294,19 @@ def is_occupied(site: Site) -> bool:
     )
 
 
-def _plain_before(store: Store, seen: Sighting) -> Site | None:
-    """The site of the root from when it was a directory outside git; None if that was another directory."""
-    if not seen.is_git or seen.root == seen.location:
+def _plain_before(store: Store, sighting: Sighting) -> Site | None:
+    """The site that the root had as a directory outside git; None if that was another directory."""
+    if not sighting.is_git or sighting.root == sighting.location:
         return None
-    root = marks.of_directory(Path(_on_disk(seen.root)))
-    site = next((each for each in store.sites_at(seen.root) if not each.is_git and not each.left_at), None)
+    root = marks.of_directory(Path(_on_disk(sighting.root)))
+    site = next(
+        (each for each in store.sites_at(sighting.root) if not each.is_git and not each.left_at), None
+    )
     return site if site is not None and root is not None and is_same_in_place(site.marks, root) else None
 
 
 def _gone(store: Store, path: str) -> Resolution:
-    """The project that was last at a path where nothing is now; one of that path alone if none is known."""
+    """The project that was last at a path where nothing is now; if none is known, one made from the path."""
     site = _last_at(store, path)
     if site is None:
         return Resolution(Project(path, path, short_hash(path), short_hash(path), path), path)
@@ -312,7 +314,7 @@ def _gone(store: Store, path: str) -> Resolution:
 
 
 def _last_at(store: Store, path: str) -> Site | None:
-    """The site that a path was in: the nearest one above it, and of several there the current one."""
+    """The site that a path was in: the nearest one above it, the current one if there are several."""
     there = Path(os.path.normpath(path)) if path else Path()
     if not there.is_absolute():
         return None
@@ -333,23 +335,26 @@ def _at_site(site: Site) -> Project:
 
 
 def _worktree_id(anchor: str, place: Place) -> str:
-    """The id of a worktree, as if its repository were still where its ids come from."""
+    """The id of a worktree, computed as if its repository were still at its anchor."""
     repository = place.repository
     if repository is None or repository.git_dir == repository.common_dir:
         return short_hash(_on_disk(anchor))
     return short_hash(f"{_on_disk(anchor)}/{repository.git_dir.relative_to(repository.common_dir)}")
 
 
-def _fresh(store: Store, seen: Sighting) -> tuple[str, str]:
+def _fresh(store: Store, sighting: Sighting) -> tuple[str, str]:
     """Anchor and id of a new project: those of its path, unless another project has them."""
-    plain = short_hash(_on_disk(seen.location))
+    plain = short_hash(_on_disk(sighting.location))
     if not store.sites_of(plain):
-        return seen.location, plain
-    return _unused(store, f"{seen.location}//{seen.marks.inode}.{seen.marks.born}.{seen.marks.first_entry}")
+        return sighting.location, plain
+    return _unused(
+        store,
+        f"{sighting.location}//{sighting.marks.inode}.{sighting.marks.born}.{sighting.marks.first_entry}",
+    )
 
 
 def _unused(store: Store, anchor: str) -> tuple[str, str]:
-    """An anchor whose id nobody has, by the path and what follows two slashes, as in no real path."""
+    """An anchor whose id is unused, made by appending to this one, which is no real path."""
     while store.sites_of(short_hash(_on_disk(anchor))):
         anchor += "'"
     return anchor, short_hash(_on_disk(anchor))
@@ -358,28 +363,28 @@ def _unused(store: Store, anchor: str) -> tuple[str, str]:
 # ---------------------------------------------------------------- writing
 
 
-def _is_due(found: Resolution, at: int) -> bool:
-    match found.verdict:
+def _is_due(resolution: Resolution, at: int) -> bool:
+    match resolution.verdict:
         case None:
             return False
         case Known(site=site):
-            seen = found.seen
-            changed = seen is not None and (
+            sighting = resolution.seen
+            changed = sighting is not None and (
                 (site.marks.inode, site.marks.born, site.is_git)
-                != (seen.marks.inode, seen.marks.born, seen.is_git)
-                or (seen.marks.first_entry != "" and not site.marks.first_entry)
+                != (sighting.marks.inode, sighting.marks.born, sighting.is_git)
+                or (sighting.marks.first_entry != "" and not site.marks.first_entry)
             )
             return bool(site.left_at) or changed or at - site.last_seen_at >= REFRESH_MS
         case _:
             return True
 
 
-def _write(store: Store, found: Resolution, at: int) -> None:
-    if found.seen is None or found.place is None:
+def _write(store: Store, resolution: Resolution, at: int) -> None:
+    if resolution.seen is None or resolution.place is None:
         return
-    found = replace(found, seen=marks.with_contents(found.seen, found.place.repository))
+    resolution = replace(resolution, seen=marks.with_contents(resolution.seen, resolution.place.repository))
     moved_from = ""
-    match found.verdict:
+    match resolution.verdict:
         case Moved(site=site):
             store.put_site(replace(site, left_at=at))
             moved_from = site.root
@@ -387,23 +392,34 @@ def _write(store: Store, found: Resolution, at: int) -> None:
             store.put_site(replace(site, left_at=at))
         case Known() | Alias() | New() | None:
             pass
-    _put_here(store, found, found.project.project_id, found.anchor, at, moved_from=moved_from)
+    _put_here(store, resolution, resolution.project.project_id, resolution.anchor, at, moved_from=moved_from)
 
 
 def _put_here(
-    store: Store, found: Resolution, project_id: str, anchor: str, at: int, *, moved_from: str
+    store: Store, resolution: Resolution, project_id: str, anchor: str, at: int, *, moved_from: str
 ) -> None:
-    """Keep the place as a current site of the project, and of no other one."""
-    seen = found.seen
-    if seen is None:
+    """Store the place as a current site of this project only."""
+    sighting = resolution.seen
+    if sighting is None:
         return
     before = None
-    for site in store.sites_at(seen.location):
+    for site in store.sites_at(sighting.location):
         if site.project_id == project_id:
             before = site
         elif not site.left_at:
             store.put_site(replace(site, left_at=at))
-    new = Site(project_id, seen.location, anchor, seen.root, seen.is_git, seen.marks, at, at, 0, moved_from)
+    new = Site(
+        project_id,
+        sighting.location,
+        anchor,
+        sighting.root,
+        sighting.is_git,
+        sighting.marks,
+        at,
+        at,
+        0,
+        moved_from,
+    )
     if before is not None:
         first = before.first_seen_at
         new = replace(new, first_seen_at=first, moved_from=moved_from or before.moved_from)

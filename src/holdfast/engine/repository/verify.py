@@ -1,6 +1,6 @@
-"""Check: what a brief is about to say, held against the world as it is now.
+"""Verify: compare a brief's facts with the current files and branch.
 
-What is no longer as it was left is marked, never silently dropped and never passed on as true.
+What has changed is marked, never silently dropped and never passed on as true.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ GRACE_MS = 2_000
 """A harness writes its record of an edit a moment after the file itself."""
 
 
-def checked(told: BriefInput, redact: Callable[[str], str], root: str) -> BriefInput:
-    """The same, with marks and notices for what is not as the session left it: files, branch and HEAD.
+def checked(brief_input: BriefInput, redact: Callable[[str], str], root: str) -> BriefInput:
+    """The brief's input with marks and notices for files, branch and HEAD that changed since the session.
 
-    `root` is where the session's worktree is now. A branch whose name holds a secret is kept under another
-    name, so that nothing can be said of it.
+    `root` is where the session's worktree is now. A branch whose name holds a secret is stored under another
+    name, so it cannot be compared.
     """
-    session = told.session
+    session = brief_input.session
     before = session.project.root
     there = (touch.path for touch in session.trail.files if touch.action is not Action.DELETE)
-    # A path that held a secret is not known any more, so that nothing can be said of its file.
+    # A path that held a secret is stored redacted, so its file cannot be checked.
     paths = tuple(path for path in there if "[REDACTED" not in path)
     now_at = {_moved(path, before, root): path for path in paths}
     world = look(replace(session.project, root=root), now_at)
@@ -44,9 +44,9 @@ def checked(told: BriefInput, redact: Callable[[str], str], root: str) -> BriefI
                 notices.append(f"HEAD was {before[:10]} when last seen, now it is {after[:10]}.")
             case BranchMoved():
                 pass
-    return replace(told, marks=marks, notices=tuple(notices))
+    return replace(brief_input, marks=marks, notices=tuple(notices))
 
 
 def _moved(path: str, before: str, root: str) -> str:
-    """Where a file is now whose worktree was at another place when its path was written down."""
+    """Where a file is now, if its worktree has moved since its path was recorded."""
     return f"{root}{path.removeprefix(before)}" if path.startswith(f"{before}/") else path

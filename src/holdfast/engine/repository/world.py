@@ -1,8 +1,7 @@
-"""A look at the world around a session: git's state and the working files, by their stat data only.
+"""World: git's state and the working files around a session, by their stat data only.
 
-Nothing here opens a working file, runs a program or follows a link out of the project. What the repository
-says of itself is read by `engine.repository.git`; what a look means for a brief is decided by
-`core.events.world`.
+Nothing here opens a working file, runs a program or follows a link out of the project.
+`engine.repository.git` reads git's own files; `core.events.world` decides what the result means for a brief.
 """
 
 import os
@@ -50,9 +49,9 @@ def git_state(project: Project) -> GitState | None:
 
 
 def file_states(root: str, paths: Iterable[str]) -> tuple[FileState, ...]:
-    """The state of each file, named absolutely or relative to the root; one that cannot be told is left out.
+    """The state of each file, named absolutely or relative to the root; unknown ones are left out.
 
-    Left out is also what a link inside the project, or a `..`, would lead to outside of it.
+    So are files that a link inside the project, or a `..`, would lead to outside of it.
     """
     states = (_file_state(Path(root), path) for path in dict.fromkeys(paths))
     return tuple(state for state in states if state is not None)
@@ -63,16 +62,16 @@ def _file_state(root: Path, path: str) -> FileState | None:
         file = root / path
         if file.is_relative_to(root) and not _stays_inside(file, root):
             return None
-        found = file.lstat()
+        status = file.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return FileState(path, exists=False, modified_at=0)
     except (OSError, ValueError):
         return None
-    return FileState(path, exists=True, modified_at=found.st_mtime_ns // 1_000_000)
+    return FileState(path, exists=True, modified_at=status.st_mtime_ns // 1_000_000)
 
 
 def _stays_inside(file: Path, root: Path) -> bool:
-    """Only the way to the file may pass links; the file itself is not followed."""
+    """Whether a file is below the root. Links on the way to it are followed; the file itself is not."""
     return Path(os.path.realpath(file.parent)).is_relative_to(os.path.realpath(root))
 
 
@@ -82,35 +81,37 @@ def _looks_changed(file: TrackedFile, root: str, directories: dict[str, bool]) -
     if not _is_directory_inside(file.name.rpartition("/")[0], root, directories):
         return True
     try:
-        found = os.lstat(f"{root}/{file.name}")
+        status = os.lstat(f"{root}/{file.name}")
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
         return False
-    return stat.S_IFMT(found.st_mode) != file.kind or _stat_differs(file, found)
+    return stat.S_IFMT(status.st_mode) != file.kind or _stat_differs(file, status)
 
 
-def _stat_differs(file: TrackedFile, found: os.stat_result) -> bool:
+def _stat_differs(file: TrackedFile, status: os.stat_result) -> bool:
     if file.modified_ns == 0:
         return False
-    seconds, nanoseconds = divmod(found.st_mtime_ns, 1_000_000_000)
+    seconds, nanoseconds = divmod(status.st_mtime_ns, 1_000_000_000)
     seconds_then, nanoseconds_then = divmod(file.modified_ns, 1_000_000_000)
-    if file.size != found.st_size & 0xFFFFFFFF or seconds_then != seconds & 0xFFFFFFFF:
+    if file.size != status.st_size & 0xFFFFFFFF or seconds_then != seconds & 0xFFFFFFFF:
         return True
-    # Some writers of indexes and some file systems keep whole seconds only.
+    # Some programs that write indexes, and some file systems, store whole seconds only.
     return 0 not in (nanoseconds, nanoseconds_then) and nanoseconds != nanoseconds_then
 
 
-def _is_directory_inside(directory: str, root: str, known: dict[str, bool]) -> bool:
+def _is_directory_inside(directory: str, root: str, checked_directories: dict[str, bool]) -> bool:
     """Whether every step to a directory is a real one: behind a link, a tracked file is gone from here."""
-    if directory not in known:
+    if directory not in checked_directories:
         above = ""
         for part in directory.split("/"):
             step = f"{above}/{part}" if above else part
-            if step not in known:
-                known[step] = known[above] and _is_real_directory(f"{root}/{step}")
+            if step not in checked_directories:
+                checked_directories[step] = checked_directories[above] and _is_real_directory(
+                    f"{root}/{step}"
+                )
             above = step
-    return known[directory]
+    return checked_directories[directory]
 
 
 def _is_real_directory(path: str) -> bool:

@@ -1,8 +1,8 @@
-"""Caller: whose agent calls a tool, found from what the connection and the call tell.
+"""Caller: which session's agent calls a tool, by what is known of the connection and the call.
 
-The harness's own word first; a session that was cleared is followed to the one that goes on in its place.
-Where nothing tells the session, it is the newest live one of the project, and the answer says so. Which
-project it is must be known: nothing is ever told or kept across projects.
+The harness's own word counts first; a session that was cleared is followed to the one that replaced it. If
+nothing names the session, it is the newest live one of the project, and the answer says so. The project must
+be known: nothing is ever shown or stored across projects.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from holdfast.lazy_dataclass import dataclass
 SESSIONS_LOOKED_AT = 50
 EVENTS_LOOKED_AT = 200
 GENERATIONS = 20
-"""How many sessions back a lineage is followed; it may be told to go round in a circle."""
+"""How many sessions back a lineage is followed, in case it is a circle."""
 
 CALLED = "the session that called"
 CONTINUES = "the session that goes on where the calling one was cleared"
@@ -45,9 +45,9 @@ class Call:
     cwd: str = ""
     process: Process | None = None
     seen: str = ""
-    """The key of the session whose transcript shows this very call, where it was looked for."""
+    """The key of the session whose transcript shows this call, if that was checked."""
     tool: str = ""
-    """Which of our tools is called."""
+    """The name of the tool that is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +60,27 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _Match:
     session: Session
     how: str
 
 
 def find_caller(engine: Engine, call: Call, readers: Iterable[Reader]) -> Caller:
-    """Whose agent calls; HoldfastError where not even the project is known, or is not to be watched."""
-    taken = (
+    """The caller; HoldfastError if its project is unknown or excluded."""
+    match = (
         _named(engine, call, readers)
         or _waiting(engine, call)
         or _of_process(engine, call.process)
         or _newest(engine, call.cwd)
     )
-    if taken is None and not call.cwd:
+    if match is None and not call.cwd:
         raise HoldfastError(
             "this connection does not say which project it is for",
             "tell the user to connect Holdfast with `holdfast setup`, which does, "
             "or to send the header `X-Holdfast-Project` with the project's directory",
         )
-    project = _watched(engine, taken.session.project) if taken else _watched_at(engine, call.cwd)
-    return Caller(project, taken.session, taken.how) if taken else Caller(project, None, "")
+    project = _watched(engine, match.session.project) if match else _watched_at(engine, call.cwd)
+    return Caller(project, match.session, match.how) if match else Caller(project, None, "")
 
 
 def seen_calling(engine: Engine, id: str) -> str:
@@ -92,11 +92,11 @@ def seen_calling(engine: Engine, id: str) -> str:
     return ""
 
 
-def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Taken | None:
-    """The session that a harness tells, as it goes on now."""
-    shown = engine.store.session(call.seen)
-    if shown is not None:
-        return _Taken(shown, SHOWN)
+def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Match | None:
+    """The session that the harness names, or the one that replaced it."""
+    calling = engine.store.session(call.seen)
+    if calling is not None:
+        return _Match(calling, SHOWN)
     for reader in readers:
         key = reader.caller(call.environment, call.meta)
         if not key:
@@ -104,16 +104,16 @@ def _named(engine: Engine, call: Call, readers: Iterable[Reader]) -> _Taken | No
         session = engine.store.session(key)
         if session is None:
             session = _begun(engine, key, reader.name, call)
-            return _Taken(session, CALLED) if session else None
+            return _Match(session, CALLED) if session else None
         if session.phase is Phase.LIVE:
-            return _Taken(session, CALLED)
+            return _Match(session, CALLED)
         after = _successor(engine, session)
-        return _Taken(after, CONTINUES) if after else _Taken(session, CALLED)
+        return _Match(after, CONTINUES) if after else _Match(session, CALLED)
     return None
 
 
 def _begun(engine: Engine, key: str, harness: str, call: Call) -> Session | None:
-    """A session of which no hook has told yet, known from now on; None if its harness cannot be set up."""
+    """Begin and store a session that no hook has reported yet; None if its harness has no setup."""
     try:
         engine.harness(harness)
     except HarnessUnknown:
@@ -125,15 +125,15 @@ def _begun(engine: Engine, key: str, harness: str, call: Call) -> Session | None
 
 
 def _watched_at(engine: Engine, cwd: str) -> Project:
-    """The project of a directory, known from now on; refused as below."""
-    found = projects.resolve(engine.store, cwd)
-    project = _watched(engine, found.project)
-    projects.keep_up(engine.store, found, engine.clock())
+    """The project of a directory, which is stored if it is new; raises an error if it is excluded."""
+    resolution = projects.resolve(engine.store, cwd)
+    project = _watched(engine, resolution.project)
+    projects.keep_up(engine.store, resolution, engine.clock())
     return project
 
 
 def _watched(engine: Engine, project: Project) -> Project:
-    """The project, refused if it is one that nothing may be kept of."""
+    """The project; raises an error if nothing of it may be stored."""
     config = engine.config(project)
     if config.continuity.enabled and not excluded(config, project.normalized):
         return project
@@ -144,7 +144,7 @@ def _watched(engine: Engine, project: Project) -> Project:
 
 
 def _successor(engine: Engine, over: Session) -> Session | None:
-    """The live session that continues one that is over, over however many in between, or has its process."""
+    """The live session that continues one that is over, directly or not, or has its process."""
     others = engine.store.sessions_of_project(over.project.project_id, 0, SESSIONS_LOOKED_AT)
     live = [session for session in others if session.phase is Phase.LIVE and session.key != over.key]
     after = next((session for session in live if over.key in _ancestors(engine, session.key)), None)
@@ -152,30 +152,30 @@ def _successor(engine: Engine, over: Session) -> Session | None:
 
 
 def _ancestors(engine: Engine, key: str) -> list[str]:
-    """The sessions that one took over from in the same place, the nearest first.
+    """The sessions that this one continues in the same process, the nearest first.
 
-    One that was started anew and given another's work has another caller.
+    A new start that was given another session's brief does not count: it has another caller.
     """
-    found: list[str] = []
+    ancestors: list[str] = []
     lineage = engine.store.lineage(key)
-    while lineage and lineage.kind in ("clear", "previous") and len(found) < GENERATIONS:
-        found.append(lineage.parent)
+    while lineage and lineage.kind in ("clear", "previous") and len(ancestors) < GENERATIONS:
+        ancestors.append(lineage.parent)
         lineage = engine.store.lineage(lineage.parent)
-    return found
+    return ancestors
 
 
-def _waiting(engine: Engine, call: Call) -> _Taken | None:
-    """The one session of the calling process that was seen to call this tool, and waits for it still."""
+def _waiting(engine: Engine, call: Call) -> _Match | None:
+    """The only session of the calling process with an open call of this tool."""
     if call.process is None or not call.tool:
         return None
     sessions = _at_home(engine, call.process)
     live = [session for session in sessions if session.phase is Phase.LIVE]
     waiting = [session for session in live if _waits(engine, session, call.tool)]
-    return _Taken(waiting[0], SHOWN) if len(waiting) == 1 else None
+    return _Match(waiting[0], SHOWN) if len(waiting) == 1 else None
 
 
 def _at_home(engine: Engine, process: Process) -> list[Session]:
-    """The sessions of a process, or of the nearest one above it: a harness may start servers by another."""
+    """The sessions of a process or its nearest ancestor: a harness may start servers indirectly."""
     for each in (process, *(Process(pid, start_of(pid)) for pid in above(process.pid))):
         sessions = engine.store.sessions_of_process(each, SESSIONS_LOOKED_AT)
         if sessions:
@@ -193,32 +193,32 @@ def _waits(engine: Engine, session: Session, tool: str) -> bool:
     )
 
 
-def _of_process(engine: Engine, process: Process | None) -> _Taken | None:
-    """The live session of the harness's own process, whatever it calls itself."""
+def _of_process(engine: Engine, process: Process | None) -> _Match | None:
+    """The only live session of the harness's process."""
     live = _only_live(engine, process) if process else None
-    return _Taken(live, SAME_PROCESS) if live else None
+    return _Match(live, SAME_PROCESS) if live else None
 
 
 def _only_live(engine: Engine, process: Process) -> Session | None:
-    """The one live session of a process; None if there are several: it may be at home to many."""
+    """The only live session of a process; None if there are several."""
     sessions = engine.store.sessions_of_process(process, SESSIONS_LOOKED_AT)
     live = [session for session in sessions if session.phase is Phase.LIVE]
     return live[0] if len(live) == 1 else None
 
 
-def _newest(engine: Engine, cwd: str) -> _Taken | None:
-    """The newest live session where the call comes from: of its worktree, else of its project."""
+def _newest(engine: Engine, cwd: str) -> _Match | None:
+    """The newest live session of the call's worktree, else of its project."""
     if not cwd:
         return None
     project = projects.resolve(engine.store, cwd).project
-    found = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
-    live = [session for session in found if session.phase is Phase.LIVE]
+    sessions = engine.store.sessions_of_project(project.project_id, 0, SESSIONS_LOOKED_AT)
+    live = [session for session in sessions if session.phase is Phase.LIVE]
     here = [session for session in live if session.project.worktree_id == project.worktree_id]
     chosen = next(iter(here or live), None)
-    return _Taken(chosen, NEWEST) if chosen else None
+    return _Match(chosen, NEWEST) if chosen else None
 
 
 def session_around(environment: Mapping[str, str]) -> str:
-    """The key of the session in whose shell a command runs, if its harness tells its children; or empty."""
+    """The key of the session in whose shell a command runs, if the environment names it; or empty."""
     readers = map(harnesses.reader, harnesses.readable())
     return next((key for reader in readers if (key := reader.caller(environment, {}))), "")

@@ -1,7 +1,7 @@
-"""Digest: what an agent says of its session in its own words, on the disk before it is acknowledged.
+"""Digest: an agent's own account of its session, on the disk before it is acknowledged.
 
-Kept verbatim, after redaction, as a checkpoint. Which session spoke is `engine.tools.caller`'s to find; how a
-brief uses the words is the core's matter.
+Stored verbatim, after redaction, as a checkpoint. `engine.tools.caller` finds the session; the core decides
+how a brief uses the words.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import dataclass
 
 LONGEST = 20_000
-"""A digest is what must not be lost, in a few sentences; a whole history is in the transcript already."""
+"""A digest is a few sentences on what must not be lost; the whole history is in the transcript."""
 SAME_WITHIN_MS = 120_000
-"""An agent that got no answer says the same again; so long it is the same digest, and later a new one."""
+"""An agent that got no answer sends the same again; within this time it is the same digest."""
 CHECKPOINTS_LOOKED_AT = 50
 
 
@@ -38,17 +38,17 @@ class Digest:
 
 
 def give_digest(engine: Engine, session_key: str, digest: Digest) -> Checkpoint:
-    """The checkpoint that now holds the digest, durably; the one that held it before if it was just given."""
+    """Store a digest durably as a checkpoint; returns the earlier one if the same was just given."""
     session = engine.store.session(session_key)
     if session is None:
         raise HoldfastError(f"there is no session `{session_key}`", "leave the session out to use your own")
     text = _checked(digest)
     redact = engine.redactor(session.project).of_session(session.key)
-    return _given_before(engine, session, redact(text)) or _kept(engine, session, text)
+    return _given_before(engine, session, redact(text)) or _stored(engine, session, text)
 
 
 def written(digest: Digest) -> str:
-    """The digest as one readable text; what comes next stands early, because a brief may cut the end."""
+    """The digest as one readable text; next steps come early, because a brief may cut the end."""
     return "\n".join(_lines(digest)).strip()
 
 
@@ -76,17 +76,17 @@ def _lines(digest: Digest) -> Iterator[str]:
         ("Blockers", digest.blockers),
         ("Open questions", digest.open_questions),
     ):
-        said = [own for row in rows if (own := _own(row))]
-        yield from (f"{title}:", *(f"- {row}" for row in said)) if said else ()
+        lines = [own for row in rows if (own := _own(row))]
+        yield from (f"{title}:", *(f"- {row}" for row in lines)) if lines else ()
 
 
 def _own(text: str) -> str:
-    """The agent's own words: what we gave back ourselves is no news, whoever says it."""
+    """The agent's own words, without text that Holdfast gave it."""
     return without_ours(text).strip()
 
 
 def _given_before(engine: Engine, session: Session, text: str) -> Checkpoint | None:
-    """The agent's newest digest, if it says just this and is fresh."""
+    """The agent's newest digest, if it has the same text and is recent."""
     for checkpoint in engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT):
         if checkpoint.trigger is Trigger.AGENT:
             fresh = engine.clock() - checkpoint.created_at <= SAME_WITHIN_MS
@@ -94,13 +94,13 @@ def _given_before(engine: Engine, session: Session, text: str) -> Checkpoint | N
     return None
 
 
-def _kept(engine: Engine, session: Session, text: str) -> Checkpoint:
+def _stored(engine: Engine, session: Session, text: str) -> Checkpoint:
     id = engine.new_id()
-    given = DigestGiven(
+    event = DigestGiven(
         session=session.key, record=f"agent:{id}", at=engine.clock(), origin=Origin.ASSISTANT, text=text
     )
-    arrival = Arrival(session.key, session.harness, session.project, events=(given,))
-    # One event, one checkpoint: this is the id that it takes.
+    arrival = Arrival(session.key, session.harness, session.project, events=(event,))
+    # One event takes one checkpoint: this becomes its id.
     record(replace(engine, new_id=lambda: id), arrival)
-    taken = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
-    return next(checkpoint for checkpoint in taken if checkpoint.id == id)
+    checkpoints = engine.store.checkpoints_of_session(session.key, CHECKPOINTS_LOOKED_AT)
+    return next(checkpoint for checkpoint in checkpoints if checkpoint.id == id)

@@ -1,7 +1,7 @@
-"""Recover: what an agent is given back because it asks, and in one sentence where that comes from.
+"""Recover: the brief for an agent that asks, and in one sentence where it comes from.
 
-The same brief as after a compaction, in the larger budget of a start. No receipt is kept: what a session is
-owed does not depend on what its agent asked for.
+The same brief as after a compaction, in the larger budget of a start. No receipt is stored: which briefs a
+session still gets does not depend on what its agent asked for.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from holdfast.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """A brief, fenced, and the account of it in one sentence."""
+    """A brief, fenced, and a sentence that says where it comes from."""
 
     text: str
     account: str
 
 
 def recover(engine: Engine, project: Project, session: Session | None) -> Recovered | None:
-    """What this session would be given back, or a new one of the project; None if nothing is kept."""
-    told = brief_when_asked(engine, project, session)
-    if told is None:
+    """The brief for this session, or for a new one of the project; None if nothing is stored."""
+    brief_input = brief_when_asked(engine, project, session)
+    if brief_input is None:
         return None
-    brief = written(told, engine.config(project).brief.total_chars)
+    brief = written(brief_input, engine.config(project).brief.total_chars)
     if not brief.text:
         return None
-    redact = engine.redactor(project).of_session(told.session.key)
-    return Recovered(redact(brief.text), _account(told, brief))
+    redact = engine.redactor(project).of_session(brief_input.session.key)
+    return Recovered(redact(brief.text), _account(brief_input, brief))
 
 
-def _account(told: BriefInput, brief: Brief) -> str:
-    said = sum(item.rendered for item in brief.items)
-    age = elapsed(told.now - told.session.changed_at)
+def _account(brief_input: BriefInput, brief: Brief) -> str:
+    rendered = sum(item.rendered for item in brief.items)
+    age = elapsed(brief_input.now - brief_input.session.changed_at)
     return (
-        f"From session {told.session.key} ({told.session.phase}, last record {age} ago): "
-        f"{said} items, {len(brief.items) - said} left out."
+        f"From session {brief_input.session.key} ({brief_input.session.phase}, last record {age} ago): "
+        f"{rendered} items, {len(brief.items) - rendered} left out."
     )

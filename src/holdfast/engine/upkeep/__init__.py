@@ -1,1 +1,1 @@
-"""Upkeep: what time alone calls for, and bringing back what a damaged store holds."""
+"""Upkeep: periodic maintenance, and recovering the contents of a damaged store."""

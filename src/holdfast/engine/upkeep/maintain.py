@@ -1,6 +1,6 @@
-"""Maintain: what time alone calls for, with no letter to say so.
+"""Maintain: periodic work that no hook event triggers.
 
-Checkpoints that are due, sessions whose harness is gone, and rows that have served their time.
+Checkpoints that are due, sessions whose harness is gone, and rows past their retention.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from holdfast.lazy_dataclass import dataclass
 from holdfast.settings import Records
 
 DEBOUNCE_MS = 2_500
-"""How long a due checkpoint waits for more of the same to come."""
+"""How long a due checkpoint waits for further events."""
 GRACE_MS = 30_000
-"""How long a session whose process is gone must be silent: a letter by hand comes from a shell soon gone."""
+"""How long a session without a process must be silent: a hook run by hand comes from a short-lived shell."""
 NEWEST_KEPT_DAYS = 90
 MB = 1_000_000
 SESSIONS_REDATED = 10_000
 PASSAGES_AT_ONCE = 500
-"""What one step of pruning takes on: a letter that comes meanwhile waits less than a tenth of a second."""
+"""Passages of one pruning step: a hook event that arrives meanwhile waits less than a tenth of a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """How much was removed because it had served its time."""
+    """How much was removed because it was past its retention."""
 
     checkpoints: int
     sessions: int
@@ -40,13 +40,13 @@ class Pruned:
 
 
 def flush(engine: Engine, waited_ms: int = DEBOUNCE_MS) -> int:
-    """Take the checkpoints that have been due for at least that long; how many were taken."""
+    """Take the checkpoints that have been due for at least that long; returns how many."""
     live = [session for session in engine.store.live_sessions() if not engine.is_stopped(session.project)]
     return sum(_flushed(engine, one.key, waited_ms) for one in live if _calls(engine, one, waited_ms))
 
 
 def _calls(engine: Engine, session: Session, waited_ms: int) -> bool:
-    """Whether there is something to do for it: most have nothing due, and need no transaction."""
+    """Whether a session has a checkpoint due; most do not, and need no transaction."""
     now = engine.clock()
     ticked = tick(session, engine.policy(session.project), now)
     return ticked is not session or (ticked.due is not None and now - ticked.due.since >= waited_ms)
@@ -59,23 +59,23 @@ def _flushed(engine: Engine, key: str, waited_ms: int) -> int:
         if session is None:
             return 0
         ticked = tick(session, engine.policy(session.project), now)
-        taken = 0
+        count = 0
         if ticked.due is not None and now - ticked.due.since >= waited_ms:
             ticked = perform(engine, ticked, TakeCheckpoint(ticked.due.trigger), now)
-            taken = 1
+            count = 1
         if ticked is not session:
             engine.store.put_session(ticked)
-    return taken
+    return count
 
 
 def finalise_orphans(engine: Engine) -> list[str]:
-    """Close the sessions whose harness is gone without a word; their keys."""
+    """Close the sessions whose harness is gone without saying so; returns their keys."""
     live = [session for session in engine.store.live_sessions() if not engine.is_stopped(session.project)]
     return [finalise(engine, session).key for session in live if _is_gone(engine, session)]
 
 
 def _is_gone(engine: Engine, session: Session) -> bool:
-    """Whether its process is; where none is known or it says nothing, whether it is too old to pick up."""
+    """Whether its process is gone; if that is unknown, whether the session is too old to continue."""
     quiet = engine.clock() - session.last_event_at
     match life_of(engine, session):
         case Liveness.OWN:
@@ -86,8 +86,8 @@ def _is_gone(engine: Engine, session: Session) -> bool:
             return quiet > engine.config(session.project).continuity.recovery_window_hours * HOUR_MS
 
 
-def caught_up(engine: Engine, session: Session) -> Session:
-    """The session with what its transcript still holds, and with what it was waiting for."""
+def read_to_end(engine: Engine, session: Session) -> Session:
+    """The session after the rest of its transcript and its waiting prompts."""
     path = Path(session.transcript) if session.transcript else None
     if path is not None and isinstance(find(session.transcript, (path.parent,)), Readable):
         read_on(engine, session.key, session.harness, session.project, path, lambda: True)
@@ -99,8 +99,8 @@ def caught_up(engine: Engine, session: Session) -> Session:
 
 
 def finalise(engine: Engine, session: Session) -> Session:
-    """Read what the session's transcript still holds, take a checkpoint, and call the session orphaned."""
-    session = caught_up(engine, session)
+    """Read the rest of a session's transcript, take a checkpoint, and mark the session as orphaned."""
+    session = read_to_end(engine, session)
     now = engine.clock()
     with engine.store.writing_durably():
         session = engine.store.session(session.key) or session
@@ -114,10 +114,10 @@ def finalise(engine: Engine, session: Session) -> Session:
 
 
 def redate(engine: Engine) -> int:
-    """Date the sessions that are in the future as the last one that is not; how many.
+    """Give sessions dated in the future the date of the latest one that is not; returns how many.
 
-    They came in while the system's clock was wrong, or before events were dated on arrival. Of equal times
-    the session that was received last is the newest.
+    They were recorded while the system's clock was wrong, or before events were dated on arrival. Among equal
+    times, the session that was received last is the newest.
     """
     latest = engine.clock() + CLOCK_SKEW_MS
     with engine.store.writing():
@@ -142,25 +142,25 @@ def _at_latest(session: Session, at: int) -> Session:
 
 
 def prune_records(engine: Engine, records: Records, most: int = PASSAGES_AT_ONCE) -> int:
-    """Take one step: remove what sessions said that is past its days or has no room; how many passages."""
+    """Remove some passages that are old or over the size limit, in one step; returns how many."""
     with engine.store.writing():
         return _prune_records_inside(engine, records, most)
 
 
 def prune(engine: Engine, retention_days: int) -> Pruned:
-    """Remove checkpoints past their days, and sessions of which not even the newest one is kept any more."""
+    """Remove checkpoints past their retention, and sessions that have none left."""
     with engine.store.writing():
         return _prune_inside(engine, retention_days)
 
 
 def prune_all(engine: Engine, retention_days: int, records: Records) -> Pruned:
-    """Remove all of both, and what sessions said step by step, so that other writers get their turn."""
+    """Prune everything; passages step by step, so that other writers get their turn."""
     pruned = prune(engine, retention_days)
     return replace(pruned, passages=sum(iter(lambda: prune_records(engine, records), 0)))
 
 
 def would_prune(engine: Engine, retention_days: int, records: Records) -> Pruned:
-    """How much `prune_all` would remove now: it is done in one transaction, and undone."""
+    """How much `prune_all` would remove now; it prunes in one transaction and rolls back."""
     pruned = Pruned(0, 0)
     with contextlib.suppress(_Undo), engine.store.writing():
         pruned = _prune_inside(engine, retention_days)
@@ -171,7 +171,7 @@ def would_prune(engine: Engine, retention_days: int, records: Records) -> Pruned
 
 
 class _Undo(Exception):
-    """The way out of a transaction that is not to be kept."""
+    """Raised to roll back a transaction."""
 
 
 def _prune_inside(engine: Engine, retention_days: int) -> Pruned:

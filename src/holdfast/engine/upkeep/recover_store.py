@@ -1,9 +1,8 @@
-"""Recover store: what can still be read in a damaged store comes back into the one that is in use.
+"""Recover store: copies what can still be read in a damaged store into the one in use.
 
-Memories first, then sessions, checkpoints, what is found again, and events. Everything goes through the
-redactor of today before it is added; what was forgotten stays forgotten, and nothing newer is overwritten.
-Being killed half-way does no harm: doing it again adds what is missing. How the rows are read and written is
-the store's work.
+Memories first, then sessions, checkpoints, documents and events. Everything goes through the current redactor
+before it is added; what was forgotten stays forgotten, and nothing newer is overwritten. A recovery that was
+interrupted can be repeated: it adds what is missing. The store reads and writes the rows.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from holdfast.stores.sqlite.recovery.merge import LostSession, Merge
 from holdfast.stores.sqlite.recovery.salvage import TABLES, open_salvaged, salvage
 
 Progress: TypeAlias = Callable[[str, float], None]
-"""Called with what is being done and how far it is, from 0 to 1."""
+"""Called with the current step and how far it is, from 0 to 1."""
 
 ALL: Final = 1 << 31
 REDACTED_AT_ONCE: Final = (1_000, 4 << 20)
 """Rows and characters that one step redacts."""
 UNKNOWN: Final = "unknown"
-"""The project of a session of which only events are left. Not empty: that would be every project."""
+"""The project of a session of which only events are left. Not empty: empty means every project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +51,9 @@ class Table:
     name: str
     readable: int
     added: int
-    """The others are there already, were forgotten, or belong to nothing that is left."""
+    """The others are in the store already, were forgotten, or belong to nothing that is left."""
     lost: int | None = None
-    """How many fewer can be read than there were; None where it is not known how many there were."""
+    """How many could not be read; None if the original number is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class Recovery:
     file: Path
     tables: tuple[Table, ...]
     unreadable: int
-    """Rows that were seen and could not be read."""
+    """Rows that are there but cannot be read."""
 
     @property
     def added(self) -> int:
@@ -72,37 +71,37 @@ class Recovery:
 
 
 def recover(home: Path, lists: Lists, at: int, progress: Progress) -> list[Recovery]:
-    """Bring back what can be read in the damaged stores that were set aside, the newest of them first.
+    """Recover from the damaged stores that were set aside, the newest first.
 
-    Then what only the last backup from before still has.
+    Then recover what only the last backup before them still has.
     """
     path = home / "store.db"
     aside = set_aside_stores(path)[::-1]
-    found = [_recovered(home, one, lists, at, progress) for one in aside]
+    recoveries = [_recovered(home, one, lists, at, progress) for one in aside]
     newest = next((one.at for one in aside if one.at), None)
     until = int(newest.timestamp() * 1000) + 1000 if newest else at
     backup = newest_backup(path, home / "backups", until) if aside else None
     if backup is not None:
-        taken = recover_file(home, backup, lists, at, progress)
-        found += [taken] if taken.added else []
-    return found
+        recovery = recover_file(home, backup, lists, at, progress)
+        recoveries += [recovery] if recovery.added else []
+    return recoveries
 
 
 def recover_new(home: Path, lists: Lists, at: int) -> None:
-    """The same for those that nobody has brought back before."""
+    """Recover from those that were not recovered before."""
     for one in reversed(set_aside_stores(home / "store.db")):
         if not one.recovery_mark.exists():
             _recovered(home, one, lists, at, lambda _stage, _part: None)
 
 
 def _recovered(home: Path, one: SetAside, lists: Lists, at: int, progress: Progress) -> Recovery:
-    found = recover_file(home, one.path, lists, at, progress)
+    recovery = recover_file(home, one.path, lists, at, progress)
     one.recovery_mark.touch(0o600)
-    return found
+    return recovery
 
 
 def recover_file(home: Path, file: Path, lists: Lists, at: int, progress: Progress) -> Recovery:
-    """Bring back what can be read in one database file, which is only read."""
+    """Recover what can be read in one database file, which stays unchanged."""
     path = home / "store.db"
     with closing(open_store(path, home / "backups", at)) as store, _draft(path, file) as draft:
         salvaged = salvage(file, draft, partial(progress, "reading"))
@@ -121,18 +120,18 @@ def remove(one: SetAside) -> None:
         file.unlink(missing_ok=True)
 
 
-def _with_loss(table: Table, known: RowCounts | None) -> Table:
-    there = known.rows.get(table.name.removeprefix("session_")) if known else None
+def _with_loss(table: Table, counts: RowCounts | None) -> Table:
+    there = counts.rows.get(table.name.removeprefix("session_")) if counts else None
     return table if there is None else replace(table, lost=max(0, there - table.readable))
 
 
 @contextmanager
 def _draft(path: Path, file: Path) -> Generator[Path]:
-    """Where rows are put before they are redacted; what a killed recovery left of such a file goes."""
-    for left in files_set_aside(path):
-        name, _, pid = left.name.rpartition(_DRAFT)
+    """A temporary database for rows before they are redacted; replaces one that a killed recovery left."""
+    for leftover in files_set_aside(path):
+        name, _, pid = leftover.name.rpartition(_DRAFT)
         if name and pid.isdigit() and not alive(int(pid), 0):
-            left.unlink(missing_ok=True)
+            leftover.unlink(missing_ok=True)
     stem = file.name if file.parent == path.parent else f"{path.stem}.corrupt-{file.name}"
     draft = path.with_name(f"{stem}{_DRAFT}{os.getpid()}")
     try:
@@ -146,11 +145,11 @@ _DRAFT: Final = ".salvage-"
 
 def _redact(source: Store, redactor: Redactor, progress: Progress) -> None:
     total = source.redaction(redactor.mark).stale
-    done, seen = 0, 1
-    while seen:
+    done, rows = 0, 1
+    while rows:
         with source.writing():
-            seen = source.rewrite(redactor.mark, redactor.redacted, *REDACTED_AT_ONCE).rows
-        done += seen
+            rows = source.rewrite(redactor.mark, redactor.redacted, *REDACTED_AT_ONCE).rows
+        done += rows
         progress("redacting", done / total if total else 1.0)
 
 
@@ -160,28 +159,28 @@ def _merge(
     total = sum(map(merge.rows, TABLES)) or 1
     done = 0
     for name in TABLES:
-        seen = added = 0
+        rows_seen = added = 0
         if name == "memories":
             every = [*source.memories(EVERYWHERE, ALL), *source.superseded_memories(EVERYWHERE, ALL)]
             for memory in every:
                 added += _add_memory(store, merge, memory, redactor.mark)
-            seen = len(every)
+            rows_seen = len(every)
         else:
-            for looked_at, taken in merge.add(name):
-                seen, added = seen + looked_at, added + taken
-                progress("adding", (done + seen) / total)
+            for looked_at, rows_added in merge.add(name):
+                rows_seen, added = rows_seen + looked_at, added + rows_added
+                progress("adding", (done + rows_seen) / total)
         if name == "sessions":
             lost = merge.lost_sessions()
             _add_lost_sessions(store, lost, redactor.mark)
-        done += seen
+        done += rows_seen
         progress("adding", done / total)
-        yield Table(name, seen, added)
+        yield Table(name, rows_seen, added)
     _add_documents(store, source, merge, redactor.mark)
     merge.keep_passages()
 
 
 def _add_memory(store: Store, merge: Merge, memory: Memory, mark: str) -> bool:
-    """Add a memory unless it is known, said again since, or forgotten; a newer one supersedes it."""
+    """Add a memory unless it is stored already, was stored anew, or forgotten; a newer one supersedes it."""
     names = [memory.id, memory.session] if memory.session else [memory.id]
     if any(merge.is_forgotten(name, memory.created_at) for name in names):
         return False
@@ -198,7 +197,7 @@ def _add_memory(store: Store, merge: Merge, memory: Memory, mark: str) -> bool:
 
 
 def _add_lost_sessions(store: Store, lost: list[LostSession], mark: str) -> None:
-    """Events need a session: one of which nothing else is left is over, and belongs to an unknown project."""
+    """Add sessions for events that have none; they are over, and belong to an unknown project."""
     for one in lost:
         root = one.normalized or one.project or UNKNOWN
         project = Project(
@@ -212,7 +211,7 @@ def _add_lost_sessions(store: Store, lost: list[LostSession], mark: str) -> None
 
 
 def _add_documents(store: Store, source: Store, merge: Merge, mark: str) -> None:
-    """Make checkpoints findable whose document was lost."""
+    """Make checkpoints searchable whose documents were lost."""
     lost = set(merge.checkpoints_to_find())
     for checkpoint in source.checkpoints(ALL) if lost else ():
         if checkpoint.id in lost:

@@ -1,1 +1,1 @@
-"""Views: what is stored, as programs and pages are shown it."""
+"""Views: stored data as programs and pages get it."""

@@ -1,8 +1,7 @@
-"""Views: what the commands that look print, as plain values that JSON holds.
+"""Command views: what the listing commands print, as plain JSON values.
 
-The daemon, which has everything loaded, makes them for a command that asks it; where none answers, the
-command makes them itself by the same functions. Texts are redacted here, as a person or a program is to
-see them.
+The daemon, which has everything loaded, makes them for a command that asks it; if none answers, the command
+makes them itself by the same functions. Texts are redacted here.
 
 Not here: how a table looks.
 """
@@ -31,21 +30,21 @@ from holdfast.errors import HoldfastError
 from holdfast.stores.base import Store, Within
 
 SEARCHED: Final = 100_000
-"""More than any store keeps: a search chooses first and limits afterwards."""
+"""More than any store holds: a search filters first and limits afterwards."""
 SESSIONS_SEARCHED: Final = 10_000
 DIGEST_CHARS: Final = 80
 FINDING_CHARS: Final = 110
 
 
 def sessions(engine: Engine, _: Project | None, *, limit: int) -> list[Row]:
-    """The sessions that were seen, the one with the latest event first."""
+    """The recorded sessions, the one with the latest event first."""
     return [serialisation.session_row(engine, each) for each in engine.store.sessions(limit)]
 
 
 def checkpoints(
     engine: Engine, project: Project | None, *, session: str, search: str, limit: int
 ) -> list[Row]:
-    """Checkpoints for a program: of a session, of a project, or without both of all; the newest first."""
+    """Checkpoints for a program: of a session, of a project, or all; the newest first."""
     chosen = _checkpoints(engine, project, session, search.split(), limit)
     return [given(serialisation.checkpoint_row(each), redact) for each in chosen]
 
@@ -53,7 +52,7 @@ def checkpoints(
 def checkpoint_lines(
     engine: Engine, project: Project | None, *, session: str, search: str, limit: int
 ) -> list[Row]:
-    """The same for a person, who sees a line of each."""
+    """Checkpoints for a person, one line for each."""
     chosen = _checkpoints(engine, project, session, search.split(), limit)
     return [
         {
@@ -69,24 +68,26 @@ def checkpoint_lines(
 
 
 def brief(engine: Engine, project: Project, *, budget: int | None) -> Row:
-    """What the next session in a project would be given, with what a receipt accounts for."""
-    room = engine.config(project).continuity.recovery_budget_chars if budget is None else budget
-    told = next_brief(engine, project)
-    return serialisation.brief_row(told, written(told, room) if told else Brief("", ()), room)
+    """The brief that the next session in a project would get, with the content of its receipt."""
+    space = engine.config(project).continuity.recovery_budget_chars if budget is None else budget
+    brief_input = next_brief(engine, project)
+    return serialisation.brief_row(
+        brief_input, written(brief_input, space) if brief_input else Brief("", ()), space
+    )
 
 
 def findings(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
-    """What was said before, for a program, the best first."""
-    found = _findings(engine, project, environment, query)
-    return [given(serialisation.finding_row(each, engine.clock()), redact) for each in found]
+    """Search results for a program, the best first."""
+    results = _findings(engine, project, environment, query)
+    return [given(serialisation.finding_row(each, engine.clock()), redact) for each in results]
 
 
 def finding_lines(
     engine: Engine, project: Project, *, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Row]:
-    """The same for a person, who sees a line of each."""
+    """Search results for a person, one line for each."""
     return [
         {
             "id": each.id,
@@ -102,7 +103,7 @@ def finding_lines(
 
 
 def project_paths(_: Engine, project: Project) -> Row:
-    """Where a project is and under which id, for whoever reads its settings."""
+    """A project's paths and id, for a command that reads its settings."""
     return {"root": project.root, "project_id": project.project_id}
 
 
@@ -118,18 +119,18 @@ VIEWS: Final[Mapping[str, Callable[..., object]]] = {
         project_paths,
     )
 }
-"""What the daemon can be asked for, each by its name."""
+"""The views that the daemon can make, by name."""
 
 
 def session_named(store: Store, key: str) -> Session:
-    """The session of that key, or the only one whose key begins so."""
+    """The session with that key, or the only one whose key begins with it."""
     exact = store.session(key)
     if exact is not None:
         return exact
-    found = [session for session in store.sessions(SESSIONS_SEARCHED) if session.key.startswith(key)]
-    if len(found) == 1:
-        return found[0]
-    problem = "several sessions begin with" if found else "there is no session"
+    matches = [session for session in store.sessions(SESSIONS_SEARCHED) if session.key.startswith(key)]
+    if len(matches) == 1:
+        return matches[0]
+    problem = "several sessions begin with" if matches else "there is no session"
     raise HoldfastError(f"{problem} `{key}`", "`holdfast sessions` lists them")
 
 
@@ -153,24 +154,24 @@ def _checkpoints(
 def _findings(
     engine: Engine, project: Project, environment: Mapping[str, str], query: Mapping[str, Any]
 ) -> list[Finding]:
-    found = recall.recall(engine, project, _query(query))
+    results = recall.recall(engine, project, _query(query))
     session = engine.store.session(session_around(environment))
-    note_recalled(engine, session, [finding.id for finding in found])
-    return found
+    note_recalled(engine, session, [finding.id for finding in results])
+    return results
 
 
-def _query(named: Mapping[str, Any]) -> Query:
-    """A query by the names of its fields."""
+def _query(fields: Mapping[str, Any]) -> Query:
+    """A query from its fields by name."""
     return Query(
-        named["text"],
-        named["limit"],
-        tuple(named["kinds"]),
-        named["since"],
-        named["all_projects"],
-        named["include_superseded"],
+        fields["text"],
+        fields["limit"],
+        tuple(fields["kinds"]),
+        fields["since"],
+        fields["all_projects"],
+        fields["include_superseded"],
     )
 
 
 def _line(text: str, limit: int) -> str:
-    # What is hidden goes first: it could stand in the middle of a secret.
+    # Remove hidden characters first: one could be in the middle of a secret.
     return shortened(one_line(redact(printable(text))), limit)

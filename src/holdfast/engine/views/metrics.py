@@ -1,4 +1,4 @@
-"""Figures: how much is kept, how much waits, and what was spent, as numbers at one moment."""
+"""Metrics: how much is stored, how much waits, and what models cost, at one moment."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ DAYS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What a person or a monitor looks at."""
+    """Numbers for a person or a monitor."""
 
     counts: Counts
     captured: tuple[Captured, ...]
     taken: tuple[DailyCheckpoints, ...]
-    """Checkpoints of the last days that are still kept."""
+    """Stored checkpoints of the last days."""
     store_bytes: int
     letters_waiting: int
     skipped: dict[str, int]
     spent: tuple[Day, ...]
-    """What models took on the last days."""
+    """The use of models on the last days."""
 
 
 def measure(engine: Engine, home: Path) -> Metrics:
-    """The metrics of now."""
+    """The metrics at this moment."""
     now = engine.clock()
     return Metrics(
         engine.store.counts(),

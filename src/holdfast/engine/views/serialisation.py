@@ -1,7 +1,7 @@
-"""Rows: how what is kept is told to a program, under the same names wherever it asks.
+"""Serialisation: stored values as JSON rows, with the same field names in every interface.
 
-Texts stand here as they are kept. They were redacted then; whoever gives a row away does it once more with
-`given`, because the rules may have learnt something since.
+Texts are as stored. They were redacted then; the caller redacts a row again with `given` before it sends it,
+because the rules may have changed since.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from holdfast.stores.codec import to_iso
 Row: TypeAlias = dict[str, object]
 _T = TypeVar("_T")
 OURS: Final = frozenset({"next"})
-"""What is no text: the mark that a page ends with is made of ids, and has to come back as it was."""
+"""Fields that are not redacted: a page's end mark is made of ids, and has to come back unchanged."""
 
 
 def given(value: _T, redact: Callable[[str], str]) -> _T:
-    """The same value with every text in it redacted, however deep it stands."""
-    return cast("_T", _given(value, redact))
+    """The value with every text in it redacted, at any depth."""
+    return cast("_T", _redacted(value, redact))
 
 
 def checkpoint_row(checkpoint: Checkpoint) -> Row:
-    """A checkpoint under the names of its columns."""
+    """A checkpoint with the names of its columns."""
     return {
         "id": checkpoint.id,
         "session_key": checkpoint.session,
@@ -52,7 +52,7 @@ def checkpoint_row(checkpoint: Checkpoint) -> Row:
 
 
 def session_row(engine: Engine, session: Session) -> Row:
-    """A session, which one it continues, and how full its window is."""
+    """A session, the one it continues, and how full its window is."""
     lineage, flush = engine.store.lineage(session.key), session.flush
     holds = capacity(session.pressure, engine.policy(session.project).models)
     return {
@@ -100,7 +100,7 @@ def memory_row(memory: Memory, now: int) -> Row:
 
 
 def finding_row(finding: Finding, now: int) -> Row:
-    """A text that was found, and how old it is."""
+    """A search result, and how old it is."""
     return {
         "id": finding.id,
         "kind": finding.kind,
@@ -115,13 +115,13 @@ def finding_row(finding: Finding, now: int) -> Row:
 
 
 def text_row(finding: Finding, now: int) -> Row:
-    """The same of a text that nobody looked for: without what it is worth for a query."""
+    """A text that is not the result of a search, so without a score."""
     row = finding_row(finding, now)
     return {name: value for name, value in row.items() if name not in {"score", "worded"}}
 
 
 def receipt_row(receipt: Receipt) -> Row:
-    """A receipt with the brief that it accounts for."""
+    """A receipt with its brief."""
     return {
         "id": receipt.id,
         "session_key": receipt.session,
@@ -136,17 +136,17 @@ def receipt_row(receipt: Receipt) -> Row:
     }
 
 
-def brief_row(told: BriefInput | None, brief: Brief, budget: int) -> Row:
-    """A brief that is not given to anybody, with what its receipt would account for."""
-    if told is None:
+def brief_row(brief_input: BriefInput | None, brief: Brief, budget: int) -> Row:
+    """A preview of a brief, with what its receipt would contain."""
+    if brief_input is None:
         return {"brief": "", "receipt": None}
     receipt = {
-        "reason": told.reason,
-        "predecessor": told.session.key,
-        "harness": told.session.harness,
-        "project": told.session.project.path,
-        "created_at": to_iso(told.now),
-        "age_ms": told.now - told.session.changed_at,
+        "reason": brief_input.reason,
+        "predecessor": brief_input.session.key,
+        "harness": brief_input.session.harness,
+        "project": brief_input.session.project.path,
+        "created_at": to_iso(brief_input.now),
+        "age_ms": brief_input.now - brief_input.session.changed_at,
         "budget": budget,
         "size": len(brief.text),
         "items": [item_row(item) for item in brief.items],
@@ -155,7 +155,7 @@ def brief_row(told: BriefInput | None, brief: Brief, budget: int) -> Row:
 
 
 def item_row(item: Item) -> Row:
-    """One thing that a brief could say, and why it does not where it does not."""
+    """One item of a brief, and why it was left out if it was."""
     return {
         "section": item.section,
         "text": item.text,
@@ -168,7 +168,7 @@ def item_row(item: Item) -> Row:
 
 
 def _outline(outline: Outline) -> Row:
-    """What a checkpoint says in fields, named as in the record of one."""
+    """A checkpoint's fields, named as in an agent log."""
     return {
         "summary": outline.summary,
         "tokensAtCheckpoint": outline.tokens,
@@ -183,12 +183,12 @@ def _continues(lineage: Lineage | None) -> Row:
     return {"parent": lineage.parent if lineage else None, "lineage": lineage.kind if lineage else None}
 
 
-def _given(value: object, redact: Callable[[str], str]) -> object:
+def _redacted(value: object, redact: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
-        named = cast("Mapping[str, object]", value)
-        return {name: each if name in OURS else _given(each, redact) for name, each in named.items()}
+        fields = cast("Mapping[str, object]", value)
+        return {name: each if name in OURS else _redacted(each, redact) for name, each in fields.items()}
     if isinstance(value, list | tuple):
-        return [_given(each, redact) for each in cast("list[object]", value)]
+        return [_redacted(each, redact) for each in cast("list[object]", value)]
     return value

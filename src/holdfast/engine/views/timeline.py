@@ -1,6 +1,6 @@
-"""Timeline: what happened in a session, point by point: its events, its checkpoints and its briefs together.
+"""Timeline: the events, checkpoints and briefs of a session in one sequence.
 
-What a point says is taken from what is kept. Drawing it is not done here.
+Points are made from stored values. Drawing is not done here.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ EVENTS_AT_ONCE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One thing that happened; `id` names the record, the checkpoint or the receipt."""
+    """One entry of the timeline; `id` names the record, the checkpoint or the receipt."""
 
     at: int
     id: str
@@ -54,29 +54,29 @@ class Point:
     text: str = ""
     agent: str = MAIN
     ok: bool | None = None
-    """Whether a tool did what it was asked; None for anything else."""
+    """Whether a tool call succeeded; None for anything else."""
     tokens: int = 0
-    """How many tokens the window held, where they were counted."""
+    """How many tokens the window held, if counted."""
 
 
 def page(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
-    """The points behind a mark, the newest first."""
+    """The points after a mark, the newest first."""
     store = engine.store
-    found = [
+    points = [
         *map(of_event, store.page_of_events(session, behind, limit)),
         *map(of_checkpoint, store.page_of_session(session, behind, limit)),
         *map(of_receipt, store.page_of_receipts(session, behind, limit)),
     ]
-    return sorted(found, key=lambda point: (point.at, point.id), reverse=True)[:limit]
+    return sorted(points, key=lambda point: (point.at, point.id), reverse=True)[:limit]
 
 
 def counts(engine: Engine, session: str, behind: Mark, limit: int) -> list[Point]:
-    """The points behind a mark at which the window was counted, the newest first."""
-    found: list[Point] = []
-    while len(found) < limit and (events := engine.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
-        found += [of_event(one) for one in events if isinstance(one, Usage) and one.agent == MAIN]
+    """The points after a mark at which the window was counted, the newest first."""
+    points: list[Point] = []
+    while len(points) < limit and (events := engine.store.page_of_events(session, behind, EVENTS_AT_ONCE)):
+        points += [of_event(one) for one in events if isinstance(one, Usage) and one.agent == MAIN]
         behind = Mark(events[-1].at, events[-1].record)
-    return found[:limit]
+    return points[:limit]
 
 
 def of_checkpoint(checkpoint: Checkpoint) -> Point:
@@ -107,7 +107,7 @@ def of_event(event: Event) -> Point:
 
 
 def _said(event: Event) -> tuple[str, str, str]:
-    """Its kind, its title and its text."""
+    """An event's kind, title and text."""
     match event:
         case Prompt(text=text):
             return "prompt", text, text
@@ -163,5 +163,5 @@ def _about_the_session(event: Event) -> tuple[str, str, str]:
             return "subagent", "a subagent started", task
         case SubagentStopped(text=text):
             return "subagent", "a subagent stopped", text
-        case _:  # A `TurnEnded`: all others are told above.
+        case _:  # A `TurnEnded`: all others are handled above.
             return "turn", "the agent stopped", ""

@@ -1,6 +1,6 @@
-"""Story: a session at a glance: when things were said, done, counted, saved, compacted and given back.
+"""Timeline view: a session's prompts, tool calls, token counts, checkpoints, compactions and briefs.
 
-Only moments, and a title where one can be opened. What happened at one of them, `timeline` tells.
+Only times, and a title where an entry can be opened. `timeline` has the details.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from holdfast.lazy_dataclass import dataclass
 
 EVENTS_MOST: Final = 5_000
 OPENED_MOST: Final = 120
-"""So many of a kind can be opened from a picture; there is no room for more."""
+"""How many entries of a kind can be opened from the picture; there is no room for more."""
 SHORT: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that can be opened."""
+    """An entry that can be opened."""
 
     at: int
     id: str
@@ -41,7 +41,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A tool that was called, and whether it did what it should; None if that is not known."""
+    """A tool call, and whether it succeeded; None if unknown."""
 
     at: int
     ok: bool | None
@@ -57,22 +57,22 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class TimelineView:
-    """All of it, oldest first."""
+    """The whole timeline, oldest first."""
 
     moments: tuple[Moment, ...]
     work: tuple[Done, ...]
     counts: tuple[Counted, ...]
     left_out: int
-    """How many earlier events there are that it does not tell."""
+    """How many earlier events it leaves out."""
 
 
 def story(engine: Engine, session: str) -> TimelineView:
-    """The story of a session, or its last part."""
+    """The timeline view of a session, or of its last part."""
     events = engine.store.events(session, EVENTS_MOST + 1)
-    told = events[-EVENTS_MOST:]
+    shown_events = events[-EVENTS_MOST:]
     points = [
-        *_opened([timeline.of_event(one) for one in told if _is_prompt(one)]),
-        *_opened(_compactions(told)),
+        *_opened([timeline.of_event(one) for one in shown_events if _is_prompt(one)]),
+        *_opened(_compactions(shown_events)),
         *_opened(
             [timeline.of_checkpoint(one) for one in engine.store.checkpoints_of_session(session, OPENED_MOST)]
         ),
@@ -80,10 +80,10 @@ def story(engine: Engine, session: str) -> TimelineView:
     ]
     return TimelineView(
         tuple(sorted(points, key=lambda point: (point.at, point.id))),
-        tuple(_work(told)),
+        tuple(_work(shown_events)),
         tuple(
             Counted(one.at, one.sent + one.output)
-            for one in told
+            for one in shown_events
             if isinstance(one, Usage) and one.agent == MAIN
         ),
         max(0, len(events) - EVENTS_MOST),
@@ -95,12 +95,12 @@ def _is_prompt(event: Event) -> bool:
 
 
 def _compactions(events: list[Event]) -> list[Point]:
-    """One point for each: the signs of one compaction come within seconds of each other."""
-    found: list[Point] = []
+    """One point for each compaction, whose several signs come within seconds of each other."""
+    points: list[Point] = []
     for event in events:
-        if isinstance(event, Compacted) and (not found or event.at - found[-1].at > _SAME_MS):
-            found.append(timeline.of_event(event))
-    return found
+        if isinstance(event, Compacted) and (not points or event.at - points[-1].at > _SAME_MS):
+            points.append(timeline.of_event(event))
+    return points
 
 
 def _work(events: list[Event]) -> list[Done]:

@@ -184,7 +184,7 @@ def test_a_link_that_a_person_named_is_followed(transcript: Path, tmp_path: Path
         (lambda path: path.touch(), "is empty"),
         (lambda path: path.write_bytes(b"\xff\x00\n" * 50), "holds no record of"),
         (lambda path: path.write_text("{}\n[1]\nnonsense\n"), "holds no record of"),
-        (lambda path: path.symlink_to(path), "cannot be looked at"),
+        (lambda path: path.symlink_to(path), "cannot be examined"),
     ],
 )
 def test_what_is_no_transcript_is_refused_in_one_sentence(tmp_path: Path, make: object, says: str) -> None:

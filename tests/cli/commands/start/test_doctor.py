@@ -45,7 +45,8 @@ def test_it_says_that_setup_was_never_run_and_makes_no_home(person: Person) -> N
 def test_after_setup_all_is_well_and_a_letter_makes_the_round_trip(connected: Person) -> None:
     assert failures(connected) == {}
     shown = connected.types("doctor")
-    assert f"ok    round trip of {HARNESS}: from letter to brief, through hook and daemon, in " in shown.out
+    trip = f"ok    round trip of {HARNESS}: from hook event to brief, through hook and daemon, in "
+    assert trip in shown.out
     assert "FAIL" not in shown.out
     # The trial leaves no session behind.
     assert connected.types("sessions", "--json").json == []

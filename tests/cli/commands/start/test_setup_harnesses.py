@@ -69,7 +69,7 @@ def test_doctor_says_that_hooks_wait_for_a_review_and_what_to_do(person: Person,
     assert "7 of Holdfast's hooks wait for a review" in found["trust of codex"]["detail"]
     assert "review dialog" in found["trust of codex"]["fix"]
     assert found["hooks of codex"]["detail"].startswith(f"in {folder}")
-    assert "from letter to brief, through hook and daemon" in found["round trip of codex"]["detail"]
+    assert "from hook event to brief, through hook and daemon" in found["round trip of codex"]["detail"]
 
 
 @pytest.mark.parametrize(

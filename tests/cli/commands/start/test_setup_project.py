@@ -129,7 +129,7 @@ def test_where_the_project_has_servers_of_its_own_there_are_hooks_without_tools(
     done = person.types("setup", "--project", HARNESS, "--yes")
     assert done.status == 1
     assert "`.mcp.json` is tracked by git" in done.err
-    assert "leave our tools out with `--no-mcp`" in done.err
+    assert "leave Holdfast's tools out with `--no-mcp`" in done.err
     set_up(person, HARNESS, "--no-mcp")
     assert (person.project / ".mcp.json").read_text() == '{"mcpServers": {}}'
     assert (person.project / ".claude" / "settings.local.json").is_file()
