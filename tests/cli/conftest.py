@@ -80,7 +80,7 @@ class Person:
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def prompts(self, text: str, session: str = "s1") -> Done:
-        """The letter of a prompt in a session that has no transcript."""
+        """The hook event of a prompt in a session that has no transcript."""
         payload = {
             "session_id": session,
             "transcript_path": None,

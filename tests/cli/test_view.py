@@ -122,6 +122,7 @@ def test_with_the_daemon_up_a_command_loads_nothing_heavy(
     person: Person, words: list[str], own: str, settings: str
 ) -> None:
     person.prompts("Fix the retries in queue.py")
+    assert person.types("up").status == 0, "a hook does not wait for a daemon that starts slowly"
     if settings:
         (person.home / "config.toml").write_text(settings)
     code = f"""if True:
