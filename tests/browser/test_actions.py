@@ -106,7 +106,7 @@ class TestFiles:
             field.fill(f"{field.input_value()}\n- One more\n")
             page.get_by_role("region", name=SHARED).get_by_role("button", name="Save").click()
             (page.get_by_text("Saved.") if page is first else page.locator(".toast")).wait_for()
-        assert "somebody else" in str(second.locator(".toast").text_content())
+        assert "changed meanwhile" in str(second.locator(".toast").text_content())
 
 
 class TestReview:
