@@ -95,13 +95,13 @@ def _after(word: bytes, kind: str) -> Callable[[str, int], Iterator[Span]]:
     """What finds the value behind this word."""
     proof = Proof.NONE if kind == "password" else Proof.DIGITS
 
-    def found_at(text: str, place: int) -> Iterator[Span]:
+    def spans_at(text: str, place: int) -> Iterator[Span]:
         found = _VALUE_OF_ESCAPED.match(text, place + len(word))
         value = trimmed(found["value"]) if found else ""
         if found and is_secret_unquoted(value, proof):
             yield Span(found.start("value"), found.start("value") + len(value), kind, Rank.NAME)
 
-    return found_at
+    return spans_at
 
 
 def _escaped(word: str) -> bytes:
@@ -174,13 +174,13 @@ def _named_at(text: str, place: int) -> Iterable[Span]:
     return chain(column_at(text, place), said_at(text, place) if assigned is None else assigned)
 
 
-def _told_at(text: str, place: int) -> Iterable[Span]:
+def _sentence_at(text: str, place: int) -> Iterable[Span]:
     """The same, and words that a sentence gives as a password."""
     return chain(words_told_at(text, place), _named_at(text, place))
 
 
 NAME_RULES: Final = (
-    Rule(b"pass", rb"(?:word|phrase|code)[ ](?:is|was|for|of)[ ][\"'`a-z0-9@#$*]", _told_at),
+    Rule(b"pass", rb"(?:word|phrase|code)[ ](?:is|was|for|of)[ ][\"'`a-z0-9@#$*]", _sentence_at),
     *(
         Rule(anchor, b"(?!" + another_word + b")" + _GOES_ON % (anchor, anchor, anchor), _named_at)
         for anchor, another_word in NAME_ANCHORS

@@ -123,7 +123,7 @@ _LOOK_AHEAD: Final = 2_000
 _MOST_ENTRIES: Final = 30
 
 
-def _kept(text: str, place: int) -> Iterator[Span]:
+def _secret_values(text: str, place: int) -> Iterator[Span]:
     block = _BLOCK.search(text, place, place + _LOOK_AHEAD)
     entry = _ENTRY.match(text, block.end()) if block else None
     for _ in range(_MOST_ENTRIES):
@@ -137,5 +137,5 @@ def _kept(text: str, place: int) -> Iterator[Span]:
 
 MANIFEST_RULES: Final = (
     Rule(b"secret", rb"""(?:(?<=kind:\ secret)|(?<=kind:\ "secret)|(?<=kind":\ "secret)|(?<=kind":"secret)
-                           |(?<=kind\\":\ \\"secret)|(?<=kind\\":\\"secret))(?![\w-])""", _kept),
+                           |(?<=kind\\":\ \\"secret)|(?<=kind\\":\\"secret))(?![\w-])""", _secret_values),
 )  # fmt: skip

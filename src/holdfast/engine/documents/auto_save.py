@@ -43,7 +43,7 @@ def due(engine: Engine) -> Session | None:
         if (
             projects[project]
             and saved_until.get(_session_hash(session), 0) < session.changed_at
-            and _wanted(engine, session)
+            and _is_enabled(engine, session)
         ):
             return session
     return None
@@ -61,12 +61,12 @@ def save(engine: Engine, session: Session, means: Means) -> Outcome | None:
 def save_latest(engine: Engine, project: Project, since: int, means: Means) -> Outcome | None:
     """Save the project's latest primary session, if it was active since then and the settings ask for it."""
     session = continuity_source.primary(engine, project)
-    if session is None or session.changed_at < since or not _wanted(engine, session):
+    if session is None or session.changed_at < since or not _is_enabled(engine, session):
         return None
     return save(engine, session, means)
 
 
-def _wanted(engine: Engine, session: Session) -> bool:
+def _is_enabled(engine: Engine, session: Session) -> bool:
     return (
         bool(session.transcript)
         and not engine.is_stopped(session.project)

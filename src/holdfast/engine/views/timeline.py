@@ -128,14 +128,14 @@ def _said(event: Event) -> tuple[str, str, str]:
         case Usage():
             return "usage", f"{event.sent + event.output:,} tokens", ""
         case _:
-            return _kept(event)
+            return _point_of(event)
 
 
 def _listed(title: str, todos: Sequence[Todo]) -> tuple[str, str, str]:
     return "todos", title, "\n".join(f"[{todo.status}] {todo.text}" for todo in todos)
 
 
-def _kept(event: Event) -> tuple[str, str, str]:
+def _point_of(event: Event) -> tuple[str, str, str]:
     match event:
         case Remembered(text=text):
             return "remembered", text, text
